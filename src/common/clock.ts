@@ -1,0 +1,35 @@
+export type Cancel = () => void;
+
+/** The only source of time. Services take it by injection, so that suites can move time without sleeping. */
+export abstract class Clock {
+  /** Milliseconds since the Unix epoch. */
+  abstract now(): number;
+
+  /** Calls `callback` once, as soon as `now()` has reached `time` (epoch ms). Keeps no process alive. */
+  abstract at(time: number, callback: () => void): Cancel;
+
+  /** Resolves `ms` from now. */
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.at(this.now() + ms, resolve));
+  }
+}
+
+// setTimeout fires at once for longer delays than a signed 32-bit integer holds.
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
+export class SystemClock extends Clock {
+  now(): number {
+    return Date.now();
+  }
+
+  at(time: number, callback: () => void): Cancel {
+    let timer: NodeJS.Timeout;
+    const arm = (): void => {
+      const remaining = time - this.now();
+      if (remaining <= 0) callback();
+      else timer = setTimeout(arm, Math.min(remaining, LONGEST_TIMEOUT_MS)).unref();
+    };
+    timer = setTimeout(arm, Math.min(Math.max(time - this.now(), 0), LONGEST_TIMEOUT_MS)).unref();
+    return () => clearTimeout(timer);
+  }
+}

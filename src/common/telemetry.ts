@@ -1,0 +1,9 @@
+export type ExecutionOutcome = 'completed' | 'retried' | 'failed' | 'discarded';
+
+/** What the core tells about its work; the metrics feature turns it into histograms. All durations in milliseconds. */
+export abstract class Telemetry {
+  abstract executionEnded(agent: string, outcome: ExecutionOutcome, durationMs: number): void;
+  abstract executionClaimed(agent: string, waitedMs: number): void;
+  abstract transactionEnded(durationMs: number): void;
+  abstract predicateFailed(agent: string): void;
+}

@@ -1,0 +1,97 @@
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { createLogger, flushLog } from '../../src/logging/create-logger.js';
+import { NestLogger } from '../../src/logging/nest-logger.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'starling-logs-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+type Line = Record<string, unknown>;
+
+const linesOf = (path: string): Line[] =>
+  readFileSync(path, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line) as Line);
+
+/** What a logger writes to a real file, as standard output is when it is redirected. */
+async function logged(use: (logger: Logger) => void, logLevel: 'info' | 'trace' = 'info'): Promise<Line[]> {
+  const path = join(folder, 'log');
+  const logger = createLogger({ logLevel }, { fd: openSync(path, 'w'), write: () => undefined });
+  use(logger);
+  await flushLog(logger);
+  return linesOf(path);
+}
+
+describe('the log', () => {
+  test('is JSON lines with a UTC time and the level by name', async () => {
+    const [line] = await logged((logger) => logger.info({ correlation_id: 'c1' }, 'hello'));
+    expect(line).toEqual({ level: 'info', time: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/), correlation_id: 'c1', msg: 'hello' });
+  });
+
+  test('keeps the order of its lines, however fast they come', async () => {
+    const lines = await logged((logger) => {
+      for (let n = 0; n < 1_000; n += 1) logger.info({ n }, 'line');
+    });
+    expect(lines.map(({ n }) => n)).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
+  });
+
+  (existsSync('/dev/full') ? test : test.skip)('that cannot be written ends nothing', async () => {
+    const logger = createLogger({ logLevel: 'info' }, { fd: openSync('/dev/full', 'w'), write: () => undefined });
+    for (let n = 0; n < 3; n += 1) {
+      logger.info('nowhere to go');
+      await flushLog(logger);
+    }
+  });
+
+  test('leaves out what is below its level', async () => {
+    expect(await logged((logger) => logger.debug('quiet'))).toEqual([]);
+  });
+
+  test('shows no secret that reaches it', async () => {
+    const lines = await logged((logger) => logger.info({ webhookSecret: 'hunter2', req: { headers: { authorization: 'hunter2', cookie: 'hunter2' } } }));
+    expect(JSON.stringify(lines)).not.toContain('hunter2');
+  });
+
+  test('is readable on a terminal, and written at once', () => {
+    const written: string[] = [];
+    createLogger({ logLevel: 'info' }, { fd: 1, isTTY: true, write: (text) => written.push(text) }).info({ agent: 'router' }, 'done');
+    expect(written.join('')).toContain('done');
+    expect(written.join('')).toContain('router');
+    expect(written.join('')).not.toContain('{"level"');
+  });
+});
+
+describe("Nest's own lines", () => {
+  test('keep their context; the routes it maps are told at debug', async () => {
+    const lines = await logged((logger) => {
+      const nest = new NestLogger(logger);
+      nest.log('Mapped {/health, GET} route', 'RouterExplorer');
+      nest.log('something happened', 'Scheduler');
+      nest.verbose('details', 'Scheduler');
+    }, 'trace');
+    expect(lines).toMatchObject([
+      { level: 'debug', context: 'RouterExplorer' },
+      { level: 'info', context: 'Scheduler', msg: 'something happened' },
+      { level: 'trace', context: 'Scheduler' },
+    ]);
+  });
+
+  test('do not tell a failed start a second time', async () => {
+    expect(await logged((logger) => new NestLogger(logger).error(new Error('broken'), 'ExceptionHandler'))).toEqual([]);
+  });
+
+  test('keep the stack of an error, however it is passed', async () => {
+    const error = new Error('broken');
+    const lines = await logged((logger) => {
+      const nest = new NestLogger(logger);
+      nest.error(error, 'ExceptionsHandler');
+      nest.error('broken', error.stack, 'ExceptionsHandler');
+      nest.error('broken', error.stack);
+    });
+    expect(lines).toMatchObject([
+      { context: 'ExceptionsHandler', err: { message: 'broken', stack: expect.stringContaining('at ') }, msg: 'broken' },
+      { context: 'ExceptionsHandler', stack: expect.stringContaining('at '), msg: 'broken' },
+      { stack: expect.stringContaining('at '), msg: 'broken' },
+    ]);
+  });
+});
