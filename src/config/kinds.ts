@@ -1,0 +1,127 @@
+import { parseDuration } from '../common/durations.js';
+import type { JsonObject } from '../common/json.js';
+import { parseSize } from './sizes.js';
+
+/** `wrong` is the part of the given value that does not fit. */
+export type Reading<T> = { value: T } | { wrong: unknown };
+
+/** A kind of setting: how its values are read, wherever they come from, and how they are described. */
+export interface Kind<T> {
+  /** Stands for the value in `--help`. */
+  placeholder: string;
+  /** Completes "must be ...". */
+  expected: string;
+  /** Of the value in the configuration file. */
+  schema: JsonObject;
+  /** `raw` is text from a flag or the environment, or whatever the configuration file holds. */
+  read(raw: unknown): Reading<T>;
+}
+
+const fits = <T>(raw: unknown, value: T | null | undefined): Reading<T> => (value == null ? { wrong: raw } : { value });
+
+export function text(bounds: { min: number; max: number }): Kind<string> {
+  const fitting = (raw: unknown): raw is string => typeof raw === 'string' && raw.length >= bounds.min && raw.length <= bounds.max;
+  return {
+    placeholder: 'text',
+    expected: `a text of ${bounds.min} to ${bounds.max} characters`,
+    schema: { type: 'string', minLength: bounds.min, maxLength: bounds.max },
+    read: (raw) => fits(raw, fitting(raw) ? raw : null),
+  };
+}
+
+export function matching(form: { placeholder: string; expected: string; pattern: string; accepts?: (text: string) => boolean }): Kind<string> {
+  const pattern = new RegExp(form.pattern, 'u');
+  const fitting = (raw: unknown): raw is string => typeof raw === 'string' && pattern.test(raw) && (form.accepts?.(raw) ?? true);
+  return {
+    placeholder: form.placeholder,
+    expected: form.expected,
+    schema: { type: 'string', pattern: form.pattern },
+    read: (raw) => fits(raw, fitting(raw) ? raw : null),
+  };
+}
+
+export function oneOf<T extends string>(...values: T[]): Kind<T> {
+  return {
+    placeholder: values.join('|'),
+    expected: `one of ${values.join(', ')}`,
+    schema: { type: 'string', enum: values },
+    read: (raw) => fits(raw, values.find((value) => value === raw)),
+  };
+}
+
+export function integer(bounds: { min: number; max: number }): Kind<number> {
+  const parse = (raw: unknown): unknown => (typeof raw === 'string' && /^\d+$/.test(raw) ? Number(raw) : raw);
+  const fitting = (number: unknown): number is number => Number.isSafeInteger(number) && isWithin(number as number, bounds);
+  return {
+    placeholder: 'n',
+    expected: `an integer from ${bounds.min} to ${bounds.max}`,
+    schema: { type: 'integer', minimum: bounds.min, maximum: bounds.max },
+    read: (raw) => {
+      const number = parse(raw);
+      return fits(raw, fitting(number) ? number : null);
+    },
+  };
+}
+
+const BOOLEANS = new Map<unknown, boolean>([[true, true], ['true', true], ['1', true], [false, false], ['false', false], ['0', false]]);
+
+export function boolean(): Kind<boolean> {
+  return {
+    placeholder: 'true|false',
+    expected: 'true or false',
+    schema: { type: 'boolean' },
+    read: (raw) => fits(raw, BOOLEANS.get(raw)),
+  };
+}
+
+/** Milliseconds. */
+export function duration(bounds: { min: string; max: string }): Kind<number> {
+  const limits = { min: parseDuration(bounds.min)!, max: parseDuration(bounds.max)! };
+  return {
+    placeholder: 'duration',
+    expected: `a duration from ${bounds.min} to ${bounds.max}, such as 500ms, 30s or 5m`,
+    schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$' },
+    read: (raw) => {
+      const value = typeof raw === 'string' ? parseDuration(raw) : null;
+      return fits(raw, value !== null && isWithin(value, limits) ? value : null);
+    },
+  };
+}
+
+/** Bytes. */
+export function size(bounds: { min: string; max: string }): Kind<number> {
+  const limits = { min: parseSize(bounds.min)!, max: parseSize(bounds.max)! };
+  return {
+    placeholder: 'size',
+    expected: `a size from ${bounds.min} to ${bounds.max}, such as 512KiB, 1MiB or a number of bytes`,
+    schema: { type: ['string', 'integer'], pattern: '^\\d+ ?(B|KiB|MiB|GiB)?$', minimum: limits.min, maximum: limits.max },
+    read: (raw) => {
+      const value = typeof raw === 'string' || typeof raw === 'number' ? parseSize(String(raw)) : null;
+      return fits(raw, value !== null && isWithin(value, limits) ? value : null);
+    },
+  };
+}
+
+/** A list in the configuration file; elsewhere, and there too, one text with commas. Each item is of kind `item`. */
+export function listOf(item: Kind<string>, expected: string): Kind<string[]> {
+  return {
+    placeholder: 'list',
+    expected,
+    schema: { type: ['array', 'string'], items: { ...item.schema, errorMessage: `must be ${item.expected}` } },
+    read: (raw) => {
+      const items = splitList(raw);
+      if (!items) return { wrong: raw };
+      const readings = items.map((part) => item.read(part));
+      const wrong = readings.find((reading) => 'wrong' in reading);
+      return wrong ?? { value: readings.flatMap((reading) => ('value' in reading ? [reading.value] : [])) };
+    },
+  };
+}
+
+function splitList(raw: unknown): unknown[] | null {
+  if (Array.isArray(raw)) return raw;
+  if (typeof raw !== 'string') return null;
+  return raw.split(',').map((part) => part.trim()).filter((part) => part !== '');
+}
+
+const isWithin = (value: number, { min, max }: { min: number; max: number }): boolean => value >= min && value <= max;

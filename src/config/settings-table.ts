@@ -1,0 +1,115 @@
+import { boolean, duration, integer, oneOf, size, text, type Kind } from './kinds.js';
+import { cidrList, databaseUrl, host, hostList, httpUrl, originList } from './network-kinds.js';
+import type { Settings } from './settings.js';
+
+/** One setting. Its flag, its environment variable and its key in the file are all made from `name`. */
+export interface Setting<T = unknown> {
+  /** As in the configuration file's `server:` section. */
+  name: string;
+  kind: Kind<NonNullable<T>>;
+  /** In the form that a flag takes; null where the setting may stay without a value. */
+  default: string | null;
+  /** Part of a sentence, for `--help` and the README. */
+  description: string;
+  /** Never shown in a message, not even where it is wrong. */
+  secret?: true;
+  /** Environment variable that is read too, after the one with the prefix. */
+  plainVariable?: string;
+}
+
+const millions = { min: 1, max: 1_000_000_000 };
+
+/** Every setting, keyed as in `Settings`: the one place that flags, environment, file, check and documentation come from. */
+export const SETTINGS: { readonly [K in keyof Settings]-?: Setting<Settings[K]> } = {
+  host: {
+    name: 'host',
+    kind: host(),
+    default: '127.0.0.1',
+    description: 'address to bind; 0.0.0.0 to be reached from outside (there is no authentication: put a proxy before it)',
+    plainVariable: 'HOST',
+  },
+  port: { name: 'port', kind: integer({ min: 0, max: 65_535 }), default: '8344', description: 'port to listen on; 0 takes a free one', plainVariable: 'PORT' },
+  databaseUrl: {
+    name: 'database_url',
+    kind: databaseUrl(),
+    default: 'sqlite:data/starling.db',
+    description: 'where everything is stored; a relative path starts at the working directory',
+    // A Postgres URL carries its password.
+    secret: true,
+    plainVariable: 'DATABASE_URL',
+  },
+  serverName: { name: 'server_name', kind: text({ min: 1, max: 200 }), default: 'Starling', description: 'title of the API documentation' },
+  dashboard: { name: 'dashboard', kind: boolean(), default: 'false', description: 'serve the web app too (this build has none yet)' },
+  createUi: { name: 'create_ui', kind: boolean(), default: 'false', description: 'the same as `dashboard`' },
+  webhookUrl: {
+    name: 'webhook_url',
+    kind: httpUrl(),
+    default: null,
+    description: 'where every artifact is announced (this build does not deliver webhooks yet)',
+    // Receivers often put a token into the path.
+    secret: true,
+  },
+  webhookSecret: { name: 'webhook_secret', kind: text({ min: 16, max: 256 }), default: null, description: 'key that signs webhook deliveries', secret: true },
+  csvRoot: { name: 'csv_root', kind: text({ min: 1, max: 4_096 }), default: '.', description: 'folder that CSV paths of batches are resolved in' },
+  outboundAllow: {
+    name: 'outbound_allow',
+    kind: cidrList(),
+    default: '',
+    description: 'address ranges that URLs given by clients may reach besides public addresses',
+  },
+  allowedHosts: {
+    name: 'allowed_hosts',
+    kind: hostList(),
+    default: '',
+    description: 'values of the Host header that are served besides loopback ones while bound to loopback',
+  },
+  corsOrigins: { name: 'cors_origins', kind: originList(), default: '', description: 'web origins whose pages may call this API' },
+  maxPendingExecutions: {
+    name: 'max_pending_executions',
+    kind: integer(millions),
+    default: '100000',
+    description: 'executions that may wait; past it a publish is refused with 503',
+  },
+  maxExecutionsPerCorrelation: {
+    name: 'max_executions_per_correlation',
+    kind: integer(millions),
+    default: '1000',
+    description: 'how often one agent may run in one opening of a correlation, which stops a cycle',
+  },
+  maxConcurrentExecutions: {
+    name: 'max_concurrent_executions',
+    kind: integer({ min: 1, max: 10_000 }),
+    default: '64',
+    description: 'executions at once in one process',
+  },
+  shutdownGraceMs: {
+    name: 'shutdown_grace',
+    kind: duration({ min: '0s', max: '1h' }),
+    default: '30s',
+    description: 'how long running executions may go on after SIGTERM before they are handed back',
+  },
+  leaseMs: {
+    name: 'lease',
+    kind: duration({ min: '1s', max: '1h' }),
+    default: '30s',
+    description: 'how long a process that has gone silent keeps its executions',
+  },
+  bodyLimitBytes: { name: 'body_limit', kind: size({ min: '1KiB', max: '256MiB' }), default: '1MiB', description: 'largest request body' },
+  logLevel: {
+    name: 'log_level',
+    kind: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    default: 'info',
+    description: 'least level that is logged',
+  },
+};
+
+/** In the order of the table. */
+export const settingEntries = Object.entries(SETTINGS) as [keyof Settings, Setting][];
+
+const PREFIX = 'STARLING_';
+
+export const flagOf = (setting: Setting): string => `--${setting.name.replaceAll('_', '-')}`;
+
+export const variableOf = (setting: Setting): string => PREFIX + setting.name.toUpperCase();
+
+export const isOurVariable = (variable: string): boolean => variable.startsWith(PREFIX);

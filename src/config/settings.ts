@@ -1,0 +1,28 @@
+/** Every setting of the service, checked once at start. Durations are milliseconds, sizes bytes. */
+export class Settings {
+  host!: string;
+  port!: number;
+  /** Title of the API documentation. */
+  serverName!: string;
+  createUi!: boolean;
+  dashboard!: boolean;
+  webhookUrl!: string | null;
+  webhookSecret!: string | null;
+  csvRoot!: string;
+  /** `sqlite:<path>` or `postgres://...`. */
+  databaseUrl!: string;
+  /** CIDR ranges that client-given URLs may reach besides public unicast addresses. */
+  outboundAllow!: string[];
+  allowedHosts!: string[];
+  corsOrigins!: string[];
+  /** Past this many waiting executions, a publish is refused with 503. */
+  maxPendingExecutions!: number;
+  /** How often one agent may run in one opening of a correlation. */
+  maxExecutionsPerCorrelation!: number;
+  /** Executions at once in this process. */
+  maxConcurrentExecutions!: number;
+  shutdownGraceMs!: number;
+  leaseMs!: number;
+  bodyLimitBytes!: number;
+  logLevel!: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+}

@@ -1,0 +1,7 @@
+const UNITS: Record<string, number> = { B: 1, KiB: 1_024, MiB: 1_024 ** 2, GiB: 1_024 ** 3 };
+
+/** Bytes of a size such as `1MiB`, `512KiB` or `1048576`; null where `text` is none. */
+export function parseSize(text: string): number | null {
+  const match = /^(\d+) ?(B|KiB|MiB|GiB)?$/.exec(text);
+  return match ? Number(match[1]) * UNITS[match[2] ?? 'B']! : null;
+}

@@ -1,0 +1,158 @@
+import { resolve } from 'node:path';
+import { resolveSettings, SettingsError, type SettingsSources } from '../../src/config/resolve-settings.js';
+import { SETTINGS, settingEntries, variableOf } from '../../src/config/settings-table.js';
+import { Settings } from '../../src/config/settings.js';
+
+const from = (sources: Partial<SettingsSources>): Settings => resolveSettings({ flags: {}, environment: {}, server: undefined, ...sources });
+
+function mistakesOf(sources: Partial<SettingsSources>): readonly string[] {
+  try {
+    from(sources);
+  } catch (error) {
+    if (error instanceof SettingsError) return error.mistakes;
+    throw error;
+  }
+  throw new Error('the settings were accepted');
+}
+
+describe('the defaults', () => {
+  test('serve on loopback from an SQLite file, with nothing to configure', () => {
+    expect(from({})).toEqual({
+      host: '127.0.0.1',
+      port: 8344,
+      databaseUrl: 'sqlite:data/starling.db',
+      serverName: 'Starling',
+      dashboard: false,
+      createUi: false,
+      webhookUrl: null,
+      webhookSecret: null,
+      csvRoot: process.cwd(),
+      outboundAllow: [],
+      allowedHosts: [],
+      corsOrigins: [],
+      maxPendingExecutions: 100_000,
+      maxExecutionsPerCorrelation: 1_000,
+      maxConcurrentExecutions: 64,
+      shutdownGraceMs: 30_000,
+      leaseMs: 30_000,
+      bodyLimitBytes: 1_048_576,
+      logLevel: 'info',
+    });
+  });
+
+  test('are injectable settings', () => expect(from({})).toBeInstanceOf(Settings));
+});
+
+describe('precedence', () => {
+  const flags = { port: '1' };
+  const environment = { STARLING_PORT: '2', PORT: '3' };
+  const server = { port: 4 };
+
+  test.each([
+    ['a flag wins over all', { flags, environment, server }, 1],
+    ['the prefixed variable wins over the plain one and the file', { environment, server }, 2],
+    ['the plain variable wins over the file', { environment: { PORT: '3' }, server }, 3],
+    ['the file wins over the default', { server }, 4],
+    ['an empty variable counts as not set', { environment: { STARLING_PORT: '', PORT: '' }, server }, 4],
+  ])('%s', (_, sources, port) => expect(from(sources).port).toBe(port));
+
+  test('DATABASE_URL, HOST and PORT are read without the prefix, other names are not', () => {
+    const settings = from({ environment: { DATABASE_URL: 'sqlite:a.db', HOST: '::1', PORT: '80', SERVER_NAME: 'other', LEASE: 'x' } });
+    expect(settings).toMatchObject({ databaseUrl: 'sqlite:a.db', host: '::1', port: 80, serverName: 'Starling', leaseMs: 30_000 });
+  });
+
+  test('an empty list as a flag empties the list of the file', () => {
+    expect(from({ flags: { cors_origins: '' }, server: { cors_origins: ['https://a.example'] } }).corsOrigins).toEqual([]);
+  });
+});
+
+describe('values', () => {
+  test.each<[keyof typeof SETTINGS, unknown, unknown]>([
+    ['port', '0', 0],
+    ['dashboard', 'true', true],
+    ['dashboard', true, true],
+    ['createUi', '0', false],
+    ['shutdownGraceMs', '0s', 0],
+    ['leaseMs', '1.5s', 1_500],
+    ['leaseMs', '2m', 120_000],
+    ['bodyLimitBytes', '2MiB', 2_097_152],
+    ['bodyLimitBytes', '4096', 4_096],
+    ['bodyLimitBytes', 4_096, 4_096],
+    ['outboundAllow', '10.0.0.0/8, fd00::/8', ['10.0.0.0/8', 'fd00::/8']],
+    ['outboundAllow', ['10.0.0.0/8'], ['10.0.0.0/8']],
+    ['allowedHosts', ['Desk.Example.com', '10.1.2.3:80', '[::1]:80'], ['desk.example.com', '10.1.2.3:80', '[::1]:80']],
+    ['corsOrigins', 'https://A.example,http://b.example:8080', ['https://a.example', 'http://b.example:8080']],
+    ['databaseUrl', 'postgres://me:secret@db/starling', 'postgres://me:secret@db/starling'],
+    ['csvRoot', 'rows', resolve('rows')],
+    ['logLevel', 'debug', 'debug'],
+  ])('%s reads %j as %j', (key, given, expected) => {
+    const { name } = SETTINGS[key];
+    expect(from({ server: { [name]: given } })[key]).toEqual(expected);
+    if (typeof given === 'string') {
+      expect(from({ flags: { [name]: given } })[key]).toEqual(expected);
+      expect(from({ environment: { [variableOf(SETTINGS[key])]: given } })[key]).toEqual(expected);
+    }
+  });
+});
+
+describe('a wrong value', () => {
+  test.each([
+    ['port', 'abc', 'must be an integer from 0 to 65535 (got "abc")'],
+    ['port', '65536', 'must be an integer from 0 to 65535 (got "65536")'],
+    ['port', '-1', 'must be an integer from 0 to 65535 (got "-1")'],
+    ['port', '80.5', 'must be an integer from 0 to 65535 (got "80.5")'],
+    ['host', 'a b', 'must be a host name or an IP address, without a port (got "a b")'],
+    ['host', 'localhost:80', 'must be a host name or an IP address, without a port (got "localhost:80")'],
+    ['dashboard', 'maybe', 'must be true or false (got "maybe")'],
+    ['lease', '30', 'must be a duration from 1s to 1h, such as 500ms, 30s or 5m (got "30")'],
+    ['lease', '2d', 'must be a duration from 1s to 1h, such as 500ms, 30s or 5m (got "2d")'],
+    ['body_limit', '1MB', 'must be a size from 1KiB to 256MiB, such as 512KiB, 1MiB or a number of bytes (got "1MB")'],
+    ['body_limit', '1GiB', 'must be a size from 1KiB to 256MiB, such as 512KiB, 1MiB or a number of bytes (got "1GiB")'],
+    ['outbound_allow', '10.0.0.0/8,10.0.0.0/33', 'must be address ranges such as 10.0.0.0/8 or fd00::/8 (got "10.0.0.0/33")'],
+    ['allowed_hosts', 'https://a.example', 'must be host names or addresses, with a port or without, such as desk.example.com (got "https://a.example")'],
+    ['cors_origins', 'a.example', 'must be origins such as https://app.example.com, without a path or a default port (got "a.example")'],
+    ['log_level', 'loud', 'must be one of trace, debug, info, warn, error, fatal, silent (got "loud")'],
+    ['max_pending_executions', '0', 'must be an integer from 1 to 1000000000 (got "0")'],
+    ['database_url', 'mysql://db', 'must be sqlite:<path of a file> or postgres://<user>@<host>/<database>'],
+    ['webhook_url', 'ftp://x', 'must be a URL that begins with http:// or https://'],
+    ['webhook_secret', 'short', 'must be a text of 16 to 256 characters'],
+  ])('of %s (%s) is one line that names the source', (name, given, message) => {
+    const flag = `--${name.replaceAll('_', '-')}`;
+    const variable = `STARLING_${name.toUpperCase()}`;
+    expect(mistakesOf({ flags: { [name]: given } })).toEqual([`${flag}: ${message}`]);
+    expect(mistakesOf({ environment: { [variable]: given } })).toEqual([`${variable}: ${message}`]);
+    expect(mistakesOf({ server: { [name]: given } })).toEqual([`server.${name}: ${message}`]);
+  });
+
+  test('is found beside all others, in sources that another one overrides too', () => {
+    const mistakes = mistakesOf({
+      flags: { port: '1', lease: 'x' },
+      environment: { PORT: 'abc', STARLING_LOG_LEVEL: 'loud', STARLING_PROT: '1', OTHER: 'x' },
+      server: { port: true, hots: 'a', allowed_hosts: [1] },
+    });
+    expect(mistakes).toEqual([
+      'STARLING_PROT: there is no such setting; did you mean STARLING_PORT?',
+      'server.hots: there is no such setting; did you mean server.host?',
+      'PORT: must be an integer from 0 to 65535 (got "abc")',
+      'server.port: must be an integer from 0 to 65535 (got true)',
+      'server.allowed_hosts: must be host names or addresses, with a port or without, such as desk.example.com (got 1)',
+      '--lease: must be a duration from 1s to 1h, such as 500ms, 30s or 5m (got "x")',
+      'STARLING_LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent (got "loud")',
+    ]);
+  });
+
+  test('that is long is shown shortened', () => {
+    expect(mistakesOf({ flags: { log_level: 'x'.repeat(10_000) } })[0]!.length).toBeLessThan(250);
+  });
+
+  test('of a secret setting is never shown', () => {
+    const secret = 'hunter2';
+    for (const [, setting] of settingEntries.filter(([, { secret }]) => secret)) {
+      expect(mistakesOf({ flags: { [setting.name]: secret } }).join()).not.toContain(secret);
+    }
+  });
+
+  test('a section that is no object is one mistake', () => {
+    expect(mistakesOf({ server: ['port'] })).toEqual(['server: must be an object (got ["port"])']);
+  });
+});
