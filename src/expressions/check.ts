@@ -1,0 +1,17 @@
+import { arithmeticWarnings } from './arithmetic-warnings.js';
+import { literalMistake } from './literal-check.js';
+import { nameMistake } from './name-check.js';
+import { compiled } from './programs.js';
+
+/** What is wrong with an expression, in words that say what to change; null where it compiles. */
+export function checkExpression(source: string): string | null {
+  try {
+    const { expr } = compiled(source).parsed;
+    return nameMistake(expr) ?? literalMistake(expr);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** What will err for most inputs in an expression that compiles: arithmetic that mixes payload numbers and integers. */
+export const expressionWarnings = (source: string): string[] => arithmeticWarnings(compiled(source).parsed);

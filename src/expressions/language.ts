@@ -1,0 +1,43 @@
+import { type CelEnv, type CelInput, type CelResult, celEnv, parse, plan } from '@bufbuild/cel';
+import { strings } from '@bufbuild/cel/ext';
+import { boundedFunctions } from './functions.js';
+import { DEEPEST_NESTING, LONGEST_SOURCE } from './limits.js';
+import { parts } from './syntax-tree.js';
+
+/** CEL with its string extensions. */
+export const language: CelEnv = celEnv({ funcs: [...strings, ...boundedFunctions] });
+
+export type Parsed = ReturnType<typeof parse>;
+
+/** Throws an error whose message tells an operator what to change. */
+export function parseExpression(source: string): Parsed {
+  if (source.length > LONGEST_SOURCE) throw new Error(`must not be longer than ${LONGEST_SOURCE} characters`);
+  const parsed = parseText(source);
+  if (isDeeperThan(DEEPEST_NESTING, parsed.expr)) throw tooDeep();
+  return parsed;
+}
+
+/** The bindings' objects are Maps: a plain one with a key `$typeName` or `constructor` would be taken for something else. */
+export const planExpression = (parsed: Parsed): ((bindings: Record<string, CelInput>) => CelResult) => plan(language, parsed);
+
+function parseText(source: string): Parsed {
+  try {
+    return parse(source);
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep();
+    throw new Error(`is no CEL: ${syntaxMessage(error)}`);
+  }
+}
+
+/** From `<input>:1:3: found b but expecting ...`, without the list of all that could stand there. */
+function syntaxMessage(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const place = /<input>:(\d+):(\d+): (.*?)( but expecting .*)?$/s.exec(message);
+  return place ? `line ${place[1]}, column ${place[2]}: ${place[3]}` : message;
+}
+
+const tooDeep = (): Error => new Error(`must not nest deeper than ${DEEPEST_NESTING} operations`);
+
+function isDeeperThan(levels: number, expr: Parsed['expr']): boolean {
+  return levels === 0 || parts(expr).some((part) => isDeeperThan(levels - 1, part));
+}

@@ -1,0 +1,48 @@
+import { isCelError, plan } from '@bufbuild/cel';
+import { language } from './language.js';
+import { type Expr, parts } from './syntax-tree.js';
+
+// What these do with texts that stand in the expression itself is known before any payload comes.
+const FROM_TEXT = new Set(['timestamp', 'duration', 'int', 'uint', 'bool']);
+
+/** The first literal that can never work: a pattern, a time or an integer that is none; null where there is none. */
+export function literalMistake(expr: Expr): string | null {
+  const mistake = integerMistake(expr) ?? callMistake(expr);
+  if (mistake !== null) return mistake;
+  for (const part of parts(expr)) {
+    const partMistake = literalMistake(part);
+    if (partMistake !== null) return partMistake;
+  }
+  return null;
+}
+
+function integerMistake({ exprKind }: Expr): string | null {
+  if (exprKind.case !== 'constExpr') return null;
+  const { constantKind } = exprKind.value;
+  const bits = constantKind.case === 'int64Value' ? 63n : constantKind.case === 'uint64Value' ? 64n : null;
+  if (bits === null) return null;
+  const value = constantKind.value as bigint;
+  return value >= -(2n ** bits) && value < 2n ** bits ? null : `has the integer ${value}, which needs more than 64 bits`;
+}
+
+function callMistake(expr: Expr): string | null {
+  if (expr.exprKind.case !== 'callExpr') return null;
+  const { function: name, target, args } = expr.exprKind.value;
+  const text = args[0] && textOf(args[0]);
+  if (text === undefined || args.length !== 1) return null;
+  const probe = name === 'matches' ? withTarget(expr, args[0]!) : FROM_TEXT.has(name) && !target ? expr : null;
+  const result = probe && plan(language, probe)({});
+  return isCelError(result) ? `has a text that ${name}() does not take, ${JSON.stringify(text)}: ${result.message}` : null;
+}
+
+/** The same call on a text instead of its target, which is not known yet. */
+function withTarget(expr: Expr, target: Expr): Expr {
+  if (expr.exprKind.case !== 'callExpr') return expr;
+  return { ...expr, exprKind: { case: 'callExpr', value: { ...expr.exprKind.value, target } } };
+}
+
+function textOf({ exprKind }: Expr): string | undefined {
+  if (exprKind.case !== 'constExpr') return undefined;
+  const { constantKind } = exprKind.value;
+  return constantKind.case === 'stringValue' ? constantKind.value : undefined;
+}

@@ -1,0 +1,65 @@
+import { type Expr, loopParts, parts } from './syntax-tree.js';
+
+export const VARIABLES = ['payload', 'artifact', 'inputs'] as const;
+export type Variable = (typeof VARIABLES)[number];
+
+/** What an expression reads of a value: all of it, or only some fields (none: it asks whether the value is there). */
+export interface Use {
+  whole: boolean;
+  fields: Map<string, Use>;
+}
+
+export type Uses = Map<Variable, Use>;
+
+/** What `expr` reads: `payload.a.b == artifact.type` needs no other field, however large the payload. */
+export function variableUses(expr: Expr): Uses {
+  const uses: Uses = new Map();
+  collect(expr, new Set(), uses);
+  return uses;
+}
+
+function collect(expr: Expr, bound: ReadonlySet<string>, uses: Uses): void {
+  const path = pathOf(expr);
+  const [root, ...fields] = path ?? [];
+  if (root !== undefined && isVariable(root) && !bound.has(root)) {
+    add(uses, root, fields, expr.exprKind.case !== 'selectExpr' || !expr.exprKind.value.testOnly);
+  } else if (expr.exprKind.case === 'comprehensionExpr') {
+    const loop = expr.exprKind.value;
+    const inner = loopParts(loop);
+    for (const part of parts(expr)) if (!inner.includes(part)) collect(part, bound, uses);
+    for (const part of inner) collect(part, new Set([...bound, loop.iterVar, loop.accuVar]), uses);
+  } else {
+    for (const part of parts(expr)) collect(part, bound, uses);
+  }
+}
+
+/** `payload.a["b"]` as a list of names; null where `expr` is no such chain. */
+function pathOf(expr: Expr): string[] | null {
+  const { exprKind } = expr;
+  if (exprKind.case === 'identExpr') return [exprKind.value.name.replace(/^\./, '')];
+  if (exprKind.case === 'selectExpr') return extended(exprKind.value.operand, exprKind.value.field);
+  if (exprKind.case !== 'callExpr' || exprKind.value.function !== '_[_]') return null;
+  const [operand, index] = exprKind.value.args;
+  if (index?.exprKind.case !== 'constExpr') return null;
+  const { constantKind } = index.exprKind.value;
+  return constantKind.case === 'stringValue' ? extended(operand, constantKind.value) : null;
+}
+
+function extended(operand: Expr | undefined, field: string): string[] | null {
+  const path = operand ? pathOf(operand) : null;
+  return path && [...path, field];
+}
+
+function add(uses: Uses, variable: Variable, fields: string[], whole: boolean): void {
+  let use = entry(uses, variable);
+  for (const field of fields) use = entry(use.fields, field);
+  use.whole ||= whole;
+}
+
+function entry<Key>(uses: Map<Key, Use>, key: Key): Use {
+  let use = uses.get(key);
+  if (!use) uses.set(key, (use = { whole: false, fields: new Map() }));
+  return use;
+}
+
+const isVariable = (name: string): name is Variable => VARIABLES.some((variable) => variable === name);

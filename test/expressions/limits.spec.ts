@@ -1,0 +1,136 @@
+import { CelEvaluator } from '../../src/expressions/cel-evaluator.js';
+import type { EvaluationResult } from '../../src/expressions/evaluator.js';
+import { rememberText } from '../../src/expressions/json-text.js';
+import { watched } from './main-thread.js';
+
+const MEGABYTE = 2 ** 20;
+// A garbage collection or a page fault may come at any moment; what an evaluation itself does comes every time.
+const TRIES = 5;
+const MOST_HELD_MS = 10;
+const LONGEST_MS = 1_000;
+// Of a busy machine: until the timer is served, and until the end of the process is heard of.
+const LATE_MS = 500;
+
+const evaluator = new CelEvaluator();
+
+// The start of the processes is no part of an evaluation.
+beforeAll(() => Promise.all([1, 2].map(() => evaluate('payload.all(x, x == 1)', [1]))));
+afterAll(() => evaluator.close());
+
+function evaluate(source: string, payload: unknown): Promise<EvaluationResult> {
+  return evaluator.evaluate(source, { payload, artifact: { id: 'A-1' }, inputs: [{ payload }] });
+}
+
+/** Evaluates until the main thread was not held for long and the result came in time; fails where it never is so. */
+async function evaluateWithinLimits(source: string, payload: unknown): Promise<EvaluationResult> {
+  if (typeof payload === 'object' && payload !== null) rememberText(payload, JSON.stringify(payload));
+  const tries: string[] = [];
+  for (let count = 1; count <= TRIES; count++) {
+    const { result, heldMs, tookMs } = await watched(() => evaluate(source, payload));
+    if (heldMs <= MOST_HELD_MS && tookMs <= LONGEST_MS + LATE_MS) return result;
+    tries.push(`held ${heldMs.toFixed(1)} ms, took ${tookMs.toFixed(0)} ms`);
+  }
+  throw new Error(`past the limits on every try: ${tries.join('; ')}`);
+}
+
+const text = (length: number): string => 'ab'.repeat(Math.floor(length / 2));
+const listOf = (length: number, value: unknown = 1): unknown[] => new Array<unknown>(Math.floor(length)).fill(value);
+const nested = (depth: number): unknown => {
+  let value: unknown = 1;
+  for (let level = 0; level < depth; level++) value = level % 2 ? [value] : { a: value };
+  return value;
+};
+const wide = (keys: number): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: keys }, (_, index) => [`!${index.toString(36)}`, index]));
+
+const TOO_LONG = { ok: false, error: 'takes longer than 1000 ms' };
+
+describe('a hostile payload', () => {
+  const rows: [what: string, source: string, payload: unknown, expected: unknown][] = [
+    ['nested macros over a long list', 'payload.l.all(a, payload.l.all(b, payload.l.all(c, payload.l.all(d, a + b + c + d > 0.0))))', { l: listOf(500) }, TOO_LONG],
+    ['nested maps that grow', 'payload.l.map(a, payload.l.map(b, payload.l.map(c, payload.l)))', { l: listOf(400) }, { ok: false }],
+    ['a macro over a megabyte of elements', 'payload.l.exists(x, x == 2)', { l: listOf(MEGABYTE / 2) }, {}],
+    ['a filter that compares all with all', 'payload.l.filter(x, payload.l.exists(y, x == y))', { l: listOf(5_000).map((_, index) => index) }, {}],
+    ['replace on a long text', 'size(payload.s.replace("a", "xyz"))', { s: text(MEGABYTE) }, { ok: true }],
+    ['replace that makes a huge text', 'payload.s.replace("a", payload.s)', { s: text(MEGABYTE / 4) }, { ok: false }],
+    ['a regular expression on a long text', 'payload.s.matches("(a*)*(a|b|c)*(ab)*$")', { s: text(MEGABYTE) }, {}],
+    ['a regular expression from the payload', 'payload.s.matches(payload.p)', { s: text(MEGABYTE / 4), p: '(a?){100}(b?){100}$'.repeat(20) }, {}],
+    ['a search for a long text', 'payload.s.contains(payload.t)', { s: listOf(MEGABYTE / 2, 'a').join(''), t: `${'a'.repeat(100_000)}b${'a'.repeat(100_000)}` }, {}],
+    ['a backward search for a long text', 'payload.s.lastIndexOf(payload.t)', { s: 'a'.repeat(MEGABYTE / 2), t: `${'a'.repeat(250_000)}b` }, {}],
+    ['joined long texts', 'size(payload.l.map(x, payload.s).join(""))', { s: text(MEGABYTE / 2), l: listOf(500) }, { ok: false }],
+    ['huge joined texts made flat', 'payload.l.map(x, payload.s).join("").lowerAscii()', { s: text(MEGABYTE), l: listOf(400) }, { ok: false }],
+    ['many copies in bytes', 'payload.l.map(x, bytes(payload.s))', { s: text(MEGABYTE), l: listOf(4_000) }, { ok: false, error: 'more than 33554432 bytes in values of type bytes in `bytes(payload.s)`' }],
+    ['many splits', 'payload.l.map(x, payload.s.split(""))', { s: text(MEGABYTE), l: listOf(4_000) }, { ok: false }],
+    ['formats that grow', 'payload.l.map(x, "%s%s%s".format([payload.s, payload.s, payload.s]).upperAscii())', { s: text(MEGABYTE / 2), l: listOf(4_000) }, { ok: false }],
+    ['a format of a huge precision', '"%.9999999f".format([payload.n])', { n: 1.5 }, { ok: false }],
+    ['a long number', 'int(payload.s)', { s: '9'.repeat(MEGABYTE) }, { ok: false }],
+    ['a time zone that is a long text', 'timestamp("2026-01-01T00:00:00Z").getHours(payload.s)', { s: text(MEGABYTE) }, { ok: false }],
+    ['concatenations of long texts', `size(${listOf(60, 'payload.s').join(' + ')}) > 3`, { s: text(MEGABYTE) }, {}],
+    ['a result of a megabyte', 'payload', { s: text(MEGABYTE - 100) }, { ok: true }],
+    ['a result that is too long', 'payload.s + payload.s', { s: text(MEGABYTE) }, { ok: false, error: 'the result is longer than 1048576 characters of JSON' }],
+    ['a result of many values', 'payload', { l: listOf(MEGABYTE / 2) }, { ok: false, error: 'the result has more than 20000 values' }],
+    ['a result of as many keys as may be', 'payload', wide(9_990), { ok: true }],
+    ['inputs beyond the limit', 'size(payload)', listOf(10).map(() => ({ s: text(MEGABYTE) })), { ok: false }],
+    ['inputs just below the limit, of two bytes a character', 'size(payload)', listOf(15).map(() => 'ы'.repeat(MEGABYTE / 2)), { ok: true, value: 15 }],
+  ];
+  it.each(rows)('%s', async (_what, source, payload, expected) => {
+    expect(shortened(await evaluateWithinLimits(source, payload))).toMatchObject(expected as object);
+  });
+});
+
+describe('every kind of payload of a megabyte', () => {
+  const payloads: [what: string, payload: unknown][] = [
+    ['a long text', { text: text(MEGABYTE), list: [1], n: 1 }],
+    ['a text of emoji', { text: '😀'.repeat(MEGABYTE / 4), list: ['😀'], n: 1 }],
+    ['a long list', { text: 'x', list: listOf(MEGABYTE / 2), n: 1 }],
+    ['a list of empty lists', { text: 'x', list: listOf(MEGABYTE / 3).map(() => []), n: 1 }],
+    ['many objects', { text: 'x', list: listOf(MEGABYTE / 10).map((_, n) => ({ n })), n: 1 }],
+    ['very many keys', { ...wide(100_000), text: 'x', list: [1], n: 1 }],
+    ['deep nesting', { text: 'x', list: listOf(4_000).map(() => nested(60)), n: 1 }],
+  ];
+  const sources = [
+    'size(payload.text) > 3',
+    'payload.text.lowerAscii().contains("refund")',
+    'payload == inputs[0].payload',
+    'payload.list == inputs[0].payload.list && payload.text < inputs[0].payload.text',
+    'payload.n in payload.list',
+    '"n" in payload && payload.text.startsWith("x")',
+    '{"text": payload.text + payload.text, "list": [payload.list, payload.list]}',
+    'payload.list.map(x, [x, payload.n])',
+    'payload.map(key, payload[key])',
+  ];
+  it.each(payloads)('%s', async (_what, payload) => {
+    for (const source of sources) await evaluateWithinLimits(source, payload);
+  });
+});
+
+describe('payloads as large as the main thread takes them', () => {
+  const sources = [
+    'size(payload.text) > 3',
+    'payload.text.lowerAscii().upperAscii().trim().contains("refund")',
+    'size(payload.text + payload.text + payload.text) > 3',
+    'payload.list == payload.list && size(payload.list) > 3',
+    '{"a": payload, "b": [payload.text, payload.list]}',
+    'payload.text in payload.list',
+    'int(payload.digits) > 3',
+    listOf(100, 'payload.text == "x"').join(' || '),
+  ];
+  it.each(sources.map((source) => [source.slice(0, 60), source]))('%s', async (_start, source) => {
+    for (let size = 64; size <= 32_768; size *= 2) {
+      await evaluateWithinLimits(source, { text: text(size), list: listOf(size / 8, 'ab'), digits: '9'.repeat(size) });
+    }
+  });
+});
+
+it('takes payloads that nest as deep as the edge lets them, and refuses what the stack does not hold', async () => {
+  const takes = { ok: true, value: true };
+  expect(await evaluateWithinLimits('payload == inputs[0].payload', nested(64))).toEqual(takes);
+  expect(await evaluateWithinLimits('[payload].exists(x, x == inputs[0].payload)', nested(64))).toEqual(takes);
+  const { result } = await watched(() => evaluate('payload == inputs[0].payload', nested(100_000)));
+  expect(result).toMatchObject({ ok: false });
+});
+
+// Jest would print all of a megabyte.
+function shortened(result: EvaluationResult): object {
+  return JSON.stringify(result).length > 1_000 ? { ok: result.ok } : result;
+}

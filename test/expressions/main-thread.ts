@@ -1,0 +1,34 @@
+// CPU time of this thread: on a busy machine the time on the clock would measure the neighbours.
+const spentMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+};
+
+export interface Watched<Result> {
+  result: Result;
+  /** The longest time that the main thread worked without a turn for anything else. */
+  heldMs: number;
+  tookMs: number;
+}
+
+/** Does `work` while the event loop turns as fast as it can, and looks how long its longest turn takes. */
+export async function watched<Result>(work: () => Promise<Result>): Promise<Watched<Result>> {
+  await new Promise(setImmediate);
+  let heldMs = 0;
+  let lastTurn = spentMs();
+  const turn = (): void => {
+    const now = spentMs();
+    heldMs = Math.max(heldMs, now - lastTurn);
+    lastTurn = now;
+  };
+  let turning = setImmediate(function again() {
+    turn();
+    turning = setImmediate(again);
+  });
+  const began = performance.now();
+  const result = await work();
+  const tookMs = performance.now() - began;
+  turn();
+  clearImmediate(turning);
+  return { result, heldMs, tookMs };
+}

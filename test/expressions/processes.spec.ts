@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DomainError } from '../../src/common/domain-error.js';
+import { CelEvaluator } from '../../src/expressions/cel-evaluator.js';
+import { type EvaluationResult, ExpressionEvaluator } from '../../src/expressions/evaluator.js';
+import { ExpressionsModule } from '../../src/expressions/expressions.module.js';
+import { builtProgram } from '../support/built-program.js';
+import { eventually } from '../support/eventually.js';
+
+const ENDLESS = 'payload.l.all(a, payload.l.all(b, payload.l.all(c, payload.l.all(d, a + b + c + d > 0.0))))';
+const HOSTILE = { l: new Array<number>(500).fill(1) };
+const TOO_LONG: EvaluationResult = { ok: false, error: 'takes longer than 1000 ms' };
+const INNOCENT = 'payload.l.all(x, x == 1)';
+const TRUE: EvaluationResult = { ok: true, value: true };
+
+const evaluate = (evaluator: ExpressionEvaluator, source: string, payload: unknown): Promise<EvaluationResult> =>
+  evaluator.evaluate(source, { payload, artifact: {}, inputs: [] });
+
+/** The evaluation processes that `parent` has. */
+function evaluationProcesses(parent = process.pid): number[] {
+  const all = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return all.filter((pid) => parentOf(pid) === parent && commandOf(pid).includes('evaluation-entry'));
+}
+
+const parentOf = (pid: number): number => Number(/\) . (\d+)/.exec(read(pid, 'stat'))?.[1]);
+const commandOf = (pid: number): string => read(pid, 'cmdline');
+const isRunning = (pid: number): boolean => commandOf(pid) !== '';
+
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+describe('evaluation processes', () => {
+  let evaluator: CelEvaluator;
+
+  beforeEach(() => {
+    evaluator = new CelEvaluator();
+  });
+  afterEach(() => evaluator.close());
+
+  it('are started when an expression needs one', async () => {
+    expect(await evaluate(evaluator, 'size(payload.l) > 3', HOSTILE)).toEqual(TRUE);
+    expect(evaluationProcesses()).toEqual([]);
+    expect(await evaluate(evaluator, INNOCENT, HOSTILE)).toEqual(TRUE);
+    expect(evaluationProcesses()).toHaveLength(1);
+  });
+
+  it('serve an innocent expression before the queue of a hostile one, which fails alone', async () => {
+    const ended: string[] = [];
+    const hostile = Array.from({ length: 6 }, () => evaluate(evaluator, ENDLESS, HOSTILE).finally(() => ended.push('hostile')));
+    const innocent = Array.from({ length: 20 }, () => evaluate(evaluator, INNOCENT, HOSTILE).finally(() => ended.push('innocent')));
+    expect(await Promise.all(innocent)).toEqual(innocent.map(() => TRUE));
+    expect(await Promise.all(hostile)).toEqual(hostile.map(() => TOO_LONG));
+    expect(ended.indexOf('innocent')).toBeLessThanOrEqual(2);
+    expect(ended.slice(-4)).toEqual(['hostile', 'hostile', 'hostile', 'hostile']);
+  });
+
+  it('are two at most', async () => {
+    const many = Array.from({ length: 50 }, () => evaluate(evaluator, INNOCENT, HOSTILE));
+    expect(await Promise.all(many)).toEqual(many.map(() => TRUE));
+    expect(evaluationProcesses()).toHaveLength(2);
+  });
+
+  it('run out of memory without harm to the server', async () => {
+    const payload = { s: 'x'.repeat(2 ** 20), l: HOSTILE.l };
+    const result = await evaluate(evaluator, 'payload.l.map(x, payload.s).join("").lowerAscii()', payload);
+    // Filling the memory may take longer than a second where the machine is busy.
+    expect([{ ok: false, error: 'needs more than 256 MB of memory' }, TOO_LONG]).toContainEqual(result);
+    expect(await evaluate(evaluator, INNOCENT, HOSTILE)).toEqual(TRUE);
+  });
+
+  it('are replaced where something else ends them, and the evaluation is done again', async () => {
+    await evaluate(evaluator, INNOCENT, HOSTILE);
+    const [first] = evaluationProcesses();
+    const result = evaluate(evaluator, 'payload.l.all(a, payload.l.all(b, a == b))', HOSTILE);
+    process.kill(first!, 'SIGKILL');
+    expect(await result).toEqual(TRUE);
+    expect(evaluationProcesses()).not.toContain(first);
+  });
+
+  it('outlive the signals that a terminal sends to all', async () => {
+    await evaluate(evaluator, INNOCENT, HOSTILE);
+    const before = evaluationProcesses();
+    for (const signal of ['SIGINT', 'SIGTERM']) process.kill(before[0]!, signal);
+    expect(await evaluate(evaluator, INNOCENT, HOSTILE)).toEqual(TRUE);
+    expect(evaluationProcesses()).toEqual(before);
+  });
+
+  it('end with close, and what they were evaluating can be tried again', async () => {
+    const unended = Array.from({ length: 3 }, () => evaluate(evaluator, ENDLESS, HOSTILE));
+    await eventually('both are there', () => evaluationProcesses().length === 2);
+    const outcomes = Promise.allSettled(unended);
+    await evaluator.close();
+    expect(evaluationProcesses()).toEqual([]);
+    for (const outcome of await outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(DomainError) as unknown });
+      expect(outcome).toMatchObject({ reason: { code: 'unavailable' } });
+    }
+    await expect(evaluate(evaluator, INNOCENT, HOSTILE)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+it('is closed with the application', async () => {
+  class AppModule {}
+  Module({ imports: [ExpressionsModule] })(AppModule);
+  const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
+  expect(await evaluate(app.get(ExpressionEvaluator), INNOCENT, HOSTILE)).toEqual(TRUE);
+  expect(evaluationProcesses()).toHaveLength(1);
+  await app.close();
+  expect(evaluationProcesses()).toEqual([]);
+});
+
+describe('a program as it was built', () => {
+  /** Node with the built evaluator; `body` is in an async context and has `evaluate`. */
+  async function program(body: string): Promise<ChildProcess> {
+    const built = join(dirname(await builtProgram()), '../dist/expressions/cel-evaluator.js');
+    const evaluation = `new CelEvaluator().evaluate(source, { payload: ${JSON.stringify(HOSTILE)}, artifact: {}, inputs: [] })`;
+    const script = `import { CelEvaluator } from ${JSON.stringify(built)}; const evaluate = (source) => ${evaluation}; ${body}`;
+    return spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  }
+
+  it('evaluates, and ends by itself while its evaluation process is idle', async () => {
+    const child = await program(`console.log(JSON.stringify(await evaluate(${JSON.stringify(INNOCENT)})))`);
+    const [output, [code]] = await Promise.all([text(child.stdout!), once(child, 'exit') as Promise<[number]>]);
+    expect(JSON.parse(output)).toEqual(TRUE);
+    expect(code).toBe(0);
+  }, 200_000);
+
+  it('leaves no evaluation behind when it is killed in the midst of one', async () => {
+    const child = await program(`await evaluate(${JSON.stringify(INNOCENT)}); console.log('evaluating'); await evaluate(${JSON.stringify(ENDLESS)})`);
+    await once(child.stdout!, 'data');
+    const [evaluation] = evaluationProcesses(child.pid);
+    expect(isRunning(evaluation!)).toBe(true);
+    child.kill('SIGKILL');
+    await eventually('the evaluation process ends', () => !isRunning(evaluation!), 5_000);
+  }, 200_000);
+});
