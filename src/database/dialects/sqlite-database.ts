@@ -1,0 +1,103 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import type { Schema } from '../schema.js';
+import { StartError } from '../start-error.js';
+import { NodeSqliteDialect } from './node-sqlite-dialect.js';
+
+/** SQLite 3.51.3 mends a bug in WAL mode that can corrupt a database under concurrent checkpoints. */
+const OLDEST_SQLITE = [3, 51, 3] as const;
+
+/** SQLite's result codes. */
+const BUSY = 5;
+const NOT_A_DATABASE = 26;
+
+/** An open SQLite file: one writer, readers apart from it, held by this process alone. */
+export class SqliteDatabase {
+  private constructor(
+    readonly path: string,
+    /** For transactions' own statements; everything else goes through `writer`. */
+    readonly connection: DatabaseSync,
+    readonly writer: Kysely<Schema>,
+    readonly reader: Kysely<Schema>,
+    private readonly lock: DatabaseSync,
+  ) {}
+
+  /** `location` is a file path, made with its folders where it is missing. StartError where it cannot be had. */
+  static open(location: string): SqliteDatabase {
+    refuseOldSqlite();
+    const path = resolve(location);
+    makeFolder(path);
+    const lock = takeLock(path);
+    const connection = connect(path);
+    return new SqliteDatabase(
+      path,
+      connection,
+      new Kysely<Schema>({ dialect: new NodeSqliteDialect(connection) }),
+      new Kysely<Schema>({ dialect: new NodeSqliteDialect(connect(path, { readOnly: true })) }),
+      lock,
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.reader.destroy();
+    await this.writer.destroy();
+    this.lock.close();
+  }
+}
+
+function refuseOldSqlite(): void {
+  const version = process.versions.sqlite ?? '0.0.0';
+  const parts = version.split('.').map(Number);
+  const difference = OLDEST_SQLITE.map((oldest, index) => (parts[index] ?? 0) - oldest).find((part) => part !== 0) ?? 0;
+  if (difference < 0) {
+    throw new StartError(`SQLite ${version} has a bug that can corrupt the database; run Node.js 24.15 or later, which carries SQLite ${OLDEST_SQLITE.join('.')}`);
+  }
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+  } catch (error) {
+    throw new StartError(`database_url: cannot make the folder of ${path}: ${(error as Error).message}`);
+  }
+}
+
+// A sibling file, because an exclusive lock on the database itself would shut out our own readers. The operating system
+// lets go of it when the process ends, however it ends.
+function takeLock(path: string): DatabaseSync {
+  const lock = openFile(`${path}.lock`);
+  try {
+    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if ((error as { errcode?: number }).errcode !== BUSY) throw error;
+    throw new StartError(`database_url: ${path} is in use by another starling process; stop it, or give this one its own with --database-url sqlite:<path>`);
+  }
+}
+
+function connect(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {
+  const database = openFile(path, options);
+  try {
+    // Waiting for another program's lock holds the main thread, so it is short; whoever writes tries again.
+  database.exec('PRAGMA busy_timeout = 200; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY');
+    if (!options.readOnly) database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000');
+    return database;
+  } catch (error) {
+    database.close();
+    if ((error as { errcode?: number }).errcode === NOT_A_DATABASE) {
+      throw new StartError(`database_url: ${path} is no SQLite database; name another file, which is made where it is missing`);
+    }
+    throw new StartError(`database_url: cannot use ${path}: ${(error as Error).message}`);
+  }
+}
+
+function openFile(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {
+  try {
+    return new DatabaseSync(path, options);
+  } catch (error) {
+    throw new StartError(`database_url: cannot open ${path}: ${(error as Error).message}`);
+  }
+}

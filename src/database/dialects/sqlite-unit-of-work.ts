@@ -1,0 +1,185 @@
+import type { StatementSync } from 'node:sqlite';
+import type { Kysely } from 'kysely';
+import { DomainError } from '../../common/domain-error.js';
+import type { Logger } from '../../common/logger.js';
+import type { Telemetry } from '../../common/telemetry.js';
+import type { Schema } from '../schema.js';
+import { type Transaction, UnitOfWork } from '../unit-of-work.js';
+import { SQLITE } from './dialect.js';
+import type { SqliteDatabase } from './sqlite-database.js';
+
+// One fsync for many closures is what makes durable writes quick; the bounds keep the event loop breathing between groups.
+const MAX_CLOSURES_IN_GROUP = 64;
+const MAX_GROUP_MS = 8;
+
+const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
+
+/** What SQLite says before anything is committed, by result code: nothing is written, and it can be tried again. */
+const UNAVAILABLE: Record<number, string> = {
+  [SQLITE_BUSY]: 'another program holds its lock; close it',
+  6: 'another program holds its lock; close it',
+  7: 'there is not enough memory',
+  8: 'its file may only be read; mend its permissions',
+  10: 'its disk is failing',
+  11: 'its file is damaged',
+  14: 'its file cannot be opened; mend its permissions',
+  [SQLITE_FULL]: 'its disk is full; free some space',
+};
+
+type Effect = () => void;
+
+interface Closure {
+  work: (tx: Transaction) => Promise<unknown>;
+  resolve: (value: never) => void;
+  reject: (error: unknown) => void;
+  queuedAt: number;
+}
+
+interface Finished {
+  closure: Closure;
+  value: unknown;
+  afterCommit: Effect[];
+}
+
+/**
+ * One serialised writer with group commit: queued closures run one after another, each in a SAVEPOINT of the group's
+ * transaction, and resolve after its COMMIT. A closure awaits nothing but its own queries, which node:sqlite answers
+ * synchronously, so a group never waits for the outside.
+ */
+export class SqliteUnitOfWork extends UnitOfWork {
+  readonly reader: Kysely<Schema>;
+  readonly dialect = SQLITE;
+  private readonly queue: Closure[] = [];
+  private readonly statements: Record<'begin' | 'commit' | 'savepoint' | 'release', StatementSync>;
+  private draining: Promise<void> | null = null;
+
+  constructor(
+    private readonly database: SqliteDatabase,
+    private readonly logger: Logger,
+    private readonly telemetry: Telemetry,
+    /** Ends the process: called where it is unknown whether a commit reached the disk. */
+    private readonly stopProcess: (reason: string, error: unknown) => void,
+  ) {
+    super();
+    this.reader = database.reader;
+    this.statements = {
+      begin: database.connection.prepare('BEGIN IMMEDIATE'),
+      commit: database.connection.prepare('COMMIT'),
+      savepoint: database.connection.prepare('SAVEPOINT closure'),
+      release: database.connection.prepare('RELEASE closure'),
+    };
+  }
+
+  run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.queue.push({ work, resolve, reject, queuedAt: performance.now() });
+      this.draining ??= this.drain();
+    });
+  }
+
+  async idle(): Promise<void> {
+    while (this.draining) await this.draining;
+  }
+
+  private async drain(): Promise<void> {
+    while (this.queue.length > 0) {
+      // Requests that arrive in the same turn of the event loop join this group.
+      await new Promise((resolve) => setImmediate(resolve));
+      await this.runGroup();
+    }
+    this.draining = null;
+  }
+
+  private async runGroup(): Promise<void> {
+    try {
+      this.statements.begin.run();
+    } catch (error) {
+      this.rejectAll(this.queue.splice(0), error);
+      return;
+    }
+    const finished = await this.runClosures();
+    if (!this.database.connection.isTransaction) return;
+    try {
+      this.statements.commit.run();
+    } catch (error) {
+      this.failCommit(finished, error);
+      return;
+    }
+    for (const { closure, value, afterCommit } of finished) {
+      closure.resolve(value as never);
+      afterCommit.forEach((effect) => this.perform(effect));
+      this.telemetry.transactionEnded(performance.now() - closure.queuedAt);
+    }
+  }
+
+  private async runClosures(): Promise<Finished[]> {
+    const finished: Finished[] = [];
+    const started = performance.now();
+    while (this.queue.length > 0 && finished.length < MAX_CLOSURES_IN_GROUP && performance.now() - started < MAX_GROUP_MS) {
+      const closure = this.queue.shift()!;
+      const done = await this.runClosure(closure);
+      if (done) finished.push(done);
+      if (!this.database.connection.isTransaction) {
+        // SQLite gives up a whole transaction on a full disk or an I/O error: what its group wrote before is undone too.
+        this.rejectAll(finished.map(({ closure: undone }) => undone), unavailable(SQLITE_FULL));
+        return [];
+      }
+    }
+    return finished;
+  }
+
+  private async runClosure(closure: Closure): Promise<Finished | null> {
+    const { connection, writer } = this.database;
+    const whenVisible: Effect[] = [];
+    const afterCommit: Effect[] = [];
+    this.statements.savepoint.run();
+    try {
+      const value = await closure.work({
+        db: writer,
+        whenVisible: (effect) => whenVisible.push(effect),
+        afterCommit: (effect) => afterCommit.push(effect),
+      });
+      this.statements.release.run();
+      whenVisible.forEach((effect) => this.perform(effect));
+      return { closure, value, afterCommit };
+    } catch (error) {
+      if (connection.isTransaction) connection.exec('ROLLBACK TO closure; RELEASE closure');
+      closure.reject(asDomainError(error));
+      return null;
+    }
+  }
+
+  private failCommit(finished: Finished[], error: unknown): void {
+    if (sqliteCode(error) !== SQLITE_FULL && sqliteCode(error) !== SQLITE_BUSY) {
+      this.stopProcess('A commit failed and it is unknown whether it reached the disk', error);
+    }
+    if (this.database.connection.isTransaction) this.database.connection.exec('ROLLBACK');
+    this.rejectAll(finished.map(({ closure }) => closure), error);
+  }
+
+  private rejectAll(closures: Closure[], error: unknown): void {
+    closures.forEach((closure) => closure.reject(asDomainError(error)));
+  }
+
+  private perform(effect: Effect): void {
+    try {
+      effect();
+    } catch (error) {
+      this.logger.error({ err: error }, 'an effect after a transaction failed');
+    }
+  }
+}
+
+const sqliteCode = (error: unknown): number | undefined => {
+  const code = (error as { errcode?: number } | null)?.errcode;
+  return code === undefined ? undefined : code & 0xff;
+};
+
+function asDomainError(error: unknown): unknown {
+  const code = sqliteCode(error);
+  return code !== undefined && code in UNAVAILABLE ? unavailable(code, error) : error;
+}
+
+const unavailable = (code: number, cause?: unknown): DomainError =>
+  new DomainError('unavailable', `The database cannot take writes now: ${UNAVAILABLE[code]!}, and try again`, { retryAfterSeconds: 5, cause });

@@ -1,0 +1,60 @@
+import { type Kysely, sql } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { VERSION } from '../../common/version.js';
+import type { Dialect } from '../dialects/dialect.js';
+import type { Schema } from '../schema.js';
+import { StartError } from '../start-error.js';
+import { blackboard } from './0001-blackboard.js';
+import type { NumberedMigration } from './migration.js';
+
+const MIGRATIONS: readonly NumberedMigration[] = [blackboard];
+
+/**
+ * Brings the schema up to this program, under Kysely's migration lock and in one transaction; returns the names of the
+ * steps that were made. StartError where a newer program has made the schema one that this one must not touch.
+ */
+export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations = MIGRATIONS): Promise<string[]> {
+  await recordVersions(db);
+  const recorded = await db.selectFrom('program_versions').selectAll().execute();
+  refuseNewerSchema(recorded);
+  const known = new Set(migrations.map(({ name }) => name));
+  // A newer program has been here and says that this one may still serve: there is nothing for us to do.
+  if (recorded.some(({ migration }) => !known.has(migration))) return [];
+
+  const migrator = new Migrator({
+    db,
+    provider: {
+      getMigrations: async () => Object.fromEntries(migrations.map((migration) => [migration.name, withVersion(migration, dialect)])),
+    },
+  });
+  const { error, results } = await migrator.migrateToLatest();
+  if (error) throw error;
+  return (results ?? []).map(({ migrationName }) => migrationName);
+}
+
+const withVersion = (migration: NumberedMigration, dialect: Dialect) => ({
+  async up(db: Kysely<Schema>): Promise<void> {
+    await migration.up(db as unknown as Kysely<unknown>, dialect);
+    await db
+      .insertInto('program_versions')
+      .values({ migration: migration.name, oldest_program: migration.oldestProgram })
+      .execute();
+  },
+});
+
+async function recordVersions(db: Kysely<Schema>): Promise<void> {
+  await db.schema
+    .createTable('program_versions')
+    .ifNotExists()
+    .addColumn('migration', 'text', (column) => column.primaryKey())
+    .addColumn('oldest_program', 'text', (column) => column.notNull())
+    .addColumn('migrated_at', 'text', (column) => column.notNull().defaultTo(sql`current_timestamp`))
+    .execute();
+}
+
+function refuseNewerSchema(recorded: { migration: string; oldest_program: string }[]): void {
+  const blocking = recorded.find(({ oldest_program }) => VERSION.localeCompare(oldest_program, 'en', { numeric: true }) < 0);
+  if (blocking) {
+    throw new StartError(`the database was migrated for starling ${blocking.oldest_program} or later (${blocking.migration}); this is ${VERSION}: install the newer one`);
+  }
+}

@@ -1,0 +1,217 @@
+import type { Generated } from 'kysely';
+
+/**
+ * The tables, one schema for both databases. Times are epoch milliseconds, JSON is text, booleans are 0 and 1: what both
+ * databases store and compare alike.
+ */
+export interface Schema {
+  artifacts: ArtifactsTable;
+  artifact_tags: ArtifactTagsTable;
+  artifact_counts: ArtifactCountsTable;
+  folds: FoldsTable;
+  correlations: CorrelationsTable;
+  executions: ExecutionsTable;
+  execution_inputs: ExecutionInputsTable;
+  consumptions: ConsumptionsTable;
+  activity: ActivityTable;
+  activity_hours: ActivityHoursTable;
+  join_groups: JoinGroupsTable;
+  join_arrivals: JoinArrivalsTable;
+  timers: TimersTable;
+  idempotency_keys: IdempotencyKeysTable;
+  program_versions: ProgramVersionsTable;
+}
+
+export interface ArtifactsTable {
+  /** Position in commit order. */
+  seq: Generated<number>;
+  id: string;
+  type: string;
+  version: number;
+  payload: string;
+  produced_by: string;
+  /** JSON of the wire's visibility object. */
+  visibility: string;
+  visibility_kind: string;
+  /** JSON list, for reading; `artifact_tags` is its index. */
+  tags: string;
+  partition_key: string | null;
+  correlation_id: string;
+  /** The execution that produced it; null for what a client published. */
+  execution_id: string | null;
+  created_at: number;
+}
+
+export interface ArtifactTagsTable {
+  tag: string;
+  artifact_seq: number;
+}
+
+/**
+ * Folded totals: together they count the artifacts up to `folds.up_to_seq` of `artifacts`. Reading a total adds the few
+ * artifacts after it and never scans; publishing writes nothing here.
+ */
+export interface ArtifactCountsTable {
+  type: string;
+  produced_by: string;
+  visibility_kind: string;
+  count: number;
+  earliest_created_at: number;
+  latest_created_at: number;
+}
+
+export interface FoldsTable {
+  name: string;
+  up_to_seq: number;
+}
+
+export type CorrelationState = 'active' | 'completed' | 'failed' | 'cancelled';
+
+export interface CorrelationsTable {
+  id: string;
+  state: CorrelationState;
+  /** 1 where nothing may be published into it any more. */
+  closed: number;
+  /** How often it has been opened; each opening settles once. */
+  opening: number;
+  /** Executions, timed groups, undecided joins and releases that keep it open. */
+  pending: number;
+  artifact_count: number;
+  error_count: number;
+  /** Artifacts that agents produced, errors apart: what tells completed from failed. */
+  output_count: number;
+  /** Executions created in this opening; the cascade limit looks closer only where this passes it. */
+  opening_executions: number;
+  /** JSON list of the agents whose limit was reported in this opening. */
+  limited_agents: string;
+  started_at: number;
+  last_activity_at: number;
+  settled_at: number | null;
+}
+
+export type ExecutionState = 'pending' | 'running' | 'completed' | 'failed' | 'cancelled';
+
+export interface ExecutionsTable {
+  seq: Generated<number>;
+  id: string;
+  agent: string;
+  correlation_id: string;
+  opening: number;
+  state: ExecutionState;
+  /** 1 for a direct run: no agent reacts to its outputs. */
+  direct: number;
+  priority: number;
+  /** The attempt that runs or comes next, from 1. */
+  attempt: number;
+  /** The retry timer of a pending one; null where it may be claimed now. */
+  available_at: number | null;
+  /** Set while running; a new token for every claim, and the guard of the outcome. */
+  lease_token: string | null;
+  lease_owner: string | null;
+  lease_until: number | null;
+  lost_leases: number;
+  /** 1 where the view of the inputs is a list: the execution of a batch window. */
+  batch: number;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  error_type: string | null;
+  error_message: string | null;
+}
+
+export interface ExecutionInputsTable {
+  execution_id: string;
+  position: number;
+  artifact_seq: number;
+}
+
+export interface ConsumptionsTable {
+  artifact_seq: number;
+  execution_id: string;
+  consumer: string;
+  consumed_at: number;
+}
+
+/** One row for each ended execution, folded into `activity_hours` by a background step and then deleted. */
+export interface ActivityTable {
+  seq: Generated<number>;
+  agent: string;
+  /** Epoch ms of the hour's start. */
+  hour: number;
+  executions: number;
+  failures: number;
+  artifacts_consumed: number;
+  artifacts_produced: number;
+}
+
+export interface ActivityHoursTable {
+  agent: string;
+  hour: number;
+  executions: number;
+  failures: number;
+  artifacts_consumed: number;
+  artifacts_produced: number;
+}
+
+/** Artifacts that wait together: for the other types of a join, or for a batch window to fill. */
+export interface JoinGroupsTable {
+  id: string;
+  agent: string;
+  subscription: number;
+  /** JSON of the join key; empty for a batch window. */
+  key: string;
+  /** Counts up within (agent, subscription, key): first in, first out. */
+  ordinal: number;
+  /** `complete`: all there, `where` not yet judged. */
+  state: 'waiting' | 'complete';
+  size: number;
+  opened_at: number;
+  /** Null waits without limit, and keeps no correlation open. */
+  closes_at: number | null;
+}
+
+export interface JoinArrivalsTable {
+  agent: string;
+  subscription: number;
+  artifact_seq: number;
+  group_id: string;
+  key: string;
+  ordinal: number;
+  /** Place in the group, in the order of arrival. */
+  position: number;
+  type: string;
+  correlation_id: string;
+}
+
+/**
+ * Work on the blackboard that is due at a time and is no execution: an artifact to release to its subscriptions, a join
+ * group whose `where` is to be judged, a group whose time is up.
+ */
+export interface TimersTable {
+  id: string;
+  kind: 'release' | 'judge' | 'close';
+  due_at: number;
+  /** The artifact's seq or the group's id. */
+  subject: string;
+}
+
+export interface IdempotencyKeysTable {
+  endpoint: string;
+  key: string;
+  request_hash: string;
+  /** JSON of the ids that the request uses. */
+  ids: string;
+  /** The process that holds the reservation. */
+  owner: string;
+  lease_until: number;
+  /** JSON of the cached answer; null while the first request runs. */
+  response: string | null;
+  expires_at: number;
+}
+
+export interface ProgramVersionsTable {
+  migration: string;
+  /** The oldest program that may still run on the schema after this migration. */
+  oldest_program: string;
+  migrated_at: Generated<string>;
+}

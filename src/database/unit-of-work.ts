@@ -1,0 +1,37 @@
+import type { Kysely } from 'kysely';
+import type { Dialect } from './dialects/dialect.js';
+import type { Schema } from './schema.js';
+
+/** An open transaction. Repositories take it as their first argument. */
+export interface Transaction {
+  readonly db: Kysely<Schema>;
+
+  /**
+   * Runs once later transactions of this process see these writes and can only commit together with or after them: at the
+   * end of the closure on SQLite (so that a follow-up joins the same group commit), after the commit on Postgres. For
+   * effects that queue further transactions.
+   */
+  whenVisible(effect: () => void): void;
+
+  /** Runs after the commit. For effects that the world outside may see. Must not throw. */
+  afterCommit(effect: () => void): void;
+}
+
+/** Reads outside of any transaction; sees what has been committed. */
+export type Reader = Kysely<Schema>;
+
+/** The only way to a transaction. */
+export abstract class UnitOfWork {
+  /**
+   * Runs `work` in a transaction and resolves after its commit. Where `work` rejects, its writes are undone and the error
+   * is passed on. `work` awaits nothing but queries of its own transaction.
+   * Rejects with a DomainError `unavailable` where the database cannot take writes now.
+   */
+  abstract run<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+
+  abstract readonly reader: Reader;
+  abstract readonly dialect: Dialect;
+
+  /** Resolves when every transaction that was queued has ended. */
+  abstract idle(): Promise<void>;
+}

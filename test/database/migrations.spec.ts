@@ -1,0 +1,145 @@
+import { sql } from 'kysely';
+import { SQLITE } from '../../src/database/dialects/dialect.js';
+import { VERSION } from '../../src/common/version.js';
+import { blackboard } from '../../src/database/migrations/0001-blackboard.js';
+import { migrate } from '../../src/database/migrations/migrate.js';
+import type { NumberedMigration } from '../../src/database/migrations/migration.js';
+import { StartError } from '../../src/database/start-error.js';
+import { runProgram } from '../cli/run-program.js';
+import { Files } from './files.js';
+
+/** A step after all of ours, as a newer program would bring it. */
+const later = (parts: Partial<NumberedMigration> = {}): NumberedMigration => ({
+  name: '9999-later',
+  oldestProgram: VERSION,
+  up: async (db) => {
+    await db.schema.alterTable('folds').addColumn('note', 'text', (column) => column.notNull().defaultTo('none')).execute();
+  },
+  ...parts,
+});
+
+const [major, minor, patch] = VERSION.split('.').map(Number) as [number, number, number];
+
+// On real files; only the later step, which no program has yet, is made up.
+describe('migrations of a SQLite file', () => {
+  const files = new Files();
+  const ours = ['0001-blackboard'];
+
+  afterAll(() => files.clear());
+
+  const freshWriter = () => files.open(files.path()).writer;
+  const schemaOf = async (db: ReturnType<typeof freshWriter>) =>
+    (await sql<{ sql: string }>`select sql from sqlite_schema where sql is not null order by name`.execute(db)).rows.map((row) => row.sql);
+
+  it('make the whole schema from empty, and do nothing the second time', async () => {
+    const db = freshWriter();
+    expect(await migrate(db, SQLITE)).toEqual(ours);
+    const schema = await schemaOf(db);
+    expect(schema.join('\n')).toMatch(/create table "artifacts"/i);
+
+    expect(await migrate(db, SQLITE)).toEqual([]);
+    expect(await schemaOf(db)).toEqual(schema);
+    expect(await db.selectFrom('program_versions').select(['migration', 'oldest_program']).execute()).toEqual([
+      { migration: '0001-blackboard', oldest_program: '0.1.0' },
+    ]);
+  });
+
+  it('find a file as it was left, at every later opening', async () => {
+    const path = files.path();
+    for (const expected of [ours, [], []]) {
+      const database = files.open(path);
+      expect(await migrate(database.writer, SQLITE)).toEqual(expected);
+      await database.close();
+    }
+  });
+
+  it('are made by one process at a time: a second one on the file is refused', async () => {
+    const path = files.path();
+    const database = files.open(path);
+    const refusal = `database_url: ${path} is in use by another starling process; stop it, or give this one its own with --database-url sqlite:<path>`;
+    expect(() => files.open(path)).toThrow(new StartError(refusal));
+
+    const { code, stdout, stderr } = await runProgram(['migrate', '--database-url', `sqlite:${path}`]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(refusal);
+    expect(await schemaOf(database.writer)).toEqual([]);
+  }, 180_000);
+
+  it('are made once by processes that start together on an empty file', async () => {
+    const path = files.path();
+    const ends = await Promise.all(Array.from({ length: 4 }, () => runProgram(['migrate', '--database-url', `sqlite:${path}`])));
+    for (const { code, stderr } of ends) expect(code === 0 || stderr.includes('is in use by another starling process')).toBe(true);
+    expect(ends.some(({ code }) => code === 0)).toBe(true);
+
+    const made = files.open(path).writer;
+    const alone = freshWriter();
+    await migrate(alone, SQLITE);
+    expect(await schemaOf(made)).toEqual(await schemaOf(alone));
+  }, 180_000);
+
+  it('keep the data that is in it', async () => {
+    const db = freshWriter();
+    await migrate(db, SQLITE);
+    await db.insertInto('folds').values({ name: 'artifact_counts', up_to_seq: 12 }).execute();
+
+    expect(await migrate(db, SQLITE, [blackboard, later()])).toEqual(['9999-later']);
+    expect(await db.selectFrom('folds').selectAll().execute()).toEqual([{ name: 'artifact_counts', up_to_seq: 12, note: 'none' }]);
+    expect(await migrate(db, SQLITE, [blackboard, later()])).toEqual([]);
+  });
+
+  it('that fail half-way leave nothing behind, and can be made again', async () => {
+    const db = freshWriter();
+    await migrate(db, SQLITE);
+    const before = { schema: await schemaOf(db), versions: await db.selectFrom('program_versions').selectAll().execute() };
+    const half = later({
+      up: async (db) => {
+        await db.schema.alterTable('folds').addColumn('note', 'text').execute();
+        await db.schema.createTable('half').addColumn('id', 'integer').execute();
+        throw new Error('no further');
+      },
+    });
+
+    await expect(migrate(db, SQLITE, [blackboard, half])).rejects.toThrow('no further');
+    expect({ schema: await schemaOf(db), versions: await db.selectFrom('program_versions').selectAll().execute() }).toEqual(before);
+    expect(await migrate(db, SQLITE, [blackboard, later()])).toEqual(['9999-later']);
+  });
+
+  it('undo the steps before a failing one too', async () => {
+    const db = freshWriter();
+    const failing = later({ up: () => Promise.reject(new Error('no further')) });
+    await expect(migrate(db, SQLITE, [blackboard, failing])).rejects.toThrow('no further');
+    expect((await schemaOf(db)).join('\n')).not.toMatch(/"artifacts"/);
+    expect(await migrate(db, SQLITE)).toEqual(ours);
+  });
+
+  it.each([`${major + 1}.0.0`, `${major}.${minor + 1}.0`, `${major}.${minor}.${patch + 1}`])(
+    'of a newer program whose schema needs %s stop this one with one clear line, and change nothing',
+    async (needed) => {
+      const db = freshWriter();
+      await migrate(db, SQLITE, [blackboard, later({ oldestProgram: needed })]);
+      const schema = await schemaOf(db);
+      await expect(migrate(db, SQLITE)).rejects.toThrow(
+        new StartError(`the database was migrated for starling ${needed} or later (9999-later); this is ${VERSION}: install the newer one`),
+      );
+      expect(await schemaOf(db)).toEqual(schema);
+    },
+  );
+
+  it('of a newer program whose schema this one may still use let it go on', async () => {
+    const db = freshWriter();
+    await migrate(db, SQLITE, [blackboard, later()]);
+    expect(await migrate(db, SQLITE)).toEqual([]);
+    await db.insertInto('folds').values({ name: 'ours', up_to_seq: 1 }).execute();
+    expect(await db.selectFrom('folds').selectAll().execute()).toEqual([{ name: 'ours', up_to_seq: 1, note: 'none' }]);
+  });
+
+  it('of a newer program stop the command itself with that line', async () => {
+    const path = files.path();
+    const database = files.open(path);
+    await migrate(database.writer, SQLITE, [blackboard, later({ oldestProgram: `${major + 1}.0.0` })]);
+    await database.close();
+    const { code, stderr } = await runProgram(['migrate', '--database-url', `sqlite:${path}`]);
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('install the newer one')]);
+  }, 180_000);
+});

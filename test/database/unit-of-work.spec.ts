@@ -1,0 +1,188 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
+import { SQLITE } from '../../src/database/dialects/dialect.js';
+import type { SqliteDatabase } from '../../src/database/dialects/sqlite-database.js';
+import { migrate } from '../../src/database/migrations/migrate.js';
+import type { Transaction } from '../../src/database/unit-of-work.js';
+import { Files, unitOfWorkOn } from './files.js';
+
+// Everything is real: the file, its migrated tables and the second connection that looks at what is committed.
+describe('the unit of work on a SQLite file', () => {
+  const files = new Files();
+  let database: SqliteDatabase;
+  let other: DatabaseSync;
+  let parts: ReturnType<typeof unitOfWorkOn>;
+
+  beforeEach(async () => {
+    const path = files.path();
+    database = files.open(path);
+    await migrate(database.writer, SQLITE);
+    other = files.look(path);
+    parts = unitOfWorkOn(database);
+  });
+
+  afterAll(() => files.clear());
+
+  const write = (tx: Transaction, name: string) => tx.db.insertInto('folds').values({ name, up_to_seq: 0 }).execute();
+  const run = <T>(work: (tx: Transaction) => Promise<T>) => parts.unitOfWork.run(work);
+  /** Names that are committed, in the order of their writing. */
+  const committed = () => other.prepare('SELECT name FROM folds ORDER BY rowid').all().map(({ name }) => name);
+  const seenBy = async (tx: Transaction) => (await tx.db.selectFrom('folds').select('name').orderBy(sql`rowid`).execute()).map(({ name }) => name);
+
+  it('resolves with what the closure answers, after the commit', async () => {
+    let before: unknown[] = [];
+    const answer = await run(async (tx) => {
+      await write(tx, 'a');
+      before = committed();
+      return 42;
+    });
+    expect(answer).toBe(42);
+    expect(before).toEqual([]);
+    expect(committed()).toEqual(['a']);
+    expect(await parts.unitOfWork.reader.selectFrom('folds').select('name').execute()).toEqual([{ name: 'a' }]);
+  });
+
+  it('undoes the writes of a closure that rejects, and not those beside it in the group', async () => {
+    const failure = new Error('refused');
+    const outcomes = await Promise.allSettled([
+      run((tx) => write(tx, 'first')),
+      run(async (tx) => {
+        await write(tx, 'undone');
+        await write(tx, 'undone too');
+        throw failure;
+      }),
+      run(async (tx) => {
+        expect(await seenBy(tx)).toEqual(['first']);
+        await write(tx, 'last');
+      }),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(outcomes[1]).toMatchObject({ reason: failure });
+    expect(committed()).toEqual(['first', 'last']);
+  });
+
+  it('undoes a closure whose statement the database refuses', async () => {
+    const twice = run(async (tx) => {
+      await write(tx, 'same');
+      await write(tx, 'same');
+    });
+    await expect(twice).rejects.toThrow(/UNIQUE constraint failed: folds\.name/);
+    await run((tx) => write(tx, 'next'));
+    expect(committed()).toEqual(['next']);
+  });
+
+  it('runs closures one after another, in the order in which they came', async () => {
+    const steps: string[] = [];
+    const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
+    await Promise.all(
+      names.map((name) =>
+        run(async (tx) => {
+          steps.push(`${name} begins`);
+          await write(tx, name);
+          await seenBy(tx);
+          steps.push(`${name} ends`);
+        }),
+      ),
+    );
+    expect(steps).toEqual(names.flatMap((name) => [`${name} begins`, `${name} ends`]));
+    expect(committed()).toEqual(names);
+  });
+
+  it('calls whenVisible before the commit, and has a transaction that it queues join the same commit', async () => {
+    const seen: Record<string, unknown> = {};
+    let followUp: Promise<unknown> = Promise.reject(new Error('whenVisible was not called'));
+    followUp.catch(() => undefined);
+    await run(async (tx) => {
+      tx.whenVisible(() => {
+        seen.effect = committed();
+        followUp = run(async (next) => {
+          seen.own = await seenBy(next);
+          seen.elsewhere = committed();
+          await write(next, 'follow-up');
+        });
+      });
+      await write(tx, 'a');
+      expect(seen).toEqual({});
+    });
+    // Before anything else can commit: the first closure's own commit has brought both.
+    expect(committed()).toEqual(['a', 'follow-up']);
+    await followUp;
+    expect(seen).toEqual({ effect: [], own: ['a'], elsewhere: [] });
+  });
+
+  it('calls afterCommit after the commit', async () => {
+    const seen: unknown[] = [];
+    await run(async (tx) => {
+      tx.afterCommit(() => seen.push(committed()));
+      await write(tx, 'a');
+    });
+    expect(seen).toEqual([['a']]);
+  });
+
+  it('calls no effect of a closure that rejects', async () => {
+    const effects: string[] = [];
+    const rejected = run(async (tx) => {
+      tx.whenVisible(() => effects.push('visible'));
+      tx.afterCommit(() => effects.push('committed'));
+      await write(tx, 'undone');
+      throw new Error('refused');
+    });
+    const kept = run((tx) => write(tx, 'kept'));
+    await expect(rejected).rejects.toThrow('refused');
+    await kept;
+    expect(effects).toEqual([]);
+  });
+
+  it('keeps a commit and the other effects where one effect throws', async () => {
+    const effects: string[] = [];
+    const broken = () => {
+      throw new Error('broken effect');
+    };
+    await run(async (tx) => {
+      [broken, () => effects.push('visible')].forEach((effect) => tx.whenVisible(effect));
+      [broken, () => effects.push('committed')].forEach((effect) => tx.afterCommit(effect));
+      await write(tx, 'a');
+    });
+    expect(effects).toEqual(['visible', 'committed']);
+    expect(committed()).toEqual(['a']);
+  });
+
+  it('shares commits among closures that are queued at once, and reports each of them', async () => {
+    // Another connection's data_version moves with every commit that it sees; afterCommit looks before the next one.
+    const versions = new Set<unknown>();
+    const names = Array.from({ length: 200 }, (_, index) => `n${index}`);
+    await Promise.all(
+      names.map((name) =>
+        run(async (tx) => {
+          tx.afterCommit(() => versions.add(other.prepare('PRAGMA data_version').get()!.data_version));
+          await write(tx, name);
+        }),
+      ),
+    );
+    await parts.unitOfWork.idle();
+    expect(committed()).toHaveLength(200);
+    expect(versions.size).toBeLessThanOrEqual(50);
+    expect(parts.telemetry.transactions).toBe(200);
+  });
+
+  it('is idle once all that was queued has ended', async () => {
+    const ended: string[] = [];
+    void run((tx) => write(tx, 'a')).then(() => ended.push('a'));
+    void run((tx) => write(tx, 'b')).then(() => ended.push('b'));
+    await parts.unitOfWork.idle();
+    expect(ended).toEqual(['a', 'b']);
+  });
+
+  it('stops the process where a COMMIT fails otherwise than for a full disk, and resolves nothing of its group', async () => {
+    // A deferred foreign key is the way to have SQLite itself refuse a COMMIT after every statement went well.
+    await sql`create table parents (id integer primary key)`.execute(database.writer);
+    await sql`create table children (parent integer references parents (id) deferrable initially deferred)`.execute(database.writer);
+    const outcomes = await Promise.allSettled([
+      run((tx) => write(tx, 'beside')),
+      run((tx) => sql`insert into children values (1)`.execute(tx.db)),
+    ]);
+    expect(parts.stops).toEqual(['A commit failed and it is unknown whether it reached the disk']);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(committed()).toEqual([]);
+  });
+});
