@@ -1,0 +1,38 @@
+import type { AgentDefinition, ArtifactType, Subscription } from './definitions.js';
+
+/** The artifact types and agents that this process serves; fixed from start to stop. */
+export class Catalog {
+  private readonly agentsByName: Map<string, AgentDefinition>;
+  private readonly typesByName: Map<string, ArtifactType>;
+  private readonly subscriptionsByType = new Map<string, Subscription[]>();
+
+  constructor(
+    readonly types: readonly ArtifactType[],
+    readonly agents: readonly AgentDefinition[],
+    /** The configuration file's folder: relative paths in engine options start here. */
+    readonly baseDirectory = '.',
+  ) {
+    this.typesByName = new Map(types.map((type) => [type.name, type]));
+    this.agentsByName = new Map(agents.map((agent) => [agent.name, agent]));
+    for (const subscription of agents.flatMap((agent) => agent.subscriptions)) {
+      for (const type of subscription.types) {
+        const known = this.subscriptionsByType.get(type);
+        if (known) known.push(subscription);
+        else this.subscriptionsByType.set(type, [subscription]);
+      }
+    }
+  }
+
+  agent(name: string): AgentDefinition | undefined {
+    return this.agentsByName.get(name);
+  }
+
+  type(name: string): ArtifactType | undefined {
+    return this.typesByName.get(name);
+  }
+
+  /** In the order of the configuration. */
+  subscriptionsTo(type: string): readonly Subscription[] {
+    return this.subscriptionsByType.get(type) ?? [];
+  }
+}

@@ -1,0 +1,109 @@
+import { Ajv, MissingRefError, type Options, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { JsonObject } from '../common/json.js';
+import { describeSchemaErrors, type SchemaError } from './schema-errors.js';
+
+/** Gives what is wrong with a payload; empty where it fits. */
+export type PayloadValidator = (payload: unknown) => SchemaError[];
+
+export type CompiledSchema = { validate: PayloadValidator } | { mistakes: SchemaError[] };
+
+const DRAFTS = {
+  'https://json-schema.org/draft/2020-12/schema': Ajv2020,
+  'http://json-schema.org/draft-07/schema': Ajv,
+};
+const DEFAULT_DRAFT = 'https://json-schema.org/draft/2020-12/schema';
+
+type Draft = keyof typeof DRAFTS;
+
+/** Compiles the JSON Schema of a type's payloads, or tells what is wrong with it; nothing is ever fetched. */
+export function compilePayloadSchema(schema: JsonObject): CompiledSchema {
+  const draft = draftOf(schema);
+  if (draft === null) {
+    return mistake(['$schema'], `must be ${Object.keys(DRAFTS).join(' or ')}`);
+  }
+  if (schema.$async !== undefined) return mistake(['$async'], 'is not supported: payloads are checked at once');
+  if (typeof schema.type === 'string' && schema.type !== 'object') return mistake(['type'], 'must be object: every payload is one');
+  const wrong = violationsOfDraft(draft, schema);
+  if (wrong.length > 0) return { mistakes: wrong };
+  return compile(draft, schema);
+}
+
+function draftOf(schema: JsonObject): Draft | null {
+  const named = typeof schema.$schema === 'string' ? schema.$schema.replace(/#$/, '') : (schema.$schema ?? DEFAULT_DRAFT);
+  return (Object.keys(DRAFTS) as Draft[]).find((draft) => draft === named) ?? null;
+}
+
+const draftValidators = new Map<Draft, Ajv>();
+
+function violationsOfDraft(draft: Draft, schema: JsonObject): SchemaError[] {
+  // Compiling a draft's own schema takes long; one instance serves all types.
+  const ajv = draftValidators.get(draft) ?? newAjv(draft, { allErrors: true });
+  draftValidators.set(draft, ajv);
+  void ajv.validateSchema(schema);
+  return withoutRepetition(describeSchemaErrors(ajv.errors ?? [], schema));
+}
+
+function compile(draft: Draft, schema: JsonObject): CompiledSchema {
+  const unknownFormats: SchemaError[] = [];
+  const logger = { log: () => {}, error: () => {}, warn: (text: unknown) => void unknownFormats.push(unknownFormat(String(text))) };
+  try {
+    // Stops at the first error, so that a hostile payload of a megabyte cannot make as many errors as it has values.
+    const quick = newAjv(draft, { logger, validateSchema: false }).compile(schema);
+    if (unknownFormats.length > 0) return { mistakes: withoutRepetition(unknownFormats) };
+    const thorough = newAjv(draft, { allErrors: true, validateSchema: false }).compile(schema);
+    return { validate: (payload) => violations(quick, thorough, payload) };
+  } catch (error) {
+    return mistake([], compileProblem(error as Error));
+  }
+}
+
+/** An instance for each schema: `$id`s of one type's schema must not collide with another's. */
+function newAjv(draft: Draft, options: Options): Ajv {
+  const ajv = new DRAFTS[draft]({ strict: false, verbose: true, ownProperties: true, ...options });
+  addFormats.default(ajv);
+  return ajv;
+}
+
+/** Not being strict, Ajv lets unknown formats pass with this warning: `unknown format "x" ignored in schema at path "#/a"`. */
+function unknownFormat(warning: string): SchemaError {
+  const [, format, pointer] = /^unknown format "(.*)" ignored in schema at path "#\/?(.*)"$/.exec(warning) ?? [];
+  if (format === undefined) return { path: [], message: warning };
+  const segments = pointer === '' ? [] : pointer!.split('/').map((token) => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'));
+  return { path: [...segments, 'format'], message: `${JSON.stringify(format)} is no known format` };
+}
+
+function compileProblem(error: Error): string {
+  if (error instanceof MissingRefError) {
+    return `refers to ${error.missingRef}, which is not inside this schema; nothing is fetched, so move it into $defs`;
+  }
+  return error.message;
+}
+
+const SMALL_PAYLOAD = 1_000;
+
+function violations(quick: ValidateFunction, thorough: ValidateFunction, payload: unknown): SchemaError[] {
+  if (quick(payload)) return [];
+  const validate = countValues(payload, SMALL_PAYLOAD) < SMALL_PAYLOAD ? thorough : quick;
+  validate(payload);
+  return withoutRepetition(describeSchemaErrors(validate.errors ?? [], payload));
+}
+
+/** How many values are in `value`, itself included; stops counting at `limit`. */
+function countValues(value: unknown, limit: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const inner of Object.values(value)) {
+    if (count >= limit) break;
+    count += countValues(inner, limit - count);
+  }
+  return count;
+}
+
+/** Branches of an `anyOf` often say the same. */
+const withoutRepetition = (errors: SchemaError[]): SchemaError[] => [
+  ...new Map(errors.map((error) => [JSON.stringify([error.path, error.message]), error])).values(),
+];
+
+const mistake = (path: SchemaError['path'], message: string): CompiledSchema => ({ mistakes: [{ path, message }] });

@@ -1,0 +1,10 @@
+/** Who may see an artifact, as it stands on the wire (wire-decisions.md, "Interface B"). */
+export type Visibility = LastingVisibility | { kind: 'After'; ttl: string; then?: LastingVisibility };
+
+export type LastingVisibility =
+  | { kind: 'Public' }
+  | { kind: 'Private'; agents: string[] }
+  | { kind: 'Labelled'; required_labels: string[] }
+  | { kind: 'Tenant'; tenant_id: string | null };
+
+export const PUBLIC: LastingVisibility = { kind: 'Public' };

@@ -1,0 +1,94 @@
+import type { Logger } from 'pino';
+import type { AgentDefinition } from '../catalog/definitions.js';
+import type { EngineKind } from '../catalog/engine-kind.js';
+import type { JsonObject } from '../common/json.js';
+import type { ExpressionEvaluator } from '../expressions/evaluator.js';
+
+/** An artifact as agents see it: the wire's field names, so that code and CEL read the same. */
+export interface AgentArtifact {
+  id: string;
+  type: string;
+  payload: JsonObject;
+  tags: string[];
+  produced_by: string;
+  correlation_id: string;
+  partition_key: string | null;
+  version: number;
+  /** UTC ISO 8601 with milliseconds. */
+  created_at: string;
+}
+
+export interface BlackboardFilter {
+  type?: string[];
+  produced_by?: string[];
+  correlation_id?: string;
+  tag?: string[];
+  /** 1 to 500, default 50. */
+  limit?: number;
+  order?: 'asc' | 'desc';
+}
+
+/** What an agent may read of the blackboard: only artifacts that it may see. */
+export interface BlackboardReader {
+  get(id: string): Promise<AgentArtifact | null>;
+  list(filter?: BlackboardFilter): Promise<AgentArtifact[]>;
+}
+
+export interface ExecutionContext {
+  /** The same on every attempt: usable as an idempotency key for effects outside. */
+  executionId: string;
+  correlationId: string;
+  /** From 1. */
+  attempt: number;
+  /** Aborted on timeout, cancel and shutdown. */
+  signal: AbortSignal;
+  logger: Logger;
+  blackboard: BlackboardReader;
+}
+
+/**
+ * An agent's input artifacts in the order of their joining, and the one view of their payloads that DESIGN.md describes:
+ * the payload itself for one artifact, a list for a batch window, an object keyed by type name for a join.
+ */
+export interface ExecutionInputs {
+  artifacts: AgentArtifact[];
+  view: unknown;
+}
+
+/** One agent's engine, ready to run. Rejecting is a failed attempt; the error's message is shown to clients. */
+export interface PreparedEngine {
+  /** The payload, a list of payloads, an object keyed by type name, or null: see `blackboard/outputs.ts`. */
+  run(inputs: ExecutionInputs, context: ExecutionContext): Promise<unknown>;
+}
+
+/** What engines are made with. */
+export interface EngineEnvironment {
+  /** The configuration file's folder; relative module paths start here. */
+  baseDirectory: string;
+  expressions: ExpressionEvaluator;
+  /** The one instance of an agent class that the application made. */
+  instanceOf(agentClass: AgentClass): RunnableAgent;
+}
+
+/** A kind of engine: how agents turn input artifacts into outputs. It keeps nothing; what runs is what it prepares. */
+export interface Engine extends EngineKind {
+  /** Called once an agent, at start, after `check` found nothing wrong. */
+  prepare(agent: AgentDefinition, environment: EngineEnvironment): Promise<PreparedEngine>;
+}
+
+/** An agent that is written as a class (see `@Agent`). */
+export interface RunnableAgent {
+  /** Answers like every engine; throwing is a failed attempt, and the error's message is shown to clients. */
+  execute(inputs: AgentArtifact[], context: ExecutionContext): unknown;
+}
+
+export type AgentClass = new (...dependencies: never[]) => RunnableAgent;
+
+/** Prepared engines by agent name; filled once at start. */
+export class PreparedEngines {
+  constructor(private readonly byAgent: ReadonlyMap<string, PreparedEngine>) {}
+
+  for(agent: string): PreparedEngine | undefined {
+    return this.byAgent.get(agent);
+  }
+}

@@ -1,0 +1,38 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { Catalog } from '../catalog/catalog.js';
+import { ExpressionEvaluator } from '../expressions/evaluator.js';
+import { ExpressionsModule } from '../expressions/expressions.module.js';
+import { PreparedEngines, type AgentClass, type RunnableAgent } from './engine.js';
+import { prepareEngines } from './engine-registry.js';
+import { PROVIDER } from './provider/agent.decorator.js';
+
+const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent => modules.get(agentClass, { strict: false });
+
+@Module({
+  imports: [ExpressionsModule],
+  providers: [
+    {
+      provide: PreparedEngines,
+      useFactory: (catalog: Catalog, expressions: ExpressionEvaluator, modules: ModuleRef) => {
+        const instanceOf = (agentClass: AgentClass): RunnableAgent => instanceIn(modules, agentClass);
+        return prepareEngines(catalog, { baseDirectory: catalog.baseDirectory, expressions, instanceOf });
+      },
+      inject: [Catalog, ExpressionEvaluator, ModuleRef],
+    },
+  ],
+  exports: [PreparedEngines],
+})
+export class EnginesModule implements OnModuleInit {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly modules: ModuleRef,
+  ) {}
+
+  /** An agent class that no module provides fails the start, not its first execution. */
+  onModuleInit(): void {
+    for (const { engine } of this.catalog.agents) {
+      if (engine.kind === PROVIDER) instanceIn(this.modules, engine.agentClass as AgentClass);
+    }
+  }
+}

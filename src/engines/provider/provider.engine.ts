@@ -1,0 +1,29 @@
+import type { AgentDefinition } from '../../catalog/definitions.js';
+import type { JsonObject } from '../../common/json.js';
+import type { AgentClass, Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
+import { asError } from '../thrown.js';
+import { PROVIDER } from './agent.decorator.js';
+
+/** The `execute` of an agent class. */
+export class ProviderEngine implements Engine {
+  readonly kind = PROVIDER;
+  readonly optionsSchema: JsonObject = {};
+
+  async check(): Promise<[]> {
+    return [];
+  }
+
+  async prepare(agent: AgentDefinition, { instanceOf }: EngineEnvironment): Promise<PreparedEngine> {
+    const agentClass = agent.engine.agentClass as AgentClass;
+    return {
+      async run({ artifacts }, context) {
+        try {
+          // Asked for at each run: when engines are prepared, the application may not have made it yet.
+          return await instanceOf(agentClass).execute(artifacts, context);
+        } catch (thrown) {
+          throw asError(thrown);
+        }
+      },
+    };
+  }
+}

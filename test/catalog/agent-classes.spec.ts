@@ -1,0 +1,71 @@
+import { Agent, type AgentArtifact } from '../../src/index.js';
+import { agent, load, mistakesIn } from './loading.js';
+
+@Agent({
+  name: 'triage',
+  description: 'Sorts tickets',
+  labels: ['pii'],
+  consumes: [{ types: ['Ticket'], where: 'payload.urgent', from_agents: ['external'] }],
+  publishes: [{ type: 'Sorted', tags: ['new'] }],
+  timeout: '5s',
+  retry: { attempts: 1 },
+})
+class Triage {
+  execute([ticket]: AgentArtifact[]): unknown {
+    return ticket!.payload;
+  }
+}
+
+describe('agents that are written as classes', () => {
+  test('one is defined as its twin in the configuration file is', async () => {
+    const twin = `
+agents:
+  triage:
+    description: Sorts tickets
+    labels: [pii]
+    consumes: [{ types: [Ticket], where: payload.urgent, from_agents: [external] }]
+    publishes: [{ type: Sorted, tags: [new] }]
+    timeout: 5s
+    retry: { attempts: 1 }
+    engine: { kind: expression, expression: payload }
+`;
+    const written = (await load(twin)).catalog.agent('triage')!;
+    const { catalog } = await load('types: { Ticket: { description: declared in the file } }', { classes: [Triage] });
+    const { engine, ...defined } = catalog.agent('triage')!;
+    expect({ ...defined, engine: written.engine }).toEqual(written);
+    expect(engine.kind).toBe('provider');
+    expect(catalog.type('Ticket')!.description).toBe('declared in the file');
+    expect(catalog.subscriptionsTo('Ticket')).toHaveLength(1);
+  });
+
+  test('both kinds stand in one catalog', async () => {
+    const { catalog } = await load(`agents:\n${agent('first', '{ types: [Sorted] }')}`, { classes: [Triage] });
+    expect(catalog.agents.map(({ name }) => name)).toEqual(['first', 'triage']);
+  });
+
+  test('the same checks hold, all at once, and name the class', async () => {
+    class Wrong {
+      execute(): null {
+        return null;
+      }
+    }
+    const options = { name: 'triage', consumes: [{ types: ['T'], where: 'payload +', tag: ['x'] }], timeout: 'soon', engine: { kind: 'expression' } };
+    Agent(options as Parameters<typeof Agent>[0])(Wrong);
+    const mistakes = await mistakesIn(`bogus: 1\nagents:\n${agent('triage', '{ types: [T] }')}`, { classes: [Wrong, Triage] });
+    expect(mistakes.map(({ path }) => path)).toEqual([
+      'bogus',
+      'Wrong.engine',
+      'Wrong.consumes[0].tag',
+      'Wrong.timeout',
+      'Wrong.name',
+      'Wrong.consumes[0].where',
+      'Triage.name',
+    ]);
+    expect(mistakes.find(({ path }) => path === 'Triage.name')).toEqual({ path: 'Triage.name', message: 'another agent is named triage already' });
+  });
+
+  test('a class without @Agent is refused, also where its parent has one', async () => {
+    class Child extends Triage {}
+    await expect(load('types: {}', { classes: [Child] })).rejects.toThrow('the class Child has no @Agent({...})');
+  });
+});

@@ -1,0 +1,43 @@
+import { loadConfiguration } from '../../src/engines/load-configuration.js';
+import { CatalogError, type Mistake } from '../../src/catalog/mistakes.js';
+import type { LoadedCatalog } from '../../src/catalog/load-catalog.js';
+import type { AgentClass } from '../../src/engines/engine.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+
+export interface Given {
+  /** Name of the configuration file; default `starling.yaml`. */
+  name?: string;
+  environment?: Record<string, string>;
+  classes?: AgentClass[];
+  /** Further files, by name. */
+  files?: Record<string, string>;
+}
+
+/** Loads a configuration text from a real file, with the engines and the settings that the service has. */
+export async function load(text: string, { name = 'starling.yaml', environment = {}, classes = [], files = {} }: Given = {}): Promise<LoadedCatalog> {
+  const folder = new ConfigurationFolder();
+  try {
+    for (const [file, content] of Object.entries(files)) folder.write(file, content);
+    return await loadConfiguration(folder.write(name, text), environment, classes);
+  } finally {
+    folder.remove();
+  }
+}
+
+export async function mistakesIn(text: string, given: Given = {}): Promise<readonly Mistake[]> {
+  try {
+    await load(text, given);
+  } catch (error) {
+    if (error instanceof CatalogError) return error.mistakes;
+    throw error;
+  }
+  return [];
+}
+
+/** As `path: message`, without lines. */
+export const mistakeTexts = async (text: string, given: Given = {}): Promise<string[]> =>
+  (await mistakesIn(text, given)).map(({ path, message }) => `${path}: ${message}`);
+
+/** One agent with an expression engine; `more` are further lines of it, indented by four spaces. */
+export const agent = (name: string, consumes: string, more = ''): string =>
+  `  ${name}:\n    consumes: [${consumes}]\n    engine: { kind: expression, expression: payload }\n${more}`;

@@ -1,0 +1,63 @@
+import { load } from './loading.js';
+import type { ArtifactType } from '../../src/catalog/definitions.js';
+
+async function typeWith(schema: object): Promise<ArtifactType> {
+  const { catalog } = await load(JSON.stringify({ types: { T: { schema } } }));
+  return catalog.type('T')!;
+}
+
+describe("payloads and their type's schema", () => {
+  test.each<[string, object, unknown, string | null]>([
+    ['one that fits', { required: ['text'], properties: { text: { type: 'string' } } }, { text: 'hi' }, null],
+    ['a wrong type', { properties: { text: { type: 'string' } } }, { text: 1 }, 'payload.text: must be string'],
+    ['a missing field', { required: ['text'] }, {}, 'payload.text: is required'],
+    ['an unknown field', { additionalProperties: false, properties: { text: {} } }, { txt: 1 }, 'payload.txt: is no known key; did you mean text?'],
+    ['a field deep inside', { properties: { a: { type: 'array', items: { properties: { b: { type: 'integer' } } } } } }, { a: [{ b: 1 }, { b: 1.5 }] }, 'payload.a[1].b: must be integer'],
+    ['a digit as a key', { properties: { a: { additionalProperties: { type: 'string' } } } }, { a: { 0: 1 } }, 'payload.a.0: must be string'],
+    ['a key that must be quoted', { additionalProperties: { type: 'string' } }, { 'a b/c~d': 1 }, 'payload["a b/c~d"]: must be string'],
+    ['a format', { properties: { mail: { format: 'email' } } }, { mail: 'x' }, 'payload.mail: must match format "email"'],
+    ['a choice', { properties: { queue: { enum: ['a', 'b'] } } }, { queue: 'c' }, 'payload.queue: must be one of "a", "b"'],
+    ['no object at all', {}, 'text', 'payload: must be object'],
+    ['a name that objects inherit, absent', { required: ['constructor'] }, {}, 'payload.constructor: is required'],
+    ['a name that objects inherit, unasked', { properties: { toString: { type: 'string' } } }, {}, null],
+    ['draft 2020-12 unless it says otherwise', { properties: { a: { prefixItems: [{ type: 'string' }] } } }, { a: [1] }, 'payload.a[0]: must be string'],
+    ['a recursive schema', { $ref: '#/$defs/node', $defs: { node: { properties: { next: { $ref: '#/$defs/node' }, n: { type: 'number' } } } } }, { next: { next: { n: 'x' } } }, 'payload.next.next.n: must be number'],
+    ['an unknown keyword', { 'x-owner': 'us', properties: { a: { example: 1 } } }, { a: 1 }, null],
+  ])('%s', async (_, schema, payload, expected) => {
+    expect((await typeWith(schema)).check(payload)).toBe(expected);
+  });
+
+  test('draft-07 where $schema says so', async () => {
+    const type = await typeWith({ $schema: 'http://json-schema.org/draft-07/schema#', properties: { a: { items: [{ type: 'string' }] } } });
+    expect(type.check({ a: [1] })).toBe('payload.a[0]: must be string');
+  });
+
+  test('several errors are told together', async () => {
+    const type = await typeWith({ required: ['a', 'b'], properties: { a: { type: 'string' } } });
+    expect(type.check({ a: 1 })).toBe('payload.b: is required; payload.a: must be string');
+  });
+
+  test('many errors are cut short', async () => {
+    const type = await typeWith({ additionalProperties: { type: 'string' } });
+    const payload = Object.fromEntries(Array.from({ length: 50 }, (_, position) => [`k${position}`, 1]));
+    const message = type.check(payload)!;
+    expect(message.split('; ')).toHaveLength(11);
+    expect(message).toMatch(/; and 40 more$/);
+    expect(type.check({ ['k'.repeat(5_000)]: 1 })!.length).toBeLessThan(1_100);
+  });
+
+  test('a large payload is refused by its first error, without collecting half a million', async () => {
+    const type = await typeWith({ properties: { a: { type: 'array', items: { type: 'string' } } } });
+    const payload = { a: Array.from({ length: 500_000 }, () => 1) };
+    const before = process.memoryUsage().heapUsed;
+    expect(type.check(payload)).toBe('payload.a[0]: must be string');
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(30_000_000);
+  });
+
+  test('two types may carry the same $id', async () => {
+    const schema = { $id: 'https://example.com/same', type: 'object', properties: { a: { $id: 'inner', type: 'string' } } };
+    const { catalog } = await load(JSON.stringify({ types: { A: { schema }, B: { schema: { ...schema, required: ['a'] } } } }));
+    expect(catalog.type('A')!.check({})).toBeNull();
+    expect(catalog.type('B')!.check({})).toBe('payload.a: is required');
+  });
+});

@@ -1,0 +1,117 @@
+import { agent, load } from './loading.js';
+
+const warningsOf = async (...agents: string[]): Promise<string[]> => (await load(`agents:\n${agents.join('')}`)).warnings;
+const publishes = (...types: string[]): string => `    publishes: [${types.map((type) => `{ type: ${type} }`).join(', ')}]\n`;
+
+describe('agents that nothing can trigger', () => {
+  const untriggerable = (line: number, name: string): unknown => expect.stringMatching(`^line ${line}: agents\\.${name}: no artifact can trigger this agent`);
+
+  test('a client can publish any type, so an agent that asks for no producer can be triggered', async () => {
+    expect(await warningsOf(agent('a', '{ types: [T] }'), agent('b', '{ types: [U], from_agents: [external] }'))).toEqual([]);
+  });
+
+  test('its only producer does not publish that type', async () => {
+    const producer = agent('producer', '{ types: [T] }', publishes('U'));
+    expect(await warningsOf(producer, agent('b', '{ types: [V], from_agents: [producer] }'))).toEqual([untriggerable(6, 'b')]);
+    expect(await warningsOf(producer, agent('b', '{ types: [V, U], mode: any, from_agents: [producer] }'))).toEqual([]);
+    expect(await warningsOf(producer, agent('b', '{ types: [V, U], from_agents: [producer] }'))).toEqual([untriggerable(6, 'b')]);
+  });
+
+  test('its only producer is not there, and the misspelt name is told', async () => {
+    expect(await warningsOf(agent('a', '{ types: [T], from_agents: [nobody] }'))).toEqual([
+      untriggerable(2, 'a'),
+      'line 3: agents.a.consumes[0].from_agents[0]: no agent is named nobody, so nothing comes from it',
+    ]);
+    expect(await warningsOf(agent('a', '{ types: [T], from_agents: [external, nobody] }'))).toEqual([expect.stringContaining('no agent is named nobody')]);
+  });
+
+  test('its only producer never gives the tag that it asks for', async () => {
+    const producer = agent('producer', '{ types: [T] }', '    publishes: [{ type: U, tags: [x] }]\n');
+    expect(await warningsOf(producer, agent('b', '{ types: [U], from_agents: [producer], tags: [y] }'))).toEqual([untriggerable(6, 'b')]);
+    expect(await warningsOf(producer, agent('b', '{ types: [U], from_agents: [producer], tags: [y, x] }'))).toEqual([]);
+  });
+
+  test('only itself could trigger it, and it may not', async () => {
+    const self = (more: string): string => agent('a', `{ types: [T], from_agents: [a]${more} }`, publishes('T'));
+    expect(await warningsOf(self(''))).toEqual([untriggerable(2, 'a')]);
+    expect((await warningsOf(self(', allow_self: true, where: "payload.n > 1.0"')))).toEqual([]);
+  });
+
+  test('errors come from other agents only', async () => {
+    const handler = agent('handler', '{ types: [WorkflowError] }');
+    expect(await warningsOf(handler)).toEqual([untriggerable(2, 'handler')]);
+    expect(await warningsOf(handler, agent('a', '{ types: [T] }'))).toEqual([]);
+  });
+});
+
+describe('cycles without a stop', () => {
+  const cycle = (way: string): unknown => expect.stringContaining(`${way} is a cycle without a stop`);
+  const a = agent('a', '{ types: [T] }', publishes('U'));
+
+  test('two agents that trigger each other', async () => {
+    expect(await warningsOf(a, agent('b', '{ types: [U] }', publishes('T')))).toEqual([cycle('a → b → a')]);
+  });
+
+  test('a predicate on the way can stop it', async () => {
+    expect(await warningsOf(a, agent('b', '{ types: [U], where: "payload.n < 3.0" }', publishes('T')))).toEqual([]);
+  });
+
+  test('of two subscriptions, one without a predicate keeps it going', async () => {
+    const b = agent('b', '{ types: [U], where: "payload.n < 3.0" }, { types: [U], priority: 1 }', publishes('T'));
+    expect(await warningsOf(a, b)).toEqual([cycle('a → b → a')]);
+  });
+
+  test('a chain, and an agent that may not trigger itself, are none', async () => {
+    expect(await warningsOf(a, agent('b', '{ types: [U] }', publishes('V')))).toEqual([]);
+    expect(await warningsOf(agent('a', '{ types: [T] }', publishes('T')))).toEqual([]);
+  });
+
+  test('an agent that may trigger itself', async () => {
+    expect(await warningsOf(agent('a', '{ types: [T], allow_self: true }', publishes('T')))).toEqual([cycle('a → a')]);
+  });
+
+  test('producers and tags that the way back does not fit', async () => {
+    expect(await warningsOf(agent('a', '{ types: [T], from_agents: [external] }', publishes('U')), agent('b', '{ types: [U] }', publishes('T')))).toEqual([]);
+    expect(await warningsOf(agent('a', '{ types: [T], tags: [fresh] }', publishes('U')), agent('b', '{ types: [U] }', publishes('T')))).toEqual([]);
+  });
+
+  test('a join ends it unless the cycle brings all of its types', async () => {
+    const b = (types: string): string => agent('b', '{ types: [U] }', publishes(...types.split(' ')));
+    expect(await warningsOf(agent('a', '{ types: [T, S] }', publishes('U')), b('T'))).toEqual([]);
+    expect(await warningsOf(agent('a', '{ types: [T, S] }', publishes('U')), b('T S'))).toEqual([cycle('a → b → a')]);
+  });
+
+  test('a batch window by number alone can stay half filled, one by time cannot', async () => {
+    const b = (batch: string): string => agent('b', `{ types: [U], batch: { ${batch} } }`, publishes('T'));
+    expect(await warningsOf(a, b('size: 2'))).toEqual([]);
+    expect(await warningsOf(a, b('size: 1'))).toEqual([cycle('a → b → a')]);
+    expect(await warningsOf(a, b('size: 2, timeout: 1s'))).toEqual([cycle('a → b → a')]);
+  });
+
+  test('each group of agents is told once, by a short way round', async () => {
+    const chain = (from: string, to: string): string => agent(from, `{ types: [In${from}] }`, publishes(`In${to}`, 'Log'));
+    const agents = [chain('a', 'b'), chain('b', 'c'), chain('c', 'a'), chain('x', 'y'), chain('y', 'x'), agent('log', '{ types: [Log] }')];
+    expect(await warningsOf(...agents)).toEqual([cycle('a → b → c → a'), cycle('x → y → x')]);
+  });
+});
+
+describe('arithmetic that mixes payload numbers and integer literals', () => {
+  test('is told for predicates, join keys and engine expressions', async () => {
+    const text = `
+agents:
+  a:
+    consumes:
+      - types: [T, U]
+        where: payload.T.n * 2 > 4.0
+        join: { by: payload.n * 2 }
+    engine: { kind: expression, expression: '{"n": payload.T.n * 2}' }
+`;
+    const { warnings } = await load(text);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^line 6: agents\.a\.consumes\[0\]\.where: /),
+      expect.stringMatching(/^line 7: agents\.a\.consumes\[0\]\.join\.by: /),
+      expect.stringMatching(/^line 8: agents\.a\.engine\.expression: /),
+    ]);
+    expect(warnings.every((warning) => warning.includes('2.0'))).toBe(true);
+  });
+});

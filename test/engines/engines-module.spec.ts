@@ -1,0 +1,81 @@
+import { type DynamicModule, Global, Injectable, Module, type Provider } from '@nestjs/common';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { pino } from 'pino';
+import { Catalog } from '../../src/catalog/catalog.js';
+import { LOGGER } from '../../src/common/logger.js';
+import { type AgentClass, PreparedEngines } from '../../src/engines/engine.js';
+import { EnginesModule } from '../../src/engines/engines.module.js';
+import { Agent, type AgentArtifact, type ExecutionContext } from '../../src/index.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { catalogOf, context, inputsOf } from './running.js';
+
+@Injectable()
+class Queues {
+  readonly names = ['cards', 'cash'];
+}
+
+@Agent({ name: 'router', consumes: [{ types: ['Ticket'] }], publishes: [{ type: 'Routing' }] })
+class Router {
+  constructor(private readonly queues: Queues) {}
+
+  async execute([ticket]: AgentArtifact[], { attempt }: ExecutionContext): Promise<unknown> {
+    const queue = this.queues.names[ticket!.payload.number as number];
+    if (queue === undefined) throw new Error(`there is no queue ${String(ticket!.payload.number)}`);
+    return { queue, attempt };
+  }
+}
+
+@Global()
+@Module({})
+class Given {
+  static with(catalog: Catalog): DynamicModule {
+    const providers: Provider[] = [
+      { provide: Catalog, useValue: catalog },
+      { provide: LOGGER, useValue: pino({ level: 'silent' }) },
+    ];
+    return { module: Given, providers, exports: providers };
+  }
+}
+
+describe('engines in a Nest application', () => {
+  const folder = new ConfigurationFolder();
+  const running: TestingModule[] = [];
+  afterAll(async () => {
+    for (const module of running) await module.close();
+    folder.remove();
+  });
+
+  async function engines(text: string, classes: AgentClass[] = [], providers: Provider[] = []): Promise<PreparedEngines> {
+    const catalog = await catalogOf(folder, text, classes);
+    const module = await Test.createTestingModule({ imports: [Given.with(catalog), EnginesModule], providers }).compile();
+    running.push(module);
+    await module.init();
+    return module.get(PreparedEngines, { strict: false });
+  }
+
+  test("an agent class is made with what it injects, and answers by its execute", async () => {
+    const router = (await engines('types: {}', [Router], [Queues, Router])).for('router')!;
+    expect(await router.run(inputsOf({ number: 1 }), context())).toEqual({ queue: 'cash', attempt: 2 });
+    await expect(router.run(inputsOf({ number: 7 }), context())).rejects.toThrow('there is no queue 7');
+  });
+
+  test('an agent class that no module provides fails the start', async () => {
+    await expect(engines('types: {}', [Router])).rejects.toThrow(/Router/);
+  });
+
+  test('an expression sees the payload, the first artifact and all inputs', async () => {
+    const expression = `'{"text": payload.text, "by": artifact.produced_by, "count": size(inputs), "tag": inputs[0].tags[0]}'`;
+    const prepared = await engines(`agents: { a: { consumes: [{ types: [Ticket] }], engine: { kind: expression, expression: ${expression} } } }`);
+    const answer = await prepared.for('a')!.run(inputsOf({ text: 'hi' }), context());
+    expect(answer).toEqual({ text: 'hi', by: 'external', count: 1, tag: 'channel:chat' });
+  });
+
+  test('an expression that errs rejects with the reason', async () => {
+    const prepared = await engines('agents: { a: { consumes: [{ types: [Ticket] }], engine: { kind: expression, expression: payload.missing } } }');
+    await expect(prepared.for('a')!.run(inputsOf({}), context())).rejects.toThrow(/missing/);
+  });
+
+  test('an agent that is not there has none', async () => {
+    expect((await engines('types: {}')).for('nobody')).toBeUndefined();
+  });
+});
