@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { type Reader, UnitOfWork } from '../database/unit-of-work.js';
+
+/** What an agent did in one hour. */
+export interface HourOfActivity {
+  /** Epoch ms of the hour's start. */
+  hour: number;
+  executions: number;
+  failures: number;
+  artifacts_consumed: number;
+  artifacts_produced: number;
+}
+
+/** Ended executions, from the folded hours and the few rows that are not folded yet. */
+@Injectable()
+export class ActivityTotals {
+  constructor(private readonly unitOfWork: UnitOfWork) {}
+
+  /** Executions of all agents that have ended. */
+  async executions(): Promise<number> {
+    const { total } = await this.unitOfWork.reader
+      .selectFrom(foldedAndLater(this.unitOfWork.reader).as('activity'))
+      .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('activity.executions'), sql.lit(0)).as('total'))
+      .executeTakeFirstOrThrow();
+    return total;
+  }
+
+  /** In order of time. */
+  hoursOf(agent: string): Promise<HourOfActivity[]> {
+    return this.unitOfWork.reader
+      .selectFrom(foldedAndLater(this.unitOfWork.reader).as('activity'))
+      .where('activity.agent', '=', agent)
+      .select('activity.hour')
+      .select((eb) => [
+        eb.fn.sum<number>('activity.executions').as('executions'),
+        eb.fn.sum<number>('activity.failures').as('failures'),
+        eb.fn.sum<number>('activity.artifacts_consumed').as('artifacts_consumed'),
+        eb.fn.sum<number>('activity.artifacts_produced').as('artifacts_produced'),
+      ])
+      .groupBy('activity.hour')
+      .orderBy('activity.hour')
+      .execute();
+  }
+}
+
+const COLUMNS = ['agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced'] as const;
+
+/** Both in one statement, so that a fold in between counts nothing twice and leaves nothing out. */
+const foldedAndLater = (db: Reader) =>
+  db.selectFrom('activity_hours').select(COLUMNS).unionAll(db.selectFrom('activity').select(COLUMNS));

@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import { UnitOfWork } from '../database/unit-of-work.js';
+import { ActivityTotals, type HourOfActivity } from './activity-totals.js';
+import { type ArtifactFilter, asksForNothing } from './artifact-filter.js';
+import { type Path, type Route, type Window, matchingAlong, routesOf, spanOf, windows } from './artifact-paths.js';
+import { narrowest } from './narrowest-route.js';
+import { PositionSet } from './position-set.js';
+
+/** An execution and how many artifacts it consumed or produced in one window of a walk. */
+interface Involved {
+  seq: number;
+  state: string;
+  ended_at: number | null;
+  artifacts: number;
+}
+
+const WINDOW = 2_000;
+const HOUR_MS = 3_600_000;
+
+/** What an agent has done, hour by hour. */
+@Injectable()
+export class AgentHistory {
+  constructor(
+    private readonly unitOfWork: UnitOfWork,
+    private readonly activity: ActivityTotals,
+  ) {}
+
+  /**
+   * The ended executions that consumed or produced an artifact which the filter matches, and the counts of those artifacts,
+   * in order of time.
+   */
+  async hoursOf(agent: string, filter: ArtifactFilter): Promise<HourOfActivity[]> {
+    if (asksForNothing(filter)) return this.activity.hoursOf(agent);
+    const hours = new Hours();
+    for await (const involved of this.consumed(agent, filter)) hours.add(involved, 'artifacts_consumed');
+    for await (const involved of this.produced(agent, filter)) hours.add(involved, 'artifacts_produced');
+    return hours.inOrder();
+  }
+
+  private async *consumed(agent: string, filter: ArtifactFilter): AsyncGenerator<Involved[]> {
+    const { reader } = this.unitOfWork;
+    const byConsumer: Route = { paths: [{ by: 'consumer', value: agent }], rest: filter };
+    const { paths, rest } = await narrowest(reader, [...routesOf(filter), byConsumer]);
+    for (const path of paths) {
+      for await (const window of windows(reader, path, spanOf(path), WINDOW)) {
+        yield await this.consumedIn(path, window, agent, rest);
+      }
+    }
+  }
+
+  private consumedIn(path: Path, window: Window, agent: string, filter: ArtifactFilter): Promise<Involved[]> {
+    return matchingAlong(this.unitOfWork.reader, path, window, filter)
+      .crossJoin('consumptions')
+      .whereRef('consumptions.artifact_seq', '=', 'artifacts.seq')
+      .where('consumptions.consumer', '=', agent)
+      .crossJoin('executions')
+      .whereRef('executions.id', '=', 'consumptions.execution_id')
+      .select(['executions.seq', 'executions.state', 'executions.ended_at'])
+      .select((eb) => eb.fn.countAll<number>().as('artifacts'))
+      .groupBy(['executions.seq', 'executions.state', 'executions.ended_at'])
+      .execute();
+  }
+
+  private async *produced(agent: string, filter: ArtifactFilter): AsyncGenerator<Involved[]> {
+    if (filter.producers.length > 0 && !filter.producers.includes(agent)) return;
+    const { reader } = this.unitOfWork;
+    const { paths, rest } = await narrowest(reader, routesOf({ ...filter, producers: [agent] }));
+    for (const path of paths) {
+      for await (const window of windows(reader, path, spanOf(path), WINDOW)) {
+        yield await this.producedIn(path, window, rest);
+      }
+    }
+  }
+
+  private producedIn(path: Path, window: Window, filter: ArtifactFilter): Promise<Involved[]> {
+    return matchingAlong(this.unitOfWork.reader, path, window, filter)
+      .crossJoin('executions')
+      .whereRef('executions.id', '=', 'artifacts.execution_id')
+      .select(['executions.seq', 'executions.state', 'executions.ended_at'])
+      .select((eb) => eb.fn.countAll<number>().as('artifacts'))
+      .groupBy(['executions.seq', 'executions.state', 'executions.ended_at'])
+      .execute();
+  }
+}
+
+/** Adds up hours; an execution counts once, in the hour in which it ended. */
+class Hours {
+  private readonly byStart = new Map<number, HourOfActivity>();
+  private readonly counted = new PositionSet();
+
+  add(involved: readonly Involved[], column: 'artifacts_consumed' | 'artifacts_produced'): void {
+    for (const { seq, state, ended_at, artifacts } of involved) {
+      const hour = this.hour(ended_at! - (ended_at! % HOUR_MS));
+      hour[column] += artifacts;
+      if (!this.counted.add(seq)) continue;
+      hour.executions += 1;
+      if (state === 'failed') hour.failures += 1;
+    }
+  }
+
+  inOrder(): HourOfActivity[] {
+    return [...this.byStart.values()].sort((a, b) => a.hour - b.hour);
+  }
+
+  private hour(start: number): HourOfActivity {
+    let hour = this.byStart.get(start);
+    if (!hour) {
+      hour = { hour: start, executions: 0, failures: 0, artifacts_consumed: 0, artifacts_produced: 0 };
+      this.byStart.set(start, hour);
+    }
+    return hour;
+  }
+}

@@ -1,0 +1,141 @@
+import type { Reader } from '../database/unit-of-work.js';
+import type { ArtifactRow } from './artifact.js';
+import { type ArtifactFilter, asksForNothing } from './artifact-filter.js';
+import {
+  EVERYTHING,
+  type OrderedPath,
+  type Path,
+  type Route,
+  type Window,
+  along,
+  isOrdered,
+  matchingAlong,
+  routesOf,
+  spanOf,
+  stepsAlong,
+  windows,
+} from './artifact-paths.js';
+import { artifactsAlong, artifactsAt, type PageRequest } from './artifact-rows.js';
+import { narrowest } from './narrowest-route.js';
+
+// Steps whose artifacts are looked at in one query, and steps of an index that one query skips: a few milliseconds each,
+// after which other requests get their turn.
+const WINDOW = 2_000;
+const SKIPPED = 20_000;
+
+/** One page of the artifacts that match a filter, in its order. */
+export async function pageOf(db: Reader, filter: ArtifactFilter, page: PageRequest): Promise<ArtifactRow[]> {
+  const routes = routesOf(filter);
+  if (routes.length > 1) return artifactsAt(db, await searchRoute(db, await narrowest(db, routes), page), page.order);
+  const [{ paths }] = routes as [Route];
+  const [path] = paths as [Path];
+  if (paths.length === 1 && isOrdered(path)) return alongPath(db, path, page);
+  const seqs = paths.every(isOrdered) ? await mergePaths(db, paths, page) : await searchRoute(db, routes[0]!, page);
+  return artifactsAt(db, seqs, page.order);
+}
+
+/** Where one path is all that is asked for, the page lies along it. */
+async function alongPath(db: Reader, path: OrderedPath, page: PageRequest): Promise<ArtifactRow[]> {
+  const { span, offset } = await skip(db, path, page);
+  return artifactsAlong(db, path, span, { ...page, offset });
+}
+
+/** Each of several paths gives its first positions, and the first of these are the page. */
+async function mergePaths(db: Reader, paths: readonly Path[], page: PageRequest): Promise<number[]> {
+  const [first, ...others] = paths.map((path) =>
+    db
+      .selectFrom(
+        along(db, path, spanBehind(page))
+          .select('step.seq')
+          .orderBy('step.key', page.order)
+          .limit(page.offset + page.limit)
+          .as('part'),
+      )
+      .select('part.seq'),
+  );
+  const parts = others.reduce((all, part) => all.unionAll(part), first!);
+  const rows = await parts.orderBy('seq', page.order).limit(page.limit).offset(page.offset).execute();
+  return rows.map(({ seq }) => seq);
+}
+
+/** Goes most of a long offset by window, so that no single query holds the process while it counts its way there. */
+async function skip(db: Reader, path: Path, page: PageRequest): Promise<{ span: Window; offset: number }> {
+  let span = spanBehind(page);
+  let { offset } = page;
+  if (offset < SKIPPED) return { span, offset };
+  for await (const window of windows(db, path, span, SKIPPED, page.order)) {
+    if (offset < SKIPPED) break;
+    span = page.order === 'asc' ? { ...span, low: window.high } : { ...span, high: window.low };
+    offset -= SKIPPED;
+  }
+  return { span, offset };
+}
+
+/** Looks at window after window along the route, until the page is full or the route has ended. */
+async function searchRoute(db: Reader, { paths, rest }: Route, page: PageRequest): Promise<number[]> {
+  const wanted = page.offset + page.limit;
+  const found = new FirstPositions(page.order, wanted);
+  for (const path of paths) {
+    let foundHere = 0;
+    for await (const window of windows(db, path, searchSpan(path, page), WINDOW, page.order)) {
+      const seqs = await matchingPositions(db, path, window, rest, page, wanted);
+      found.add(seqs);
+      foundHere += seqs.length;
+      // In a time range a later window can still hold an earlier position.
+      if (isOrdered(path) && foundHere >= wanted) break;
+    }
+  }
+  return found.take().slice(page.offset);
+}
+
+async function matchingPositions(
+  db: Reader,
+  path: Path,
+  window: Window,
+  filter: ArtifactFilter,
+  page: PageRequest,
+  limit: number,
+): Promise<number[]> {
+  const { low, high } = spanBehind(page);
+  const steps = asksForNothing(filter) ? stepsAlong(db, path, window) : matchingAlong(db, path, window, filter);
+  const rows = await steps
+    .select('steps.seq')
+    .where('steps.seq', '>', low)
+    .where('steps.seq', '<=', high)
+    .orderBy('steps.seq', page.order)
+    .limit(limit)
+    .execute();
+  return rows.map(({ seq }) => seq);
+}
+
+const searchSpan = (path: Path, page: PageRequest): Window => (isOrdered(path) ? spanBehind(page) : spanOf(path));
+
+function spanBehind({ after, order }: PageRequest): Window {
+  if (after === null) return EVERYTHING;
+  return order === 'asc' ? { ...EVERYTHING, low: after } : { ...EVERYTHING, high: after - 1 };
+}
+
+/** The first `wanted` of all positions that are added, in order; holds not many more than these. */
+class FirstPositions {
+  private positions: number[] = [];
+
+  constructor(
+    private readonly order: 'asc' | 'desc',
+    private readonly wanted: number,
+  ) {}
+
+  add(positions: number[]): void {
+    this.positions = this.positions.concat(positions);
+    if (this.positions.length > 2 * this.wanted + WINDOW) this.cut();
+  }
+
+  take(): number[] {
+    this.cut();
+    return this.positions;
+  }
+
+  private cut(): void {
+    const sign = this.order === 'asc' ? 1 : -1;
+    this.positions = this.positions.sort((a, b) => sign * (a - b)).slice(0, this.wanted);
+  }
+}

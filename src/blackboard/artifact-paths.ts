@@ -1,0 +1,130 @@
+import { setImmediate } from 'node:timers/promises';
+import { type AliasedExpression, expressionBuilder } from 'kysely';
+import type { Schema } from '../database/schema.js';
+import type { Reader } from '../database/unit-of-work.js';
+import { type ArtifactFilter, matches } from './artifact-filter.js';
+
+/** One condition whose artifacts an index gives in the order of a key: of `seq`, or of `created_at` for a time range. */
+export type Path = OrderedPath | { by: 'consumer'; value: string } | { by: 'time'; from: number | null; to: number | null };
+
+/** Passes each of its artifacts once, in the order of `seq`. */
+export type OrderedPath = { by: 'all' } | { by: 'type' | 'produced_by' | 'visibility_kind' | 'correlation_id' | 'tag'; value: string };
+
+/** Keys above `low`, up to and including `high`. */
+export interface Window {
+  low: number;
+  high: number;
+}
+
+/** A way to all that a filter matches, by one of its conditions. */
+export interface Route {
+  /** One for each of the condition's values; no artifact lies along two of them. */
+  paths: readonly Path[];
+  /** What is left to be asked of the artifacts along them. */
+  rest: ArtifactFilter;
+}
+
+const FIRST = Number.MIN_SAFE_INTEGER;
+const LAST = Number.MAX_SAFE_INTEGER;
+export const EVERYTHING: Window = { low: FIRST, high: LAST };
+
+const inTime = (from: number | null, to: number | null): Path => ({ by: 'time', from, to });
+
+/** The routes of a filter: one for each condition in it, or one through everything. */
+export function routesOf(filter: ArtifactFilter): Route[] {
+  const { types, producers, visibilityKinds, correlationId, tags, from, to } = filter;
+  const routes: Route[] = [
+    { paths: valuesOf('type', types), rest: { ...filter, types: [] } },
+    { paths: valuesOf('produced_by', producers), rest: { ...filter, producers: [] } },
+    { paths: valuesOf('visibility_kind', visibilityKinds), rest: { ...filter, visibilityKinds: [] } },
+    { paths: valuesOf('correlation_id', correlationId === null ? [] : [correlationId]), rest: { ...filter, correlationId: null } },
+    { paths: from === null && to === null ? [] : [inTime(from, to)], rest: { ...filter, from: null, to: null } },
+    ...tags.map((tag) => ({ paths: valuesOf('tag', [tag]), rest: { ...filter, tags: tags.filter((other) => other !== tag) } })),
+  ].filter(({ paths }) => paths.length > 0);
+  return routes.length > 0 ? routes : [{ paths: [{ by: 'all' }], rest: filter }];
+}
+
+const valuesOf = (by: Exclude<Path['by'], 'all' | 'time'>, values: readonly string[]): Path[] =>
+  [...new Set(values)].map((value) => ({ by, value }));
+
+export const isOrdered = (path: Path): path is OrderedPath => path.by !== 'time' && path.by !== 'consumer';
+
+/**
+ * The steps of a path within a window, as `step.seq` and `step.key`. It has no other condition, so that the planner, which
+ * has no statistics on SQLite, can take no other index than the path's own.
+ */
+export function along(db: Reader, path: Path, { low, high }: Window) {
+  const steps = db.selectFrom(stepsOf(path)).where('step.key', '>', low).where('step.key', '<=', high);
+  return path.by === 'all' || path.by === 'time' ? steps : steps.where('step.value', '=', path.value);
+}
+
+interface Step {
+  seq: number;
+  key: number;
+  value: string;
+}
+
+function stepsOf(path: Path): AliasedExpression<Step, 'step'> {
+  const eb = expressionBuilder<Schema, never>();
+  switch (path.by) {
+    case 'tag':
+      return eb.selectFrom('artifact_tags').select(['artifact_seq as seq', 'artifact_seq as key', 'tag as value']).as('step');
+    case 'consumer':
+      return eb.selectFrom('consumptions').select(['artifact_seq as seq', 'artifact_seq as key', 'consumer as value']).as('step');
+    case 'time':
+      return eb.selectFrom('artifacts').select(['seq', 'created_at as key', 'id as value']).as('step');
+    case 'all':
+      return eb.selectFrom('artifacts').select(['seq', 'seq as key', 'id as value']).as('step');
+    default:
+      return eb.selectFrom('artifacts').select(['seq', 'seq as key', `${path.by} as value`]).as('step');
+  }
+}
+
+/** The part of a path that a walk may see: after a position for a page in ascending order, before it in descending. */
+export function spanOf(path: Path): Window {
+  if (path.by !== 'time') return EVERYTHING;
+  return { low: path.from === null ? FIRST : path.from - 1, high: path.to ?? LAST };
+}
+
+/** The same as `steps.seq`, materialised: what joins them comes second, whatever index the planner would rather begin with. */
+export const stepsAlong = (db: Reader, path: Path, window: Window) =>
+  db
+    .with(
+      (cte) => cte('steps').materialized(),
+      // An agent can have consumed an artifact twice, in two executions.
+      () => along(db, path, window).select('step.seq').$if(path.by === 'consumer', (steps) => steps.distinct()),
+    )
+    .selectFrom('steps');
+
+/** The artifacts along a path, within a window, that a filter matches; columns of `artifacts` can be selected from it. */
+export const matchingAlong = (db: Reader, path: Path, window: Window, filter: ArtifactFilter) =>
+  stepsAlong(db, path, window).crossJoin('artifacts').whereRef('artifacts.seq', '=', 'steps.seq').where(matches(filter));
+
+/**
+ * Cuts what lies along a path into windows of about `size` steps, so that no query holds the process for long.
+ * Descending windows begin at the end.
+ */
+export async function* windows(
+  db: Reader,
+  path: Path,
+  span: Window,
+  size: number,
+  order: 'asc' | 'desc' = 'asc',
+): AsyncGenerator<Window> {
+  let rest = span;
+  for (;;) {
+    const edge = await along(db, path, rest)
+      .select('step.key')
+      .orderBy('step.key', order)
+      .limit(1)
+      .offset(size - 1)
+      .executeTakeFirst();
+    if (!edge) break;
+    const cut = order === 'asc' ? edge.key : edge.key - 1;
+    yield order === 'asc' ? { low: rest.low, high: cut } : { low: cut, high: rest.high };
+    rest = order === 'asc' ? { low: cut, high: rest.high } : { low: rest.low, high: cut };
+    // node:sqlite answers at once, so awaiting a query alone lets nobody else in.
+    await setImmediate();
+  }
+  yield rest;
+}

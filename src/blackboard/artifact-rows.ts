@@ -1,0 +1,67 @@
+import { memoize, type Place, prepared, preparedWithList } from '../database/prepared.js';
+import type { Reader } from '../database/unit-of-work.js';
+import type { ArtifactRow } from './artifact.js';
+import type { OrderedPath, Window } from './artifact-paths.js';
+
+export interface PageRequest {
+  /** Of positions. */
+  order: 'asc' | 'desc';
+  limit: number;
+  offset: number;
+  /** The position that the page begins behind, in its order; null begins at the first. */
+  after: number | null;
+}
+
+type Order = PageRequest['order'];
+type By = OrderedPath['by'];
+
+/** The artifacts on the part of a path that a page shows. */
+export function artifactsAlong(db: Reader, path: OrderedPath, { low, high }: Window, page: Omit<PageRequest, 'after'>): Promise<ArtifactRow[]> {
+  const { order, limit, offset } = page;
+  return alongInOrder(order)(path.by)(db, { value: path.by === 'all' ? '' : path.value, low, high, limit, offset });
+}
+
+/** The artifacts at these positions. */
+export const artifactsAt = (db: Reader, seqs: readonly number[], order: Order): Promise<ArtifactRow[]> => atInOrder(order)(db, {}, seqs);
+
+interface Stretch extends Window {
+  value: string;
+  limit: number;
+  offset: number;
+}
+
+const alongInOrder = memoize((order: Order) =>
+  memoize((by: By) => prepared<Stretch, ArtifactRow>((db, place) => (by === 'tag' ? tagged(db, place, order) : inColumn(db, place, order, by)))),
+);
+
+function inColumn(db: Reader, place: Place<Stretch>, order: Order, by: Exclude<By, 'tag'>) {
+  const artifacts = db
+    .selectFrom('artifacts')
+    .selectAll()
+    .where('seq', '>', place('low'))
+    .where('seq', '<=', place('high'))
+    .orderBy('seq', order)
+    .limit(place('limit'))
+    .offset(place('offset'));
+  return by === 'all' ? artifacts : artifacts.where(by, '=', place('value'));
+}
+
+// In the order of the tag's index: sorting by the artifacts would first read all that carry the tag.
+const tagged = (db: Reader, place: Place<Stretch>, order: Order) =>
+  db
+    .selectFrom('artifact_tags')
+    .crossJoin('artifacts')
+    .whereRef('artifacts.seq', '=', 'artifact_tags.artifact_seq')
+    .selectAll('artifacts')
+    .where('tag', '=', place('value'))
+    .where('artifact_seq', '>', place('low'))
+    .where('artifact_seq', '<=', place('high'))
+    .orderBy('artifact_seq', order)
+    .limit(place('limit'))
+    .offset(place('offset'));
+
+const atInOrder = memoize((order: Order) =>
+  preparedWithList<object, number, ArtifactRow>((db, _place, seqs) =>
+    db.selectFrom('artifacts').selectAll().where('seq', 'in', seqs).orderBy('seq', order),
+  ),
+);

@@ -1,0 +1,74 @@
+/** Artifacts of one type, producer and visibility kind. Times are epoch ms. */
+export interface KindCount {
+  type: string;
+  produced_by: string;
+  visibility_kind: string;
+  /** JSON list, where the summary was asked for tags. */
+  tags?: string;
+  count: number;
+  earliest_created_at: number;
+  latest_created_at: number;
+}
+
+export interface ArtifactSummary {
+  total: number;
+  byType: Record<string, number>;
+  byProducer: Record<string, number>;
+  byVisibility: Record<string, number>;
+  /** The most frequent first; undefined where the summary was not asked for tags. */
+  byTag?: Record<string, number>;
+  /** Epoch ms; null where nothing matches. */
+  earliestCreatedAt: number | null;
+  latestCreatedAt: number | null;
+}
+
+const MOST_FREQUENT_TAGS = 100;
+
+/** Adds up what a summary shows, from counts that come in parts. */
+export class SummaryCounts {
+  private total = 0;
+  private readonly types = new Map<string, number>();
+  private readonly producers = new Map<string, number>();
+  private readonly visibilityKinds = new Map<string, number>();
+  private readonly tags = new Map<string, number>();
+  private earliest = Infinity;
+  private latest = -Infinity;
+
+  addKinds(kinds: readonly KindCount[]): void {
+    for (const kind of kinds) {
+      this.total += kind.count;
+      add(this.types, kind.type, kind.count);
+      add(this.producers, kind.produced_by, kind.count);
+      add(this.visibilityKinds, kind.visibility_kind, kind.count);
+      if (kind.tags !== undefined) this.addTags(kind.tags, kind.count);
+      this.earliest = Math.min(this.earliest, kind.earliest_created_at);
+      this.latest = Math.max(this.latest, kind.latest_created_at);
+    }
+  }
+
+  summary(withTags: boolean): ArtifactSummary {
+    return {
+      total: this.total,
+      byType: byFrequency(this.types),
+      byProducer: byFrequency(this.producers),
+      byVisibility: byFrequency(this.visibilityKinds),
+      byTag: withTags ? byFrequency(this.tags, MOST_FREQUENT_TAGS) : undefined,
+      earliestCreatedAt: this.total > 0 ? this.earliest : null,
+      latestCreatedAt: this.total > 0 ? this.latest : null,
+    };
+  }
+
+  private addTags(list: string, count: number): void {
+    for (const tag of new Set(JSON.parse(list) as string[])) add(this.tags, tag, count);
+  }
+}
+
+const add = (counts: Map<string, number>, name: string, count: number): void => {
+  counts.set(name, (counts.get(name) ?? 0) + count);
+};
+
+/** The most frequent first, equal ones by name. */
+function byFrequency(counts: Map<string, number>, limit = Infinity): Record<string, number> {
+  const sorted = [...counts].sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1));
+  return Object.fromEntries(sorted.slice(0, limit));
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { UnitOfWork } from '../database/unit-of-work.js';
+import { type ArtifactFilter, NO_FILTER, asksForKindOnly } from './artifact-filter.js';
+import { type Path, type Window, along, matchingAlong, routesOf, spanOf, windows } from './artifact-paths.js';
+import { type ArtifactSummary, type KindCount, SummaryCounts } from './artifact-summary.js';
+import { foldedKinds, foldedTotal } from './folded-counts.js';
+import { narrowest } from './narrowest-route.js';
+
+// Steps in one query. Counting them reads an index only; looking at their artifacts takes a few milliseconds.
+const COUNT_WINDOW = 20_000;
+const LOOK_WINDOW = 1_000;
+
+/**
+ * Totals and summaries. What asks for types, producers and visibility kinds alone comes from the folded counts and the few
+ * artifacts after them, a correlation's total is kept with it, and everything else walks the narrowest route.
+ */
+@Injectable()
+export class ArtifactTotals {
+  constructor(private readonly unitOfWork: UnitOfWork) {}
+
+  async count(filter: ArtifactFilter = NO_FILTER): Promise<number> {
+    if (asksForKindOnly(filter)) return foldedTotal(this.unitOfWork.reader, filter);
+    const [route, ...others] = routesOf(filter);
+    if (others.length > 0) return this.countMatching(filter);
+    return filter.correlationId === null ? this.countAlong(route!.paths[0]!) : this.countCorrelation(filter.correlationId);
+  }
+
+  async summarize(filter: ArtifactFilter): Promise<ArtifactSummary> {
+    const counts = new SummaryCounts();
+    const withTags = filter.correlationId !== null || filter.tags.length > 0;
+    if (asksForKindOnly(filter)) {
+      counts.addKinds(await foldedKinds(this.unitOfWork.reader, filter));
+    } else {
+      for await (const [path, window, rest] of this.walk(filter)) {
+        counts.addKinds(await this.kindsIn(path, window, rest, withTags));
+      }
+    }
+    return counts.summary(withTags);
+  }
+
+  private async countCorrelation(id: string): Promise<number> {
+    const { reader } = this.unitOfWork;
+    const row = await reader.selectFrom('correlations').select('artifact_count').where('id', '=', id).executeTakeFirst();
+    return row?.artifact_count ?? 0;
+  }
+
+  private async countAlong(path: Path): Promise<number> {
+    const { reader } = this.unitOfWork;
+    let total = 0;
+    for await (const window of windows(reader, path, spanOf(path), COUNT_WINDOW)) {
+      const { count } = await along(reader, path, window)
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow();
+      total += count;
+    }
+    return total;
+  }
+
+  private async countMatching(filter: ArtifactFilter): Promise<number> {
+    let total = 0;
+    for await (const [path, window, rest] of this.walk(filter)) {
+      const { count } = await matchingAlong(this.unitOfWork.reader, path, window, rest)
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow();
+      total += count;
+    }
+    return total;
+  }
+
+  private kindsIn(path: Path, window: Window, filter: ArtifactFilter, withTags: boolean): Promise<KindCount[]> {
+    const kinds = matchingAlong(this.unitOfWork.reader, path, window, filter)
+      .select(['type', 'produced_by', 'visibility_kind'])
+      .select((eb) => [
+        eb.fn.countAll<number>().as('count'),
+        eb.fn.min('created_at').as('earliest_created_at'),
+        eb.fn.max('created_at').as('latest_created_at'),
+      ])
+      .groupBy(['type', 'produced_by', 'visibility_kind']);
+    // The artifacts' own lists: to look each up in `artifact_tags` would take as long again.
+    return withTags ? kinds.select('tags').groupBy('tags').execute() : kinds.execute();
+  }
+
+  /** Every window of the narrowest route, with what is left to be asked of the artifacts in it. */
+  private async *walk(filter: ArtifactFilter): AsyncGenerator<[Path, Window, ArtifactFilter]> {
+    const { reader } = this.unitOfWork;
+    const { paths, rest } = await narrowest(reader, routesOf(filter));
+    for (const path of paths) {
+      for await (const window of windows(reader, path, spanOf(path), LOOK_WINDOW)) yield [path, window, rest];
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type { Selectable } from 'kysely';
+import { PUBLIC, type Visibility } from '../catalog/visibility.js';
+import { toTimestamp } from '../common/timestamp.js';
+import type { JsonObject } from '../common/json.js';
+import type { ArtifactsTable } from '../database/schema.js';
+import type { AgentArtifact } from '../engines/engine.js';
+import { rememberText } from '../expressions/json-text.js';
+
+/** An artifact as it stands on the wire (rest-api.md, section 2.2). */
+export interface Artifact extends AgentArtifact {
+  visibility: Visibility;
+  visibility_kind: Visibility['kind'];
+}
+
+export type ArtifactRow = Selectable<ArtifactsTable>;
+
+/** As it stands on the wire; agents' engines get theirs from `agentArtifactFromRow`. */
+export function artifactFromRow(row: ArtifactRow): Artifact {
+  return {
+    ...sharedFields(row, JSON.parse(row.payload) as JsonObject),
+    visibility: visibilityFrom(row.visibility),
+    visibility_kind: row.visibility_kind as Visibility['kind'],
+  };
+}
+
+export function agentArtifactFromRow(row: ArtifactRow): AgentArtifact {
+  const payload = JSON.parse(row.payload) as JsonObject;
+  rememberText(payload, row.payload);
+  return sharedFields(row, payload);
+}
+
+const sharedFields = (row: ArtifactRow, payload: JsonObject): AgentArtifact => ({
+  id: row.id,
+  type: row.type,
+  payload,
+  produced_by: row.produced_by,
+  created_at: toTimestamp(row.created_at),
+  correlation_id: row.correlation_id,
+  partition_key: row.partition_key,
+  tags: row.tags === '[]' ? [] : (JSON.parse(row.tags) as string[]),
+  version: row.version,
+});
+
+const PUBLIC_TEXT = JSON.stringify(PUBLIC);
+
+/** Nearly all are public, and a page has many. */
+const visibilityFrom = (text: string): Visibility => (text === PUBLIC_TEXT ? PUBLIC : (JSON.parse(text) as Visibility));

@@ -1,0 +1,55 @@
+import type { Clock } from '../common/clock.js';
+import type { ExecutionContext, ExecutionInputs, PreparedEngine } from '../engines/engine.js';
+import type { ExecutionFailure } from './outcomes.js';
+
+export type AttemptResult = { ok: true; answer: unknown } | { ok: false; failure: ExecutionFailure };
+
+export interface RunningAttempt {
+  /** Known as soon as the engine answers, or its time is up. */
+  result: Promise<AttemptResult>;
+  /** When the engine has returned, which one that ignores its signal does long after its result was decided. */
+  returned: Promise<void>;
+}
+
+/** Starts one attempt. On timeout `abort` is called, and whatever the engine still returns is discarded. */
+export function startAttempt(
+  engine: PreparedEngine,
+  inputs: ExecutionInputs,
+  context: ExecutionContext,
+  limit: { timeoutMs: number; clock: Clock; abort: (reason: Error) => void },
+): RunningAttempt {
+  const answered = (async (): Promise<AttemptResult> => {
+    try {
+      return { ok: true, answer: await engine.run(inputs, context) };
+    } catch (error) {
+      return { ok: false, failure: failureOf(error) };
+    }
+  })();
+  let cancelTimeout = (): void => undefined;
+  const timedOut = new Promise<AttemptResult>((resolve) => {
+    cancelTimeout = limit.clock.at(limit.clock.now() + limit.timeoutMs, () => {
+      const message = `no answer within ${limit.timeoutMs / 1_000} s`;
+      resolve({ ok: false, failure: { type: 'timeout', message } });
+      limit.abort(new DOMException(message, 'TimeoutError'));
+    });
+  });
+  const returned = answered.then(() => cancelTimeout());
+  return { result: Promise.race([answered, timedOut]), returned };
+}
+
+const LONGEST_MESSAGE = 2_000;
+
+// Agents throw anything: objects whose message is no text, or whose getters throw themselves.
+const failureOf = (thrown: unknown): ExecutionFailure => ({
+  type: textOf(() => (thrown as Error).name) ?? 'Error',
+  message: textOf(() => (thrown as Error).message) ?? 'the engine gave no reason',
+});
+
+function textOf(read: () => unknown): string | null {
+  try {
+    const text = read();
+    return typeof text === 'string' && text !== '' ? text.slice(0, LONGEST_MESSAGE) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { DomainError } from '../common/domain-error.js';
+import { Settings } from '../config/settings.js';
+import { type Reader, type Transaction, UnitOfWork } from '../database/unit-of-work.js';
+
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * How many executions wait. Counted along with the commits, since counting them at every publish would take longer the more
+ * there are; `recount` mends what a failed commit's unknown outcome or another process changed.
+ */
+@Injectable()
+export class Backlog {
+  private waiting = 0;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  get count(): number {
+    return this.waiting;
+  }
+
+  /** Counts a change that `tx` makes. */
+  changed(tx: Transaction, difference: number): void {
+    tx.afterCommit(() => {
+      this.waiting += difference;
+    });
+  }
+
+  async recount(): Promise<void> {
+    this.waiting = await countWaiting(this.unitOfWork.reader);
+  }
+
+  /** DomainError `unavailable` where so much waits that no more may be accepted. */
+  refuseWhenFull(): void {
+    if (this.waiting < this.settings.maxPendingExecutions) return;
+    throw new DomainError('unavailable', `${this.waiting} executions are waiting, which is the most this service takes; try again later`, {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+}
+
+// Two counts, since each reads its partial index and one over both would read the whole table.
+async function countWaiting(reader: Reader): Promise<number> {
+  const waiting = reader
+    .selectFrom('executions')
+    .select((expression) => expression.fn.countAll<number>().as('count'))
+    .where('state', '=', sql.lit('pending' as const));
+  const ready = await waiting.where('available_at', 'is', null).executeTakeFirstOrThrow();
+  const retrying = await waiting.where('available_at', 'is not', null).executeTakeFirstOrThrow();
+  return ready.count + retrying.count;
+}

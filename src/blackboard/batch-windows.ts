@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '../catalog/catalog.js';
+import type { Subscription } from '../catalog/definitions.js';
+import type { Transaction } from '../database/unit-of-work.js';
+import type { CorrelationChanges } from './correlation-tracker.js';
+import { ExecutionQueue } from './execution-queue.js';
+import { type Arrival, type Member, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
+
+/** A batch window has no key: a subscription fills one at a time. */
+const WINDOW = '';
+
+/** Batch windows: artifacts of any correlation gather until there are `size` of them, or `timeout` after the first. */
+@Injectable()
+export class BatchWindows {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly groups: WaitingGroups,
+    private readonly executions: ExecutionQueue,
+  ) {}
+
+  async arrive(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    subscription: Subscription,
+    artifact: Pick<Arrival, 'seq' | 'type' | 'correlationId'>,
+  ): Promise<void> {
+    const { size, timeoutMs } = subscription.batch!;
+    const arrival = { ...artifact, key: WINDOW, agent: subscription.agent, subscription: subscription.index };
+    const window = (await this.openWindow(tx, changes, arrival)) ?? (await this.groups.open(tx, changes, arrival, timeoutMs));
+    await this.groups.join(tx, changes, window, arrival);
+    if (window.size >= size) await this.close(tx, changes, window);
+  }
+
+  /** Hands what has gathered to the agent, as one execution of the newest input's correlation. */
+  async close(tx: Transaction, changes: CorrelationChanges, window: WaitingGroup): Promise<void> {
+    const members = await this.groups.members(tx, window.id);
+    const subscription = this.catalog.agent(window.agent)?.subscriptions[window.subscription];
+    if (subscription) await this.enqueue(tx, changes, subscription, members);
+    // After the execution counts as pending, so that its correlation does not look finished in between.
+    await this.groups.stopWaiting(tx, changes, window, members);
+    await this.groups.remove(tx, window.id);
+  }
+
+  // A window whose time is up is closed here when its timer is late, so that nothing joins it after its time.
+  private async openWindow(tx: Transaction, changes: CorrelationChanges, arrival: Arrival): Promise<WaitingGroup | undefined> {
+    const window = await findWindow(tx, arrival);
+    if (!window || window.closes_at === null || window.closes_at > changes.now) return window;
+    await this.close(tx, changes, window);
+    return undefined;
+  }
+
+  private async enqueue(tx: Transaction, changes: CorrelationChanges, subscription: Subscription, members: Member[]): Promise<void> {
+    await this.executions.add(tx, changes, {
+      agent: subscription.agent,
+      priority: subscription.priority,
+      correlationId: members.at(-1)!.correlation_id,
+      inputs: members.map((member) => member.artifact_seq),
+      batch: true,
+      direct: false,
+    });
+  }
+}
+
+const findWindow = (tx: Transaction, arrival: Arrival): Promise<WaitingGroup | undefined> =>
+  tx.db
+    .selectFrom('join_groups')
+    .selectAll()
+    .where('agent', '=', arrival.agent)
+    .where('subscription', '=', arrival.subscription)
+    .where('key', '=', arrival.key)
+    .orderBy('ordinal')
+    .limit(1)
+    .executeTakeFirst();

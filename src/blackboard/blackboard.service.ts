@@ -1,0 +1,109 @@
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Clock } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
+import type { JsonObject } from '../common/json.js';
+import { Lifecycle } from '../common/lifecycle.js';
+import { LOGGER, type Logger } from '../common/logger.js';
+import { Settings } from '../config/settings.js';
+import { Backlog } from './backlog.js';
+import { Blackboard, type DirectRun, type Publication, type Published } from './blackboard.js';
+import { CorrelationWaiters } from './correlation-waiters.js';
+import { DirectRuns } from './direct-runs.js';
+import { Executor } from './executor.js';
+import { Leases } from './leases.js';
+import { Publisher } from './publisher.js';
+import { TimerLoop } from './timer-loop.js';
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** The facade, and the core's start and stop: recover, then work; take no more, let what runs end, hand back the rest. */
+@Injectable()
+export class BlackboardService extends Blackboard implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private cancelHeartbeat = (): void => undefined;
+  private beating = false;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+    private readonly lifecycle: Lifecycle,
+    private readonly publisher: Publisher,
+    private readonly directRuns: DirectRuns,
+    private readonly waiters: CorrelationWaiters,
+    private readonly executor: Executor,
+    private readonly timers: TimerLoop,
+    private readonly leases: Leases,
+    private readonly backlog: Backlog,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  publish(publication: Publication): Promise<Published> {
+    this.refuseWhenStopping();
+    this.backlog.refuseWhenFull();
+    return this.publisher.publish(publication);
+  }
+
+  waitUntilSettled(correlationId: string, opening: number, timeoutMs: number): Promise<boolean> {
+    return this.waiters.wait(correlationId, opening, timeoutMs);
+  }
+
+  runAgent(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
+    this.refuseWhenStopping();
+    this.backlog.refuseWhenFull();
+    return this.directRuns.run(agent, inputs, correlationId);
+  }
+
+  health(): { ok: boolean; reason?: string } {
+    if (this.lifecycle.stopping) return { ok: false, reason: 'shutting down' };
+    const reason = this.executor.whyNotWorking();
+    return reason === null ? { ok: true } : { ok: false, reason };
+  }
+
+  waitingExecutions(): number {
+    return this.backlog.count;
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    const takenOver = await this.leases.takeOverLost();
+    const removed = await this.leases.failRemovedAgents();
+    if (takenOver > 0) this.logger.warn({ executions: takenOver }, 'took over executions that a process left running when it ended');
+    if (removed > 0) this.logger.warn({ executions: removed }, 'failed executions of agents that the configuration no longer has');
+    await this.backlog.recount();
+    await this.executor.start();
+    this.timers.start();
+    this.beating = true;
+    this.armHeartbeat();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.lifecycle.stop();
+    // Side by side: neither takes new work while the other one ends.
+    await Promise.all([this.timers.stop(), this.executor.stop(this.settings.shutdownGraceMs)]);
+    this.beating = false;
+    this.cancelHeartbeat();
+    this.waiters.releaseAll();
+  }
+
+  private armHeartbeat(): void {
+    this.cancelHeartbeat = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => void this.beat());
+  }
+
+  private async beat(): Promise<void> {
+    try {
+      await this.leases.renew(this.executor.runningIds());
+      await this.leases.takeOverLost();
+      await this.backlog.recount();
+    } catch (error) {
+      this.logger.warn({ err: error }, 'leases could not be renewed; trying again');
+    }
+    // Until the executor has stopped: what runs in its grace period is still ours.
+    if (this.beating) this.armHeartbeat();
+  }
+
+  private refuseWhenStopping(): void {
+    if (this.lifecycle.stopping) {
+      throw new DomainError('unavailable', 'The service is shutting down; try again', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import type { Visibility } from '../catalog/visibility.js';
+import type { JsonObject } from '../common/json.js';
+import type { Artifact } from './artifact.js';
+
+export interface Publication {
+  /** Fixed beforehand by an idempotency key; where an artifact of this id is stored already, nothing is stored again. */
+  artifactId: string;
+  correlationId: string;
+  type: string;
+  payload: JsonObject;
+  tags: string[];
+  partitionKey: string | null;
+  visibility: Visibility;
+}
+
+export interface Published {
+  artifactId: string;
+  correlationId: string;
+  /** Position of the published artifact. */
+  seq: number;
+  /** The opening of the correlation that this publish belongs to; what a waiter waits for the end of. */
+  opening: number;
+}
+
+export interface DirectRun {
+  correlationId: string;
+  /** What the agent published. */
+  artifacts: Artifact[];
+}
+
+/** The one way into the core for the features. */
+export abstract class Blackboard {
+  /**
+   * Stores an artifact and everything it triggers in one transaction; resolves after its commit.
+   * DomainError: `invalid` (unknown type, payload that its schema refuses), `conflict` (closed correlation),
+   * `unavailable` (too much work waiting, database cannot write).
+   */
+  abstract publish(publication: Publication): Promise<Published>;
+
+  /**
+   * Resolves true when this opening of the correlation has settled (at once if it has), false when `timeoutMs` have
+   * passed or `signal` is aborted before.
+   */
+  abstract waitUntilSettled(correlationId: string, opening: number, timeoutMs: number): Promise<boolean>;
+
+  /**
+   * One execution of one agent on the given inputs; no agent reacts to its outputs. Resolves when it has ended.
+   * DomainError: `not_found` (unknown agent), `invalid` (inputs that fit none of its subscriptions or their type's
+   * schema), `agent_failed` (its text names agent and reason), `unavailable`.
+   */
+  abstract runAgent(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun>;
+
+  /** False once shutting down, or while the executor cannot work; `reason` says why. */
+  abstract health(): { ok: boolean; reason?: string };
+
+  /** Executions waiting to be claimed, by this process's own count. */
+  abstract waitingExecutions(): number;
+}

@@ -1,0 +1,154 @@
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { newId } from '../common/ids.js';
+import { prepared, preparedWithList } from '../database/prepared.js';
+import type { Reader, Transaction } from '../database/unit-of-work.js';
+import type { ArtifactRow } from './artifact.js';
+import { Backlog } from './backlog.js';
+
+/** How many executions may be taken: of each agent, and in all. */
+export interface FreeSlots {
+  byAgent: ReadonlyMap<string, number>;
+  total: number;
+}
+
+/** An execution that this process holds by a lease. */
+export interface ClaimedExecution {
+  id: string;
+  agent: string;
+  correlationId: string;
+  attempt: number;
+  direct: boolean;
+  batch: boolean;
+  /** The guard of the outcome. */
+  leaseToken: string;
+  /** In the order in which the agent sees them. */
+  inputs: ArtifactRow[];
+  /** How long it waited to be claimed, in ms. */
+  waitedMs: number;
+}
+
+interface Candidate {
+  id: string;
+  agent: string;
+  correlation_id: string;
+  attempt: number;
+  direct: number;
+  batch: number;
+  priority: number;
+  seq: number;
+  created_at: number;
+}
+
+/** Claims waiting executions. The claim is committed before an engine runs, so that a crash is seen as a lost lease. */
+@Injectable()
+export class Claims {
+  constructor(private readonly backlog: Backlog) {}
+
+  /** The claimed executions, and the agents that may have more waiting than there were slots for. */
+  async claim(
+    tx: Transaction,
+    slots: FreeSlots,
+    lease: { owner: string; until: number },
+    now: number,
+  ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[] }> {
+    const candidates: Candidate[] = [];
+    const moreWaiting = new Set<string>();
+    for (const [agent, free] of slots.byAgent) {
+      const limit = Math.min(free, slots.total);
+      const ready = await readyOf(tx.db, { agent, limit });
+      candidates.push(...ready);
+      if (ready.length === limit) moreWaiting.add(agent);
+    }
+    const chosen = candidates.sort(byPriority).slice(0, slots.total);
+    candidates.slice(slots.total).forEach(({ agent }) => moreWaiting.add(agent));
+    if (chosen.length === 0) return { claimed: [], moreWaiting: [...moreWaiting] };
+
+    const leaseToken = newId();
+    const ids = chosen.map(({ id }) => id);
+    await takeLease(tx.db, { leaseToken, ...lease, now }, ids);
+    this.backlog.changed(tx, -ids.length);
+    const inputs = Map.groupBy(await inputsOf(tx.db, {}, ids), ({ input_of }) => input_of);
+    return {
+      claimed: chosen.map((candidate) => claimed(candidate, leaseToken, inputs.get(candidate.id) ?? [], now)),
+      moreWaiting: [...moreWaiting],
+    };
+  }
+
+  /** Makes retries whose time has come claimable; the agents that have some. */
+  async releaseRetries(tx: Transaction, now: number): Promise<string[]> {
+    const rows = await tx.db
+      .updateTable('executions')
+      .set({ available_at: null })
+      .where('state', '=', sql.lit('pending' as const))
+      .where('available_at', 'is not', null)
+      .where('available_at', '<=', now)
+      .returning('agent')
+      .execute();
+    return [...new Set(rows.map(({ agent }) => agent))];
+  }
+
+  /** When the next retry is due (epoch ms); null where none waits. */
+  async nextRetry(reader: Reader): Promise<number | null> {
+    const row = await reader
+      .selectFrom('executions')
+      .select('available_at')
+      .where('state', '=', sql.lit('pending' as const))
+      .where('available_at', 'is not', null)
+      .orderBy('available_at')
+      .limit(1)
+      .executeTakeFirst();
+    return row?.available_at ?? null;
+  }
+}
+
+const readyOf = prepared<{ agent: string; limit: number }, Candidate>((db, place) =>
+  db
+    .selectFrom('executions')
+    .select(['id', 'agent', 'correlation_id', 'attempt', 'direct', 'batch', 'priority', 'seq', 'created_at'])
+    .where('agent', '=', place('agent'))
+    // A literal, since a partial index serves no query whose state is a parameter.
+    .where('state', '=', sql.lit('pending' as const))
+    .where('available_at', 'is', null)
+    .orderBy('priority', 'desc')
+    .orderBy('seq')
+    .limit(place('limit')),
+);
+
+const takeLease = preparedWithList<{ leaseToken: string; owner: string; until: number; now: number }, string, unknown>((db, place, ids) =>
+  db
+    .updateTable('executions')
+    .set({
+      state: 'running',
+      lease_token: place('leaseToken'),
+      lease_owner: place('owner'),
+      lease_until: place('until'),
+      started_at: place('now'),
+    })
+    .where('id', 'in', ids),
+);
+
+const inputsOf = preparedWithList<object, string, ArtifactRow & { input_of: string }>((db, _place, executionIds) =>
+  db
+    .selectFrom('execution_inputs')
+    .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
+    .selectAll('artifacts')
+    .select('execution_inputs.execution_id as input_of')
+    .where('execution_inputs.execution_id', 'in', executionIds)
+    .orderBy('execution_inputs.execution_id')
+    .orderBy('execution_inputs.position'),
+);
+
+const claimed = (candidate: Candidate, leaseToken: string, inputs: ArtifactRow[], now: number): ClaimedExecution => ({
+  id: candidate.id,
+  agent: candidate.agent,
+  correlationId: candidate.correlation_id,
+  attempt: candidate.attempt,
+  direct: candidate.direct === 1,
+  batch: candidate.batch === 1,
+  leaseToken,
+  inputs,
+  waitedMs: now - candidate.created_at,
+});
+
+const byPriority = (one: Candidate, other: Candidate): number => other.priority - one.priority || one.seq - other.seq;

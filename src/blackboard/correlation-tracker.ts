@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import type { Selectable } from 'kysely';
+import { DomainError } from '../common/domain-error.js';
+import type { CorrelationsTable } from '../database/schema.js';
+import { places, prepared } from '../database/prepared.js';
+import type { Transaction } from '../database/unit-of-work.js';
+import { Signals } from '../signals/signals.js';
+
+/** A correlation within a transaction; its counts are changed in place and written once, by `CorrelationChanges.save`. */
+export type TrackedCorrelation = Selectable<CorrelationsTable>;
+
+/** Starts the bookkeeping of a transaction that touches correlations. */
+@Injectable()
+export class CorrelationTracker {
+  constructor(private readonly signals: Signals) {}
+
+  begin(tx: Transaction, now: number): CorrelationChanges {
+    return new CorrelationChanges(tx, now, this.signals);
+  }
+}
+
+/**
+ * The correlations that one transaction touches. `pending` of each counts what keeps it open: executions that have not
+ * ended, timers, undecided joins, waiting groups with a time limit. `save` settles those where nothing is left, so that
+ * settling happens in the transaction that ends the last of it.
+ */
+export class CorrelationChanges {
+  private readonly touched = new Map<string, TrackedCorrelation>();
+
+  constructor(
+    private readonly tx: Transaction,
+    readonly now: number,
+    private readonly signals: Signals,
+  ) {}
+
+  /** For a publish from outside: makes the correlation, or opens it again where it has settled. `conflict` where it is closed. */
+  async open(id: string): Promise<TrackedCorrelation> {
+    const known = this.touched.get(id);
+    if (known) return known;
+    const [row] = (await makeOrTouch(this.tx.db, { id, now: this.now })) as [TrackedCorrelation];
+    if (row.closed === 1) {
+      throw new DomainError('conflict', `Correlation ${id} has ended and takes no more artifacts; publish into another one`);
+    }
+    if (row.state !== 'active') Object.assign(row, { ...REOPENED, opening: row.opening + 1 });
+    this.touched.set(id, row);
+    return row;
+  }
+
+  /** A correlation that exists because something of it is being worked on. */
+  async get(id: string): Promise<TrackedCorrelation> {
+    const known = this.touched.get(id);
+    if (known) return known;
+    const [row] = await find(this.tx.db, { id });
+    if (!row) throw new Error(`correlation ${id} does not exist`);
+    this.touched.set(id, row);
+    return row;
+  }
+
+  /** Writes all counts and settles what has nothing pending; the last step of every transaction that changed any. */
+  async save(): Promise<void> {
+    for (const correlation of this.touched.values()) {
+      if (correlation.pending < 0) throw new Error(`correlation ${correlation.id} counts ${correlation.pending} pending`);
+      correlation.last_activity_at = this.now;
+      if (correlation.state === 'active' && correlation.pending === 0) this.settle(correlation);
+      await write(this.tx.db, correlation);
+    }
+  }
+
+  private settle(correlation: TrackedCorrelation): void {
+    correlation.state = endState(correlation);
+    correlation.settled_at = this.now;
+    const settled = { correlationId: correlation.id, opening: correlation.opening };
+    this.tx.afterCommit(() => this.signals.correlationSettled.publish(settled));
+  }
+}
+
+/** `failed`: it has at least one error, and agents produced nothing else (wire-decisions.md, "Correlation status"). */
+export const endState = (counts: Pick<TrackedCorrelation, 'error_count' | 'output_count'>): 'completed' | 'failed' =>
+  counts.error_count > 0 && counts.output_count === 0 ? 'failed' : 'completed';
+
+const REOPENED = { state: 'active', settled_at: null, opening_executions: 0, limited_agents: '[]' } as const;
+
+const NEW_CORRELATION = {
+  ...REOPENED,
+  closed: 0,
+  opening: 1,
+  pending: 0,
+  artifact_count: 0,
+  error_count: 0,
+  output_count: 0,
+} as const;
+
+const CHANGEABLE = [
+  'state',
+  'opening',
+  'pending',
+  'artifact_count',
+  'error_count',
+  'output_count',
+  'opening_executions',
+  'limited_agents',
+  'last_activity_at',
+  'settled_at',
+] as const;
+
+const makeOrTouch = prepared<{ id: string; now: number }, TrackedCorrelation>((db, place) =>
+  db
+    .insertInto('correlations')
+    .values({ id: place('id'), ...NEW_CORRELATION, started_at: place('now'), last_activity_at: place('now') })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_activity_at: place('now') }))
+    .returningAll(),
+);
+
+const find = prepared<{ id: string }, TrackedCorrelation>((db, place) =>
+  db.selectFrom('correlations').selectAll().where('id', '=', place('id')),
+);
+
+const write = prepared<TrackedCorrelation, unknown>((db, place) =>
+  db.updateTable('correlations').set(places(place, CHANGEABLE)).where('id', '=', place('id')),
+);

@@ -1,0 +1,186 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Catalog } from '../catalog/catalog.js';
+import type { AgentDefinition } from '../catalog/definitions.js';
+import { Clock } from '../common/clock.js';
+import { isUnavailable } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
+import { LOGGER, type Logger } from '../common/logger.js';
+import { type ExecutionOutcome, Telemetry } from '../common/telemetry.js';
+import { type ExecutionContext, PreparedEngines } from '../engines/engine.js';
+import { AgentReaders } from './agent-reader.js';
+import { agentArtifactFromRow } from './artifact.js';
+import type { ArtifactDraft } from './artifact-writer.js';
+import { type AttemptResult, startAttempt } from './attempt.js';
+import type { ClaimedExecution } from './claims.js';
+import { inputView } from './input-view.js';
+import { type ExecutionFailure, Outcomes } from './outcomes.js';
+import { type CheckedOutput, checkOutputs, OutputError } from './outputs.js';
+import { type MatchedArtifact, Publisher } from './publisher.js';
+
+const COMMIT_AGAIN_AFTER_MS = 1_000;
+const MATCHED_AT_ONCE = 16;
+
+export interface StartedRun {
+  /** The outcome is committed, or no longer ours to commit. Never rejects. */
+  committed: Promise<void>;
+  /** The engine has returned. Never rejects. */
+  returned: Promise<void>;
+}
+
+/** Who holds the execution while it runs. */
+export interface ExecutionHolder {
+  /** False once the execution was handed back: its outcome is then another's. */
+  isOurs: () => boolean;
+  /** Called in the outcome's transaction, when transactions after it see it. */
+  onOutcomeVisible: () => void;
+}
+
+/** Runs one attempt of a claimed execution: its engine, the check of the answer, the outcome. */
+@Injectable()
+export class ExecutionRun {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly engines: PreparedEngines,
+    private readonly clock: Clock,
+    private readonly publisher: Publisher,
+    private readonly outcomes: Outcomes,
+    private readonly readers: AgentReaders,
+    private readonly telemetry: Telemetry,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  start(execution: ClaimedExecution, abort: AbortController, holder: ExecutionHolder): StartedRun {
+    const agent = this.catalog.agent(execution.agent)!;
+    const startedAt = performance.now();
+    const artifacts = execution.inputs.map(agentArtifactFromRow);
+    const { result, returned } = startAttempt(
+      this.engines.for(execution.agent)!,
+      { artifacts, view: inputView(artifacts, execution.batch) },
+      this.context(execution, agent, abort.signal),
+      { timeoutMs: agent.timeoutMs, clock: this.clock, abort: (reason) => abort.abort(reason) },
+    );
+    const committed = result
+      .then((attempt) => this.commit(execution, agent, attempt, holder))
+      .then((outcome) => this.report(execution, outcome, performance.now() - startedAt))
+      .catch((error: unknown) => this.logger.error({ err: error, execution_id: execution.id }, 'an outcome could not be committed'));
+    return { committed, returned };
+  }
+
+  private context(execution: ClaimedExecution, agent: AgentDefinition, signal: AbortSignal): ExecutionContext {
+    const { logger } = this;
+    let child: Logger | undefined;
+    return {
+      executionId: execution.id,
+      correlationId: execution.correlationId,
+      attempt: execution.attempt,
+      signal,
+      blackboard: this.readers.for(agent),
+      // Made when it is first asked for: it costs more than many an expression, and few engines log.
+      get logger() {
+        return (child ??= logger.child({ agent: agent.name, execution_id: execution.id, correlation_id: execution.correlationId }));
+      },
+    };
+  }
+
+  private async commit(
+    execution: ClaimedExecution,
+    agent: AgentDefinition,
+    attempt: AttemptResult,
+    holder: ExecutionHolder,
+  ): Promise<{ outcome: ExecutionOutcome; failure?: ExecutionFailure }> {
+    const checked = this.check(execution, agent, attempt);
+    if ('failure' in checked) return this.commitFailure(execution, checked.failure, holder);
+    try {
+      const matched: MatchedArtifact[] = [];
+      const complete = async () => {
+        await this.match(execution, checked.drafts, matched);
+        return this.outcomes.complete(execution, matched, holder.onOutcomeVisible);
+      };
+      return { outcome: await this.persist(holder, complete) };
+    } catch (error) {
+      this.logger.error({ err: error, execution_id: execution.id }, 'the outputs of an execution could not be stored');
+      return this.commitFailure(execution, { type: 'internal', message: 'its outputs could not be stored' }, holder);
+    }
+  }
+
+  private async commitFailure(
+    execution: ClaimedExecution,
+    failure: ExecutionFailure,
+    holder: ExecutionHolder,
+  ): Promise<{ outcome: ExecutionOutcome; failure: ExecutionFailure }> {
+    return { outcome: await this.persist(holder, () => this.outcomes.failAttempt(execution, failure, holder.onOutcomeVisible)), failure };
+  }
+
+  // A database that cannot be written to now, or expressions that cannot be asked, do not undo what the engine did: the
+  // outcome waits for them.
+  private async persist<T extends ExecutionOutcome>(holder: ExecutionHolder, commit: () => Promise<T>): Promise<T | 'discarded'> {
+    while (holder.isOurs()) {
+      try {
+        return await commit();
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        await this.clock.sleep(COMMIT_AGAIN_AFTER_MS);
+      }
+    }
+    return 'discarded';
+  }
+
+  private check(
+    execution: ClaimedExecution,
+    agent: AgentDefinition,
+    attempt: AttemptResult,
+  ): { drafts: ArtifactDraft[] } | { failure: ExecutionFailure } {
+    if (!attempt.ok) return { failure: attempt.failure };
+    try {
+      const now = this.clock.now();
+      return { drafts: checkOutputs(attempt.answer, agent, this.catalog).map((output) => this.draft(execution, agent, output, now)) };
+    } catch (error) {
+      // Whatever reading the answer throws is the answer's fault: getters and toJSON are the agent's own code.
+      const message = error instanceof OutputError ? error.message : 'the answer cannot be read as JSON';
+      return { failure: { type: 'output', message } };
+    }
+  }
+
+  // Some at a time: a thousand outputs with a dozen predicates each would fill the evaluator's queue for everybody. What is
+  // matched stays so when the rest has to be tried again.
+  private async match(execution: ClaimedExecution, drafts: ArtifactDraft[], matched: MatchedArtifact[]): Promise<void> {
+    const silent = (draft: ArtifactDraft): MatchedArtifact => ({ draft, releaseAt: null, triggered: [] });
+    while (matched.length < drafts.length) {
+      const next = drafts.slice(matched.length, matched.length + MATCHED_AT_ONCE);
+      matched.push(...(await Promise.all(next.map((draft) => (execution.direct ? silent(draft) : this.publisher.match(draft))))));
+    }
+  }
+
+  private draft(execution: ClaimedExecution, agent: AgentDefinition, checked: CheckedOutput, now: number): ArtifactDraft {
+    return {
+      id: newId(),
+      type: checked.type.name,
+      version: checked.type.version,
+      payload: checked.payload,
+      payloadText: checked.payloadText,
+      producedBy: agent.name,
+      visibility: checked.output.visibility,
+      tags: checked.output.tags,
+      partitionKey: null,
+      correlationId: execution.correlationId,
+      executionId: execution.id,
+      createdAt: now,
+    };
+  }
+
+  private report(execution: ClaimedExecution, { outcome, failure }: { outcome: ExecutionOutcome; failure?: ExecutionFailure }, ms: number): void {
+    this.telemetry.executionEnded(execution.agent, outcome, ms);
+    const fields = {
+      agent: execution.agent,
+      execution_id: execution.id,
+      correlation_id: execution.correlationId,
+      attempt: execution.attempt,
+      outcome,
+      duration_ms: Math.round(ms),
+      ...(failure && { error_type: failure.type }),
+    };
+    this.logger.info(fields, 'execution');
+    // The reason may quote a payload, which no log above debug may hold.
+    if (failure) this.logger.debug({ ...fields, error_message: failure.message }, 'execution failed');
+  }
+}

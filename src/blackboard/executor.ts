@@ -1,0 +1,182 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Catalog } from '../catalog/catalog.js';
+import { Clock } from '../common/clock.js';
+import { isUnavailable } from '../common/domain-error.js';
+import { LOGGER, type Logger } from '../common/logger.js';
+import { Telemetry } from '../common/telemetry.js';
+import { Settings } from '../config/settings.js';
+import { UnitOfWork } from '../database/unit-of-work.js';
+import { Signals } from '../signals/signals.js';
+import { type ClaimedExecution, Claims } from './claims.js';
+import { ExecutionRun } from './execution-run.js';
+import { Leases } from './leases.js';
+import { Slots } from './slots.js';
+
+const CLAIM_AGAIN_AFTER_MS = 1_000;
+
+/**
+ * Claims waiting executions as slots are free and has them run. Wakes on signals; one round at a time, and a round that
+ * the triggering transaction woke joins its group commit.
+ */
+@Injectable()
+export class Executor {
+  private readonly slots: Slots;
+  // By claim and not by execution: a retry can be claimed before the attempt before it has left.
+  private readonly running = new Map<ClaimedExecution, { abort: AbortController; done: Promise<void> }>();
+  /** Agents that may have executions waiting. */
+  private readonly hungry = new Set<string>();
+  private claiming: Promise<void> | null = null;
+  private working = false;
+  /** Why the last round of claims failed. */
+  private trouble: string | null = null;
+  private readonly unsubscribe: (() => void)[] = [];
+  private cancelRetryTimer = (): void => undefined;
+  private nextRetryAt = Infinity;
+
+  constructor(
+    settings: Settings,
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly claims: Claims,
+    private readonly leases: Leases,
+    private readonly executionRun: ExecutionRun,
+    private readonly signals: Signals,
+    private readonly telemetry: Telemetry,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.slots = new Slots(catalog, settings.maxConcurrentExecutions);
+  }
+
+  /** Why it cannot work now; null where it can. */
+  whyNotWorking(): string | null {
+    return this.working ? this.trouble : 'the executor is not working';
+  }
+
+  runningIds(): string[] {
+    return [...this.running.keys()].map(({ id }) => id);
+  }
+
+  /** Idempotent. */
+  async start(): Promise<void> {
+    if (this.working) return;
+    this.working = true;
+    this.unsubscribe.push(
+      this.signals.executionReady.subscribe((agent) => this.wake(agent)),
+      this.signals.retryScheduled.subscribe((time) => this.armRetryTimer(time)),
+    );
+    this.catalog.agents.forEach(({ name }) => this.hungry.add(name));
+    await this.releaseRetries();
+    this.claimSome();
+  }
+
+  /** Claims no more; resolves when what runs has ended, or `graceMs` later, and then hands back what is left. */
+  async stop(graceMs: number): Promise<void> {
+    this.working = false;
+    this.unsubscribe.splice(0).forEach((unsubscribe) => unsubscribe());
+    this.cancelRetryTimer();
+    await this.claiming;
+    if (await this.endsWithin(graceMs)) return;
+    const left = [...this.running.values()];
+    this.running.clear();
+    left.forEach(({ abort }) => abort.abort(new DOMException('the service is shutting down', 'AbortError')));
+    const handedBack = await this.leases.handBack();
+    this.logger.warn({ executions: handedBack }, 'shutdown grace is over: running executions are handed back and start again with the next process');
+  }
+
+  private wake(agent: string): void {
+    this.hungry.add(agent);
+    this.claimSome();
+  }
+
+  private claimSome(): void {
+    if (!this.working || this.claiming || this.slots.free(this.hungry).byAgent.size === 0) return;
+    this.claiming = this.claimRound().finally(() => {
+      this.claiming = null;
+      this.claimSome();
+    });
+  }
+
+  private async claimRound(): Promise<void> {
+    try {
+      const claimed = await this.unitOfWork.run(async (tx) => {
+        // Taken here and not before: whoever woke us until now is served by this round.
+        const slots = this.slots.free(this.hungry);
+        for (const agent of slots.byAgent.keys()) this.hungry.delete(agent);
+        const round = await this.claims.claim(tx, slots, this.leases.next(), this.clock.now());
+        round.moreWaiting.forEach((agent) => this.hungry.add(agent));
+        return round.claimed;
+      });
+      this.trouble = null;
+      claimed.forEach((execution) => this.begin(execution));
+    } catch (error) {
+      this.trouble = isUnavailable(error) ? (error as Error).message : 'claiming executions failed';
+      this.logger.error({ err: error }, 'claiming executions failed; trying again');
+      await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
+      this.catalog.agents.forEach(({ name }) => this.hungry.add(name));
+    }
+  }
+
+  private begin(execution: ClaimedExecution): void {
+    // A retry has waited for its own delay, which says nothing of the queue.
+    if (execution.attempt === 1) this.telemetry.executionClaimed(execution.agent, execution.waitedMs);
+    this.slots.take(execution.agent);
+    const abort = new AbortController();
+    const free = once(() => {
+      this.slots.release(execution.agent);
+      this.claimSome();
+    });
+    // A slot is held until the engine returns, which may be after its outcome.
+    let hasReturned = false;
+    const { committed, returned } = this.executionRun.start(execution, abort, {
+      isOurs: () => this.running.has(execution),
+      // The next claim joins the outcome's group commit: waiting for that commit would cost another one.
+      onOutcomeVisible: () => hasReturned && free(),
+    });
+    const done = committed.finally(() => this.running.delete(execution));
+    this.running.set(execution, { abort, done });
+    void returned.then(() => {
+      hasReturned = true;
+    });
+    void Promise.all([done, returned]).then(free);
+  }
+
+  private async endsWithin(graceMs: number): Promise<boolean> {
+    if (this.running.size === 0) return true;
+    let cancel = (): void => undefined;
+    const grace = new Promise<false>((resolve) => {
+      cancel = this.clock.at(this.clock.now() + graceMs, () => resolve(false));
+    });
+    const ended = Promise.allSettled([...this.running.values()].map(({ done }) => done)).then(() => true as const);
+    return Promise.race([ended, grace]).finally(() => cancel());
+  }
+
+  private armRetryTimer(time: number): void {
+    if (!this.working || time >= this.nextRetryAt) return;
+    this.cancelRetryTimer();
+    this.nextRetryAt = time;
+    this.cancelRetryTimer = this.clock.at(time, () => void this.releaseRetries());
+  }
+
+  private async releaseRetries(): Promise<void> {
+    this.nextRetryAt = Infinity;
+    try {
+      const agents = await this.unitOfWork.run((tx) => this.claims.releaseRetries(tx, this.clock.now()));
+      agents.forEach((agent) => this.wake(agent));
+      const next = await this.claims.nextRetry(this.unitOfWork.reader);
+      if (next !== null) this.armRetryTimer(next);
+    } catch (error) {
+      this.logger.error({ err: error }, 'releasing retries failed');
+      this.armRetryTimer(this.clock.now() + CLAIM_AGAIN_AFTER_MS);
+    }
+  }
+}
+
+function once(effect: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    effect();
+  };
+}

@@ -1,0 +1,55 @@
+import { type ExpressionBuilder, sql } from 'kysely';
+import { prepared } from '../database/prepared.js';
+import type { Schema } from '../database/schema.js';
+import type { Reader } from '../database/unit-of-work.js';
+import { type ArtifactFilter, NO_FILTER, asksForNothing, isOfKind } from './artifact-filter.js';
+import type { KindCount } from './artifact-summary.js';
+
+/** The name under which `folds` keeps how far `artifact_counts` has come. */
+export const ARTIFACT_FOLD = 'artifacts';
+
+/** How many artifacts are of the asked types, producers and visibility kinds. */
+export async function foldedTotal(db: Reader, filter: ArtifactFilter): Promise<number> {
+  const [counted] = asksForNothing(filter) ? await totalOfAll(db, {}) : await totalOf(db, filter).execute();
+  return counted!.total;
+}
+
+const totalOf = (db: Reader, filter: ArtifactFilter) =>
+  db
+    .selectFrom(foldedAndLater(db, filter).as('counts'))
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('counts.count'), sql.lit(0)).as('total'));
+
+const totalOfAll = prepared<object, { total: number }>((db) => totalOf(db, NO_FILTER));
+
+export const foldedKinds = (db: Reader, filter: ArtifactFilter): Promise<KindCount[]> =>
+  db
+    .selectFrom(foldedAndLater(db, filter).as('counts'))
+    .select(['counts.type', 'counts.produced_by', 'counts.visibility_kind'])
+    .select((eb) => [
+      eb.fn.sum<number>('counts.count').as('count'),
+      eb.fn.min<number>('counts.earliest_created_at').as('earliest_created_at'),
+      eb.fn.max<number>('counts.latest_created_at').as('latest_created_at'),
+    ])
+    .groupBy(['counts.type', 'counts.produced_by', 'counts.visibility_kind'])
+    .execute();
+
+/** Both in one statement, so that a fold in between counts nothing twice and leaves nothing out. */
+const foldedAndLater = (db: Reader, filter: ArtifactFilter) =>
+  db
+    .selectFrom('artifact_counts')
+    .select(['type', 'produced_by', 'visibility_kind', 'count', 'earliest_created_at', 'latest_created_at'])
+    .where(isOfKind(filter))
+    .unionAll(
+      db
+        .selectFrom('artifacts')
+        .select(['type', 'produced_by', 'visibility_kind', sql.lit(1).as('count')])
+        .select(['created_at as earliest_created_at', 'created_at as latest_created_at'])
+        .where('seq', '>', foldedUpTo)
+        .where(isOfKind(filter)),
+    );
+
+const foldedUpTo = (eb: ExpressionBuilder<Schema, 'artifacts'>) =>
+  eb.fn.coalesce(
+    eb.selectFrom('folds').select('folds.up_to_seq').where('folds.name', '=', ARTIFACT_FOLD),
+    sql.lit(0),
+  );

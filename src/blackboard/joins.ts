@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '../catalog/catalog.js';
+import type { Subscription } from '../catalog/definitions.js';
+import type { Transaction } from '../database/unit-of-work.js';
+import type { CorrelationChanges } from './correlation-tracker.js';
+import { artifactIds, ExecutionQueue } from './execution-queue.js';
+import { TimerQueue } from './timer-queue.js';
+import { type Arrival, correlationsOf, type Member, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
+import { WorkflowErrors } from './workflow-errors.js';
+
+const LONGEST_KEY = 200;
+
+/**
+ * Joins: a group belongs to (subscription, key) and is complete when it holds one artifact of every type. First in, first
+ * out: an arrival goes to the oldest group that lacks its type. So, for each type, the groups that have it are the oldest
+ * ones, and the next is found by one look into an index, however many wait.
+ */
+@Injectable()
+export class Joins {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly groups: WaitingGroups,
+    private readonly executions: ExecutionQueue,
+    private readonly timers: TimerQueue,
+    private readonly errors: WorkflowErrors,
+  ) {}
+
+  async arrive(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    subscription: Subscription,
+    artifact: Pick<Arrival, 'seq' | 'type' | 'correlationId' | 'key'>,
+  ): Promise<void> {
+    const arrival = { ...artifact, key: boundedKey(artifact.key), agent: subscription.agent, subscription: subscription.index };
+    const group =
+      (await this.oldestOpenGroupLacking(tx, changes, arrival)) ??
+      (await this.groups.open(tx, changes, arrival, subscription.join?.withinMs ?? null));
+    await this.groups.join(tx, changes, group, arrival);
+    if (group.size < subscription.types.length) return;
+
+    const members = await this.groups.members(tx, group.id);
+    await this.groups.stopWaiting(tx, changes, group, members);
+    if (subscription.where === null) {
+      await this.enqueue(tx, changes, subscription, members);
+      await this.groups.remove(tx, group.id);
+    } else {
+      // `where` may take a second, a transaction must not: the completed group is durable and judged by a timer due at once.
+      await this.groups.markComplete(tx, group);
+      (await changes.get(ownerOf(members))).pending += 1;
+      await this.timers.set(tx, 'judge', changes.now, group.id);
+    }
+  }
+
+  /** Ends a completed group after its `where` has been asked. */
+  async judged(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, passes: boolean): Promise<void> {
+    const members = await this.groups.members(tx, group.id);
+    const subscription = this.catalog.agent(group.agent)?.subscriptions[group.subscription];
+    (await changes.get(ownerOf(members))).pending -= 1;
+    if (passes && subscription) await this.enqueue(tx, changes, subscription, members);
+    await this.groups.remove(tx, group.id);
+  }
+
+  /** Drops a group whose time is up, with one WorkflowError in each correlation that has an artifact in it. */
+  async expire(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup): Promise<void> {
+    const members = await this.groups.members(tx, group.id);
+    await this.groups.stopWaiting(tx, changes, group, members);
+    const isKnown = this.catalog.agent(group.agent)?.subscriptions[group.subscription] !== undefined;
+    for (const correlationId of correlationsOf(members)) {
+      const own = members.filter((member) => member.correlation_id === correlationId);
+      await this.errors.write(tx, changes, {
+        agent: group.agent,
+        errorType: isKnown ? 'join_expired' : 'agent_removed',
+        message: isKnown
+          ? `${group.agent} waited for ${this.missingTypes(group, members)} and the join's window ended`
+          : `the configuration no longer has the subscription of ${group.agent} for which this waited`,
+        correlationId,
+        executionId: null,
+        attempts: 0,
+        inputArtifactIds: await artifactIds(tx, own.map((member) => member.artifact_seq)),
+        silent: false,
+      });
+    }
+    await this.groups.remove(tx, group.id);
+  }
+
+  // A group whose time is up is expired here when its timer is late, so that nothing joins it after its window.
+  private async oldestOpenGroupLacking(tx: Transaction, changes: CorrelationChanges, arrival: Arrival): Promise<WaitingGroup | undefined> {
+    for (;;) {
+      const group = await oldestGroupLacking(tx, arrival);
+      if (!group || group.closes_at === null || group.closes_at > changes.now) return group;
+      await this.expire(tx, changes, group);
+    }
+  }
+
+  private missingTypes(group: WaitingGroup, members: Member[]): string {
+    const types = this.catalog.agent(group.agent)?.subscriptions[group.subscription]?.types ?? [];
+    const missing = types.filter((type) => !members.some((member) => member.type === type));
+    return missing.join(' and ');
+  }
+
+  private async enqueue(tx: Transaction, changes: CorrelationChanges, subscription: Subscription, members: Member[]): Promise<void> {
+    await this.executions.add(tx, changes, {
+      agent: subscription.agent,
+      priority: subscription.priority,
+      correlationId: ownerOf(members),
+      inputs: members.map((member) => member.artifact_seq),
+      batch: false,
+      direct: false,
+    });
+  }
+}
+
+/** The newest input's correlation: the arrival that completed the group, and so one that is open. */
+const ownerOf = (members: Member[]): string => members.at(-1)!.correlation_id;
+
+/** Keys are stored and indexed; a long one by its digest. */
+const boundedKey = (key: string): string =>
+  key.length <= LONGEST_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
+
+async function oldestGroupLacking(tx: Transaction, arrival: Arrival): Promise<WaitingGroup | undefined> {
+  const last = await tx.db
+    .selectFrom('join_arrivals')
+    .select('ordinal')
+    .where('agent', '=', arrival.agent)
+    .where('subscription', '=', arrival.subscription)
+    .where('key', '=', arrival.key)
+    .where('type', '=', arrival.type)
+    .orderBy('ordinal', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return tx.db
+    .selectFrom('join_groups')
+    .selectAll()
+    .where('agent', '=', arrival.agent)
+    .where('subscription', '=', arrival.subscription)
+    .where('key', '=', arrival.key)
+    .where('ordinal', '>', last?.ordinal ?? 0)
+    .orderBy('ordinal')
+    .limit(1)
+    .executeTakeFirst();
+}

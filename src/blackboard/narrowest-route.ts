@@ -1,0 +1,36 @@
+import type { Reader } from '../database/unit-of-work.js';
+import { type Path, type Route, along, spanOf } from './artifact-paths.js';
+
+/** Ever larger bounds, so that comparing costs in proportion to the narrowest route, however long the others are. */
+const BOUNDS = [100, 1_000, 10_000, 100_000] as const;
+
+/**
+ * The route with the fewest artifacts along it, within a factor of ten. Where all are longer than the last bound, the first:
+ * counting on would hold the process for longer than the better choice saves.
+ */
+export async function narrowest(db: Reader, routes: readonly Route[]): Promise<Route> {
+  if (routes.length === 1) return routes[0]!;
+  for (const bound of BOUNDS) {
+    for (const route of routes) {
+      if (await isShorterThan(db, route, bound)) return route;
+    }
+  }
+  return routes[0]!;
+}
+
+async function isShorterThan(db: Reader, route: Route, bound: number): Promise<boolean> {
+  let length = 0;
+  for (const path of route.paths) {
+    length += await lengthWithin(db, path, bound - length);
+    if (length >= bound) return false;
+  }
+  return true;
+}
+
+async function lengthWithin(db: Reader, path: Path, bound: number): Promise<number> {
+  const { count } = await db
+    .selectFrom(along(db, path, spanOf(path)).select('step.seq').limit(bound).as('steps'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}

@@ -1,0 +1,154 @@
+import { Injectable } from '@nestjs/common';
+import type { Selectable } from 'kysely';
+import { Catalog } from '../catalog/catalog.js';
+import { Clock } from '../common/clock.js';
+import { places, prepared, preparedInsert } from '../database/prepared.js';
+import type { ExecutionsTable } from '../database/schema.js';
+import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import { Signals } from '../signals/signals.js';
+import { Backlog } from './backlog.js';
+import type { ClaimedExecution } from './claims.js';
+import { type CorrelationChanges, CorrelationTracker } from './correlation-tracker.js';
+import { type MatchedArtifact, Publisher } from './publisher.js';
+import { nextAttemptAt } from './retry.js';
+import { WorkflowErrors } from './workflow-errors.js';
+
+export interface ExecutionFailure {
+  type: string;
+  message: string;
+}
+
+/** What an execution's outcome needs to know of it; a claimed one knows its inputs, one taken from a dead worker too. */
+export type EndingExecution = Pick<ClaimedExecution, 'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'leaseToken'> & {
+  inputs: { seq: number; id: string }[];
+};
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Commits what came of an execution: state, consumptions, outputs and all that they trigger, counts, settlement, in one
+ * transaction that is guarded by the lease. Whoever lost the lease commits nothing and gets `discarded`.
+ */
+@Injectable()
+export class Outcomes {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly tracker: CorrelationTracker,
+    private readonly publisher: Publisher,
+    private readonly errors: WorkflowErrors,
+    private readonly backlog: Backlog,
+    private readonly signals: Signals,
+  ) {}
+
+  /** `onVisible` is called when following transactions see the outcome. */
+  complete(execution: EndingExecution, outputs: MatchedArtifact[], onVisible: () => void): Promise<'completed' | 'discarded'> {
+    return this.unitOfWork.run(async (tx) => {
+      tx.whenVisible(onVisible);
+      const now = this.clock.now();
+      if (!(await letGo(tx, execution, { state: 'completed', endedAt: now }))) return 'discarded';
+      const changes = this.tracker.begin(tx, now);
+      await consume(tx, execution, now);
+      for (const output of outputs) await this.publisher.store(tx, changes, output);
+      await countActivity(tx, execution, now, { failures: 0, artifacts_produced: outputs.length });
+      await this.release(changes, execution);
+      return 'completed';
+    });
+  }
+
+  /** Tries again after the policy's delay, or ends in a WorkflowError where the attempts are used up. */
+  failAttempt(execution: EndingExecution, failure: ExecutionFailure, onVisible: () => void): Promise<'retried' | 'failed' | 'discarded'> {
+    const retry = this.catalog.agent(execution.agent)?.retry;
+    return this.unitOfWork.run(async (tx) => {
+      tx.whenVisible(onVisible);
+      if (!retry || execution.attempt >= retry.attempts) return this.fail(tx, execution, failure);
+      const availableAt = nextAttemptAt(retry, execution.attempt, this.clock.now(), Math.random());
+      const again = { state: 'pending', attempt: execution.attempt + 1, availableAt } as const;
+      if (!(await letGo(tx, execution, again))) return 'discarded';
+      this.backlog.changed(tx, 1);
+      tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));
+      return 'retried';
+    });
+  }
+
+  /** Ends an execution for good, in the caller's transaction. */
+  async fail(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
+    const now = this.clock.now();
+    if (!(await letGo(tx, execution, { state: 'failed', endedAt: now, failure }))) return 'discarded';
+    const changes = this.tracker.begin(tx, now);
+    await consume(tx, execution, now);
+    await this.errors.write(tx, changes, {
+      agent: execution.agent,
+      errorType: failure.type,
+      message: failure.message,
+      correlationId: execution.correlationId,
+      executionId: execution.id,
+      attempts: execution.attempt,
+      inputArtifactIds: execution.inputs.map(({ id }) => id),
+      silent: execution.direct,
+    });
+    await countActivity(tx, execution, now, { failures: 1, artifacts_produced: 1 });
+    await this.release(changes, execution);
+    return 'failed';
+  }
+
+  // Last, so that a correlation settles only after everything that the outcome triggered counts as pending.
+  private async release(changes: CorrelationChanges, execution: EndingExecution): Promise<void> {
+    (await changes.get(execution.correlationId)).pending -= 1;
+    await changes.save();
+  }
+}
+
+type NextState =
+  | { state: 'pending'; attempt: number; availableAt: number }
+  | { state: 'completed'; endedAt: number }
+  | { state: 'failed'; endedAt: number; failure: ExecutionFailure };
+
+const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'error_type', 'error_message'] as const;
+
+type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]>;
+
+/** Gives up the lease, if it is still held: the guard of every outcome. */
+async function letGo(tx: Transaction, { id, leaseToken, attempt }: EndingExecution, next: NextState): Promise<boolean> {
+  const updated = await updateHeld(tx.db, {
+    id,
+    leaseToken,
+    state: next.state,
+    attempt: next.state === 'pending' ? next.attempt : attempt,
+    available_at: next.state === 'pending' ? next.availableAt : null,
+    ended_at: next.state === 'pending' ? null : next.endedAt,
+    error_type: next.state === 'failed' ? next.failure.type : null,
+    error_message: next.state === 'failed' ? next.failure.message : null,
+  });
+  return updated.length > 0;
+}
+
+const updateHeld = prepared<Change & { id: string; leaseToken: string }, { id: string }>((db, place) =>
+  db
+    .updateTable('executions')
+    .set({ ...places(place, CHANGED), lease_token: null, lease_owner: null, lease_until: null })
+    .where('id', '=', place('id'))
+    .where('state', '=', 'running')
+    .where('lease_token', '=', place('leaseToken'))
+    .returning('id'),
+);
+
+async function consume(tx: Transaction, { id, agent, inputs }: EndingExecution, now: number): Promise<void> {
+  const distinct = new Set(inputs.map(({ seq }) => seq));
+  await insertConsumptions(tx.db, [...distinct].map((artifact_seq) => ({ artifact_seq, execution_id: id, consumer: agent, consumed_at: now })));
+}
+
+const insertConsumptions = preparedInsert('consumptions', ['artifact_seq', 'execution_id', 'consumer', 'consumed_at']);
+
+async function countActivity(
+  tx: Transaction,
+  execution: EndingExecution,
+  now: number,
+  counts: { failures: number; artifacts_produced: number },
+): Promise<void> {
+  const hour = now - (now % HOUR_MS);
+  await insertActivity(tx.db, [{ agent: execution.agent, hour, executions: 1, artifacts_consumed: execution.inputs.length, ...counts }]);
+}
+
+const insertActivity = preparedInsert('activity', ['agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced']);

@@ -1,0 +1,60 @@
+import type { Catalog } from '../catalog/catalog.js';
+import type { AgentDefinition, ArtifactType, Output } from '../catalog/definitions.js';
+import { isJsonObject, type JsonObject } from '../common/json.js';
+import { rememberText } from '../expressions/json-text.js';
+
+/** An execution publishes at most this many artifacts. */
+export const MAX_OUTPUTS = 1_000;
+
+export interface CheckedOutput {
+  output: Output;
+  type: ArtifactType;
+  payload: JsonObject;
+  payloadText: string;
+}
+
+/** An engine's answer that cannot be published: a failed attempt, whose message names what is wrong. */
+export class OutputError extends Error {}
+
+/**
+ * An engine's answer as artifacts to publish: the payload itself where the agent publishes one type (a list: one artifact
+ * each), else an object keyed by type name, each value a payload or a list of them; null or undefined publishes nothing.
+ */
+export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: Catalog): CheckedOutput[] {
+  if (answer === null || answer === undefined) return [];
+  if (agent.outputs.length === 0) throw new OutputError('the agent publishes no type, so it must answer null');
+  const keyed = agent.outputs.length === 1 ? { [agent.outputs[0]!.type]: answer } : answer;
+  if (!isJsonObject(keyed)) throw new OutputError(`the answer must be an object keyed by type name (${namesOf(agent)})`);
+  const unknown = Object.keys(keyed).find((name) => !agent.outputs.some(({ type }) => type === name));
+  if (unknown !== undefined) throw new OutputError(`the answer names ${unknown}, but the agent publishes ${namesOf(agent)}`);
+
+  const payloads = agent.outputs.flatMap((output) => asList(keyed[output.type]).map((payload) => ({ output, payload })));
+  if (payloads.length > MAX_OUTPUTS) {
+    throw new OutputError(`the answer has ${payloads.length} artifacts, and an execution publishes at most ${MAX_OUTPUTS}`);
+  }
+  return payloads.map(({ output, payload }) => checkOutput(output, payload, catalog));
+}
+
+function checkOutput(output: Output, payload: unknown, catalog: Catalog): CheckedOutput {
+  const payloadText = asJsonText(output.type, payload);
+  // What is checked and what agents see next is what will be stored: JSON, not the engine's own object.
+  const stored = JSON.parse(payloadText) as unknown;
+  if (!isJsonObject(stored)) throw new OutputError(`the payload of ${output.type} must be an object`);
+  rememberText(stored, payloadText);
+  const type = catalog.type(output.type)!;
+  const problem = type.check(stored);
+  if (problem !== null) throw new OutputError(`${output.type} refuses its payload: ${problem}`);
+  return { output, type, payload: stored, payloadText };
+}
+
+function asJsonText(type: string, payload: unknown): string {
+  try {
+    return JSON.stringify(payload) ?? 'null';
+  } catch (error) {
+    throw new OutputError(`the payload of ${type} is no JSON: ${error instanceof Error ? error.message : 'its toJSON throws'}`);
+  }
+}
+
+const asList = (value: unknown): unknown[] => (value === null || value === undefined ? [] : Array.isArray(value) ? value : [value]);
+
+const namesOf = (agent: AgentDefinition): string => agent.outputs.map(({ type }) => type).join(', ');

@@ -1,0 +1,184 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Catalog } from '../catalog/catalog.js';
+import { Clock } from '../common/clock.js';
+import { LOGGER, type Logger } from '../common/logger.js';
+import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import { Signals } from '../signals/signals.js';
+import { type ArtifactRow, artifactFromRow } from './artifact.js';
+import { BatchWindows } from './batch-windows.js';
+import { type CorrelationChanges, CorrelationTracker } from './correlation-tracker.js';
+import { Joins } from './joins.js';
+import type { Triggered } from './matcher.js';
+import { Matching } from './matching.js';
+import { Publisher } from './publisher.js';
+import { type Timer, TimerQueue } from './timer-queue.js';
+import { WaitingGroups } from './waiting-groups.js';
+
+const FIRED_AT_ONCE = 20;
+const TRY_AGAIN_AFTER_MS = 1_000;
+
+type Work = (tx: Transaction, changes: CorrelationChanges) => Promise<void>;
+
+/** Fires durable timers when they are due, in the order of their times. */
+@Injectable()
+export class TimerLoop {
+  private working = false;
+  private firing: Promise<void> | null = null;
+  private lookAgain = false;
+  private armedFor = Infinity;
+  private cancel = (): void => undefined;
+  private unsubscribe = (): void => undefined;
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly timers: TimerQueue,
+    private readonly tracker: CorrelationTracker,
+    private readonly matching: Matching,
+    private readonly publisher: Publisher,
+    private readonly joins: Joins,
+    private readonly windows: BatchWindows,
+    private readonly groups: WaitingGroups,
+    private readonly signals: Signals,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Idempotent. */
+  start(): void {
+    if (this.working) return;
+    this.working = true;
+    this.unsubscribe = this.signals.timerSet.subscribe((time) => this.arm(time));
+    this.arm(this.clock.now());
+  }
+
+  /** Fires no more; resolves when what is being fired has ended. */
+  async stop(): Promise<void> {
+    this.working = false;
+    this.unsubscribe();
+    this.cancel();
+    await this.firing;
+  }
+
+  private arm(time: number): void {
+    if (!this.working || time >= this.armedFor) return;
+    this.cancel();
+    this.armedFor = time;
+    if (time <= this.clock.now()) {
+      this.cancel = () => undefined;
+      this.fire();
+    } else {
+      this.cancel = this.clock.at(time, () => this.fire());
+    }
+  }
+
+  private fire(): void {
+    this.armedFor = Infinity;
+    if (this.firing) {
+      this.lookAgain = true;
+      return;
+    }
+    this.firing = this.fireDue().finally(() => {
+      this.firing = null;
+      // A timer that was set while firing may have come after the last look.
+      if (this.lookAgain) this.arm(this.clock.now());
+      this.lookAgain = false;
+    });
+  }
+
+  private async fireDue(): Promise<void> {
+    try {
+      for (;;) {
+        const due = await this.timers.due(this.unitOfWork.reader, this.clock.now(), FIRED_AT_ONCE);
+        if (due.length === 0 || !this.working) break;
+        // Expressions side by side; the transactions then queue in the order of the times.
+        const works = await Promise.all(due.map((timer) => this.prepareOrReport(timer)));
+        if (!this.working) break;
+        await Promise.all(this.inOrder(due, works).map(({ timer, work }) => this.commit(timer, work)));
+        if (works.includes(null)) {
+          this.arm(this.clock.now() + TRY_AGAIN_AFTER_MS);
+          return;
+        }
+      }
+      const next = await this.timers.next(this.unitOfWork.reader);
+      if (next !== null) this.arm(next);
+    } catch (error) {
+      this.logger.error({ err: error }, 'firing timers failed');
+      this.arm(this.clock.now() + TRY_AGAIN_AFTER_MS);
+    }
+  }
+
+  /** What was prepared; of the releases only those before the first that was not, since they arrive in order. */
+  private inOrder(due: Timer[], works: (Work | null)[]): { timer: Timer; work: Work }[] {
+    const firstMissing = due.findIndex((timer, index) => timer.kind === 'release' && works[index] === null);
+    return due.flatMap((timer, index) => {
+      const work = works[index];
+      const overtakes = timer.kind === 'release' && firstMissing >= 0 && index > firstMissing;
+      return work && !overtakes ? [{ timer, work }] : [];
+    });
+  }
+
+  // One timer that cannot be prepared now must not hold up the others.
+  private async prepareOrReport(timer: Timer): Promise<Work | null> {
+    try {
+      return await this.prepare(timer);
+    } catch (error) {
+      this.logger.error({ err: error, timer: timer.kind }, 'a timer could not be fired; trying again');
+      return null;
+    }
+  }
+
+  private commit(timer: Timer, work: Work): Promise<void> {
+    return this.unitOfWork.run(async (tx) => {
+      if (!(await this.timers.end(tx, timer))) return;
+      const changes = this.tracker.begin(tx, this.clock.now());
+      await work(tx, changes);
+      await changes.save();
+    });
+  }
+
+  private prepare(timer: Timer): Promise<Work> {
+    switch (timer.kind) {
+      case 'release':
+        return this.prepareRelease(Number(timer.subject));
+      case 'judge':
+        return this.prepareJudgement(timer.subject);
+      case 'close':
+        return Promise.resolve((tx, changes) => this.close(tx, changes, timer.subject));
+    }
+  }
+
+  private async prepareRelease(seq: number): Promise<Work> {
+    const row: ArtifactRow = await this.unitOfWork.reader.selectFrom('artifacts').selectAll().where('seq', '=', seq).executeTakeFirstOrThrow();
+    const artifact = artifactFromRow(row);
+    const triggered: Triggered[] = await this.matching.triggered({ artifact, visibility: artifact.visibility, createdAt: row.created_at });
+    return async (tx, changes) => {
+      const subject = { seq, type: row.type, correlationId: row.correlation_id };
+      await this.publisher.react(tx, changes, subject, triggered);
+      (await changes.get(row.correlation_id)).pending -= 1;
+    };
+  }
+
+  private async prepareJudgement(groupId: string): Promise<Work> {
+    const { reader } = this.unitOfWork;
+    const group = await reader.selectFrom('join_groups').selectAll().where('id', '=', groupId).executeTakeFirstOrThrow();
+    const inputs = await reader
+      .selectFrom('join_arrivals')
+      .innerJoin('artifacts', 'artifacts.seq', 'join_arrivals.artifact_seq')
+      .selectAll('artifacts')
+      .where('join_arrivals.group_id', '=', groupId)
+      .orderBy('join_arrivals.position')
+      .execute();
+    const subscription = this.catalog.agent(group.agent)?.subscriptions[group.subscription];
+    const passes = subscription !== undefined && (await this.matching.groupPasses(subscription, inputs.map(artifactFromRow)));
+    return (tx, changes) => this.joins.judged(tx, changes, group, passes);
+  }
+
+  private async close(tx: Transaction, changes: CorrelationChanges, groupId: string): Promise<void> {
+    const group = await this.groups.find(tx, groupId);
+    if (!group) return;
+    const subscription = this.catalog.agent(group.agent)?.subscriptions[group.subscription];
+    if (subscription?.batch) await this.windows.close(tx, changes, group);
+    else await this.joins.expire(tx, changes, group);
+  }
+}

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import type { Selectable } from 'kysely';
+import { newId } from '../common/ids.js';
+import type { TimersTable } from '../database/schema.js';
+import type { Reader, Transaction } from '../database/unit-of-work.js';
+import { Signals } from '../signals/signals.js';
+
+export type Timer = Selectable<TimersTable>;
+
+/** Durable timers: what is due survives a restart. Whoever sets one counts it as pending in the correlations it keeps open. */
+@Injectable()
+export class TimerQueue {
+  constructor(private readonly signals: Signals) {}
+
+  async set(tx: Transaction, kind: Timer['kind'], dueAt: number, subject: string): Promise<void> {
+    await tx.db.insertInto('timers').values({ id: newId(), kind, due_at: dueAt, subject }).execute();
+    tx.afterCommit(() => this.signals.timerSet.publish(dueAt));
+  }
+
+  /** Ends a timer that has fired; false where another transaction has ended it before, and its work must not be done again. */
+  async end(tx: Transaction, timer: Timer): Promise<boolean> {
+    const { numDeletedRows } = await tx.db.deleteFrom('timers').where('id', '=', timer.id).executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  async cancel(tx: Transaction, kind: Timer['kind'], subject: string): Promise<void> {
+    await tx.db.deleteFrom('timers').where('subject', '=', subject).where('kind', '=', kind).execute();
+  }
+
+  /** Due timers in the order of their times. */
+  async due(reader: Reader, now: number, limit: number): Promise<Timer[]> {
+    return reader.selectFrom('timers').selectAll().where('due_at', '<=', now).orderBy('due_at').orderBy('id').limit(limit).execute();
+  }
+
+  /** When the next timer is due (epoch ms), null where none is set. */
+  async next(reader: Reader): Promise<number | null> {
+    const row = await reader.selectFrom('timers').select('due_at').orderBy('due_at').limit(1).executeTakeFirst();
+    return row?.due_at ?? null;
+  }
+}

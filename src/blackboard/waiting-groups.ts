@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import type { Selectable } from 'kysely';
+import { newId } from '../common/ids.js';
+import type { JoinArrivalsTable, JoinGroupsTable } from '../database/schema.js';
+import type { Transaction } from '../database/unit-of-work.js';
+import type { CorrelationChanges } from './correlation-tracker.js';
+import { TimerQueue } from './timer-queue.js';
+
+export type WaitingGroup = Selectable<JoinGroupsTable>;
+export type Member = Selectable<JoinArrivalsTable>;
+
+export interface Arrival {
+  agent: string;
+  subscription: number;
+  key: string;
+  seq: number;
+  type: string;
+  correlationId: string;
+}
+
+/**
+ * Groups of artifacts that wait together, for joins and batch windows alike. While a group has a time limit and waits, it
+ * counts once as pending in the correlation of each of its members; without a limit it keeps none open.
+ */
+@Injectable()
+export class WaitingGroups {
+  constructor(private readonly timers: TimerQueue) {}
+
+  /** A new group after all those of its key; `limitMs` runs from now, its first arrival. */
+  async open(tx: Transaction, changes: CorrelationChanges, arrival: Arrival, limitMs: number | null): Promise<WaitingGroup> {
+    const last = await tx.db
+      .selectFrom('join_groups')
+      .select('ordinal')
+      .where('agent', '=', arrival.agent)
+      .where('subscription', '=', arrival.subscription)
+      .where('key', '=', arrival.key)
+      .orderBy('ordinal', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    const group: WaitingGroup = {
+      id: newId(),
+      agent: arrival.agent,
+      subscription: arrival.subscription,
+      key: arrival.key,
+      ordinal: (last?.ordinal ?? 0) + 1,
+      state: 'waiting',
+      size: 0,
+      opened_at: changes.now,
+      closes_at: limitMs === null ? null : changes.now + limitMs,
+    };
+    await tx.db.insertInto('join_groups').values(group).execute();
+    if (group.closes_at !== null) await this.timers.set(tx, 'close', group.closes_at, group.id);
+    return group;
+  }
+
+  /** Adds an artifact to a waiting group. */
+  async join(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, arrival: Arrival): Promise<void> {
+    if (group.closes_at !== null && !(await this.holdsCorrelation(tx, group, arrival.correlationId))) {
+      (await changes.get(arrival.correlationId)).pending += 1;
+    }
+    await tx.db
+      .insertInto('join_arrivals')
+      .values({
+        agent: group.agent,
+        subscription: group.subscription,
+        artifact_seq: arrival.seq,
+        group_id: group.id,
+        key: group.key,
+        ordinal: group.ordinal,
+        position: group.size,
+        type: arrival.type,
+        correlation_id: arrival.correlationId,
+      })
+      .execute();
+    group.size += 1;
+    await tx.db.updateTable('join_groups').set({ size: group.size }).where('id', '=', group.id).execute();
+  }
+
+  /** In the order of arrival. */
+  members(tx: Transaction, groupId: string): Promise<Member[]> {
+    return tx.db.selectFrom('join_arrivals').selectAll().where('group_id', '=', groupId).orderBy('position').execute();
+  }
+
+  find(tx: Transaction, groupId: string): Promise<WaitingGroup | undefined> {
+    return tx.db.selectFrom('join_groups').selectAll().where('id', '=', groupId).executeTakeFirst();
+  }
+
+  /** Ends the waiting: the time limit no longer holds, and no member's correlation is kept open by it. */
+  async stopWaiting(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, members: Member[]): Promise<void> {
+    if (group.closes_at === null) return;
+    await this.timers.cancel(tx, 'close', group.id);
+    for (const id of correlationsOf(members)) (await changes.get(id)).pending -= 1;
+  }
+
+  async markComplete(tx: Transaction, group: WaitingGroup): Promise<void> {
+    await tx.db.updateTable('join_groups').set({ state: 'complete' }).where('id', '=', group.id).execute();
+  }
+
+  async remove(tx: Transaction, groupId: string): Promise<void> {
+    await tx.db.deleteFrom('join_arrivals').where('group_id', '=', groupId).execute();
+    await tx.db.deleteFrom('join_groups').where('id', '=', groupId).execute();
+  }
+
+  private async holdsCorrelation(tx: Transaction, group: WaitingGroup, correlationId: string): Promise<boolean> {
+    const member = await tx.db
+      .selectFrom('join_arrivals')
+      .select('artifact_seq')
+      .where('group_id', '=', group.id)
+      .where('correlation_id', '=', correlationId)
+      .limit(1)
+      .executeTakeFirst();
+    return member !== undefined;
+  }
+}
+
+export const correlationsOf = (members: Member[]): string[] => [...new Set(members.map((member) => member.correlation_id))];

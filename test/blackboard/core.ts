@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Global, Module } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { pino } from 'pino';
+import { Blackboard } from '../../src/blackboard/blackboard.js';
+import { BlackboardModule } from '../../src/blackboard/blackboard.module.js';
+import { Catalog } from '../../src/catalog/catalog.js';
+import type { AgentDefinition, ArtifactType, Subscription } from '../../src/catalog/definitions.js';
+import { Clock, SystemClock } from '../../src/common/clock.js';
+import { Lifecycle } from '../../src/common/lifecycle.js';
+import { LOGGER } from '../../src/common/logger.js';
+import { Telemetry } from '../../src/common/telemetry.js';
+import { Settings } from '../../src/config/settings.js';
+import { UnitOfWork } from '../../src/database/unit-of-work.js';
+import { type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
+import { Signals } from '../../src/signals/signals.js';
+
+export const anyObject = (name: string): ArtifactType => ({ name, version: 1, description: '', schema: null, check: () => null });
+
+export const subscription = (agent: string, index: number, parts: Partial<Subscription> & { types: string[] }): Subscription => ({
+  agent,
+  index,
+  mode: 'all',
+  where: null,
+  fromAgents: [],
+  tags: [],
+  join: null,
+  batch: null,
+  priority: 0,
+  allowSelf: false,
+  ...parts,
+});
+
+export const agent = (name: string, consumes: (Partial<Subscription> & { types: string[] })[], publishes: string[], parts: Partial<AgentDefinition> = {}): AgentDefinition => ({
+  name,
+  description: '',
+  labels: [],
+  tenantId: null,
+  subscriptions: consumes.map((part, index) => subscription(name, index, part)),
+  outputs: publishes.map((type) => ({ type, visibility: { kind: 'Public' }, tags: [] })),
+  engine: { kind: 'test' },
+  timeoutMs: 5_000,
+  concurrency: 4,
+  retry: { attempts: 3, delayMs: 1, maxDelayMs: 2 },
+  ...parts,
+});
+
+class SilentTelemetry extends Telemetry {
+  executionEnded(): void {}
+  executionClaimed(): void {}
+  transactionEnded(): void {}
+  predicateFailed(): void {}
+}
+
+export interface Core {
+  blackboard: Blackboard;
+  unitOfWork: UnitOfWork;
+  signals: Signals;
+  close(): Promise<void>;
+}
+
+/** The core alone, on a SQLite file of its own, with engines given as functions: everything else is what the program runs. */
+export async function startCore(catalog: Catalog, engines: Record<string, PreparedEngine>, overrides: Partial<Settings> = {}): Promise<Core> {
+  const folder = await mkdtemp(join(tmpdir(), 'starling-core-'));
+  const settings = Object.assign(new Settings(), {
+    databaseUrl: `sqlite:${join(folder, 'starling.db')}`,
+    maxPendingExecutions: 100_000,
+    maxExecutionsPerCorrelation: 1_000,
+    maxConcurrentExecutions: 64,
+    shutdownGraceMs: 5_000,
+    leaseMs: 30_000,
+    ...overrides,
+  });
+
+  @Global()
+  @Module({
+    providers: [
+      { provide: Settings, useValue: settings },
+      { provide: Catalog, useValue: catalog },
+      { provide: Clock, useValue: new SystemClock() },
+      { provide: Lifecycle, useValue: new Lifecycle() },
+      { provide: Telemetry, useClass: SilentTelemetry },
+      { provide: LOGGER, useValue: pino({ level: process.env.STARLING_TEST_LOG ?? 'silent' }) },
+    ],
+    exports: [Settings, Catalog, Clock, Lifecycle, Telemetry, LOGGER],
+  })
+  class TestCoreModule {}
+
+  @Module({ imports: [TestCoreModule, BlackboardModule] })
+  class TestModule {}
+
+  const context = await Test.createTestingModule({ imports: [TestModule] })
+    .overrideProvider(PreparedEngines)
+    .useValue(new PreparedEngines(new Map(Object.entries(engines))))
+    .compile();
+  await context.init();
+  return {
+    blackboard: context.get(Blackboard),
+    unitOfWork: context.get(UnitOfWork, { strict: false }),
+    signals: context.get(Signals, { strict: false }),
+    async close() {
+      await context.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
