@@ -1,0 +1,47 @@
+const MAX_DEPTH = 64;
+
+/**
+ * What makes parsed JSON unsafe to handle, null where nothing does: nesting that a recursive walk would not survive, keys
+ * that reach an object's prototype, and numbers that JSON can write but no double can hold (they would come back as null).
+ * Looks at one level after the other, each value once.
+ */
+export function findUnsafeJson(root: unknown): string | null {
+  let level: object[] = isObject(root) ? [root] : [];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return `The body is nested deeper than ${MAX_DEPTH} levels`;
+    const next: object[] = [];
+    for (const node of level) {
+      const problem = Array.isArray(node) ? checkList(node, next) : checkObject(node, next);
+      if (problem) return problem;
+    }
+    level = next;
+  }
+  return null;
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const HUGE_NUMBER = 'The body holds a number that is too large for a double';
+
+function checkList(list: unknown[], next: object[]): string | null {
+  for (const value of list) {
+    if (isObject(value)) next.push(value);
+    else if (value === Infinity || value === -Infinity) return HUGE_NUMBER;
+  }
+  return null;
+}
+
+// for...in: about twice as quick as Object.keys, and what JSON.parse made inherits nothing enumerable.
+function checkObject(node: object, next: object[]): string | null {
+  for (const key in node) {
+    if (key === '__proto__') return 'The body holds a key named __proto__, which is not allowed';
+    const value = (node as Record<string, unknown>)[key];
+    if (isObject(value)) {
+      if (isPrototypeKey(key) && !Array.isArray(value)) return `The body holds an object under the key ${key}, which is not allowed`;
+      next.push(value);
+    } else if (value === Infinity || value === -Infinity) return HUGE_NUMBER;
+  }
+  return null;
+}
+
+const isPrototypeKey = (key: string): boolean => key === 'constructor' || key === 'prototype';

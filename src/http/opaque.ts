@@ -1,0 +1,21 @@
+const opaqueByClass = new Map<object, Set<string>>();
+
+/**
+ * Marks a body field that holds a caller's own data, such as a payload. The validation pipe hands it on as it was parsed:
+ * class-transformer would copy all of it and read its keys as instructions. Its other rules still look at the field itself.
+ */
+export function Opaque(): PropertyDecorator {
+  return (prototype, property) => {
+    const fields = opaqueByClass.get(prototype.constructor) ?? new Set();
+    opaqueByClass.set(prototype.constructor, fields.add(String(property)));
+  };
+}
+
+/** The fields that the class and those it extends have marked. */
+export function opaqueFields(target: object): Set<string> {
+  const fields = new Set<string>();
+  for (let current: object | null = target; current; current = Object.getPrototypeOf(current) as object | null) {
+    for (const field of opaqueByClass.get(current) ?? []) fields.add(field);
+  }
+  return fields;
+}

@@ -1,0 +1,44 @@
+import { ForbiddenException } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+
+const ALLOWED_HEADERS = 'Content-Type, X-Correlation-ID, X-Idempotency-Key';
+const EXPOSED_HEADERS = 'Retry-After, X-Correlation-ID, X-Idempotency-Mismatch, X-Idempotency-Replayed, X-Request-ID';
+const PREFLIGHT_SECONDS = '600';
+
+/**
+ * Refuses what a browser sends on behalf of another origin's page, unless `corsOrigins` lists that origin; a listed one gets
+ * the CORS headers. The service has no authentication, so any page that its user visits could else publish.
+ */
+export function checkOrigins(corsOrigins: string[]) {
+  const listed = new Set(corsOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const { origin } = request.headers;
+    if (origin === undefined) return isForeignSubresource(request) ? next(refusal('another site')) : next();
+    if (listed.has(origin.toLowerCase())) return answerCors(origin, request, response, next);
+    if (isSameOrigin(origin, request.headers.host)) return next();
+    next(refusal(`Origin ${origin}`));
+  };
+}
+
+const refusal = (from: string): Error => new ForbiddenException(`Requests from ${from} are not allowed; add the origin to cors_origins`);
+
+/** The scheme is left out: behind a proxy that ends TLS, the page's is https and this server's http. */
+const isSameOrigin = (origin: string, host: string | undefined): boolean =>
+  host !== undefined && origin.toLowerCase().replace(/^https?:\/\//, '') === host.toLowerCase();
+
+/** Browsers send no `Origin` with another site's `<img>` or no-cors GET, but they say so. A link that is followed is fine. */
+function isForeignSubresource({ headers }: Request): boolean {
+  const site = headers['sec-fetch-site'];
+  return (site === 'cross-site' || site === 'same-site') && headers['sec-fetch-mode'] !== 'navigate';
+}
+
+function answerCors(origin: string, request: Request, response: Response, next: NextFunction): void {
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Vary', 'Origin');
+  response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+  if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return next();
+  response.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST');
+  response.setHeader('Access-Control-Allow-Headers', ALLOWED_HEADERS);
+  response.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
+  response.status(204).end();
+}

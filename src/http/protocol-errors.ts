@@ -1,0 +1,38 @@
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { newId } from '../common/ids.js';
+
+/** What Node refuses before there is a request: its error code, our status and sentence. */
+const REFUSALS: Record<string, [number, string]> = {
+  HPE_HEADER_OVERFLOW: [431, 'The path, query and headers are larger than 16 KiB together'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
+};
+const MALFORMED: [number, string] = [400, 'The request is not valid HTTP'];
+
+/** Lets errors below the level of routes have the same body and headers as all others; Node's own have neither. */
+export function answerProtocolErrors(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
+    else socket.end(rawAnswer(...(REFUSALS[error.code ?? ''] ?? MALFORMED)));
+  });
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const body = JSON.stringify({ detail: 'The Expect header asks for more than 100-continue' });
+    response.writeHead(417, { 'Content-Type': 'application/json', 'Content-Length': body.length, 'X-Request-ID': newId() });
+    response.end(body);
+  });
+}
+
+/** Another answer in the midst of one would garble both; Node's own handler asks the same field. */
+const isAnswering = (socket: Duplex & { _httpMessage?: ServerResponse | null }): boolean => socket._httpMessage?.headersSent ?? false;
+
+function rawAnswer(status: number, detail: string): string {
+  const body = JSON.stringify({ detail });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Connection: close',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-ID: ${newId()}`,
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}

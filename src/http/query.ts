@@ -1,0 +1,112 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Expose, Transform } from 'class-transformer';
+import { Allow, ValidateBy, type ValidationArguments } from 'class-validator';
+import { parseTimestamp } from './timestamp.js';
+
+interface Documentation {
+  description: string;
+  example?: unknown;
+}
+
+type Raw = string | string[] | undefined;
+
+interface Coercion<T> {
+  /** `undefined` where the text is unreadable. */
+  read(text: string): T | undefined;
+  /** What the caller should have sent; a sentence with a capital stands without the parameter's name. */
+  complaint: string | ((args: ValidationArguments) => string);
+  default?: T;
+}
+
+/** Stands in the DTO for a text that could not be read, until validation turns it into a message. */
+class Unreadable {
+  constructor(readonly text: string) {}
+}
+
+/** A scalar parameter: coerced from its text, absent or its default where not given, a 400 where repeated or unreadable. */
+function scalar<T>(coercion: Coercion<T>): PropertyDecorator {
+  const coerce = (raw: Raw): T | undefined | Unreadable | string[] => {
+    if (raw === undefined) return coercion.default;
+    return typeof raw === 'string' ? (coercion.read(raw) ?? new Unreadable(raw)) : raw;
+  };
+  return applyDecorators(
+    Expose(),
+    Transform(({ value }: { value: Raw }) => coerce(value)),
+    ValidateBy({
+      name: 'isQueryValue',
+      validator: {
+        validate: (value) => !(value instanceof Unreadable) && !Array.isArray(value),
+        defaultMessage: (args) => complain(coercion.complaint, args!),
+      },
+    }),
+  );
+}
+
+function complain(complaint: Coercion<unknown>['complaint'], args: ValidationArguments): string {
+  if (Array.isArray(args.value)) return `${args.property} must be given once`;
+  return typeof complaint === 'string' ? `${args.property} ${complaint}` : complaint(args);
+}
+
+/** The parameter in the OpenAPI document. */
+const optional = ({ description, example }: Documentation, schema: Record<string, unknown>): PropertyDecorator =>
+  ApiProperty({ required: false, description, example, ...schema } as ApiPropertyOptions);
+
+export function QueryInteger(options: Documentation & { min: number; max?: number; default?: number }): PropertyDecorator {
+  const { min, max = Number.MAX_SAFE_INTEGER, default: fallback } = options;
+  const range = options.max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  const read = (text: string): number | undefined => {
+    const number = /^-?\d{1,16}$/.test(text) ? Number(text) : NaN;
+    return number >= min && number <= max ? number : undefined;
+  };
+  return applyDecorators(
+    optional(options, { type: 'integer', minimum: min, maximum: options.max, default: fallback }),
+    scalar({ read, complaint: `must be a whole number ${range}`, default: fallback }),
+  );
+}
+
+const BOOLEANS = new Map([['true', true], ['1', true], ['false', false], ['0', false]]);
+
+/** `true`, `false`, `1` or `0`, in capitals too: Python's clients send `True`. */
+export function QueryBoolean(options: Documentation & { default: boolean }): PropertyDecorator {
+  return applyDecorators(
+    optional(options, { type: 'boolean', default: options.default }),
+    scalar({ read: (text) => BOOLEANS.get(text.toLowerCase()), complaint: 'must be true or false', default: options.default }),
+  );
+}
+
+/** Epoch milliseconds of an ISO 8601 timestamp; one without a time zone is UTC. */
+export function QueryTimestamp(options: Documentation): PropertyDecorator {
+  return applyDecorators(
+    optional(options, { type: 'string', format: 'date-time' }),
+    scalar({ read: parseTimestamp, complaint: ({ property, value }) => `Invalid ${property}: ${(value as Unreadable).text}` }),
+  );
+}
+
+export function QueryText(options: Documentation): PropertyDecorator {
+  return applyDecorators(
+    optional(options, { type: 'string' }),
+    scalar({ read: (text) => text, complaint: 'must be a string' }),
+  );
+}
+
+export function QueryChoice(options: Documentation & { choices: readonly string[]; default: string }): PropertyDecorator {
+  const { choices, default: fallback } = options;
+  return applyDecorators(
+    optional(options, { type: 'string', enum: [...choices], default: fallback }),
+    scalar({
+      read: (text) => (choices.includes(text) ? text : undefined),
+      complaint: `must be one of ${choices.join(', ')}`,
+      default: fallback,
+    }),
+  );
+}
+
+/** A parameter that may be repeated: a list of its values, `undefined` where not given. */
+export function QueryList(options: Documentation): PropertyDecorator {
+  return applyDecorators(
+    optional(options, { type: 'array', items: { type: 'string' } }),
+    Transform(({ value }: { value: Raw }) => (typeof value === 'string' ? [value] : value)),
+    Allow(),
+  );
+}

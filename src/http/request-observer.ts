@@ -1,0 +1,56 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { Logger } from 'pino';
+import { newId } from '../common/ids.js';
+
+const REQUEST_ID = 'X-Request-ID';
+
+/** What metrics want to know of a request. `route` is its pattern, never its path: there are few patterns. */
+export interface EndedRequest {
+  method: string;
+  route: string;
+  status: number;
+  durationMs: number;
+}
+
+/** Read by probes and scrapers every few seconds; at info they would drown the rest. */
+const QUIET = new Set(['/metrics', '/health', '/health/live', '/health/ready']);
+
+/** Gives every request its id, and tells log and metrics how it ended. First in the chain, so that no answer goes without. */
+export function observeRequests(logger: Logger, onEnded: (request: EndedRequest) => void) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const started = performance.now();
+    response.setHeader(REQUEST_ID, newId());
+    response.once('close', () => {
+      const durationMs = performance.now() - started;
+      const route = (request.route as { path?: string } | undefined)?.path ?? 'unmatched';
+      onEnded({ method: request.method, route, status: response.statusCode, durationMs });
+      log(logger, request, response, durationMs);
+    });
+    next();
+  };
+}
+
+/** The path without its query: values of a query can be a caller's data. */
+function log(logger: Logger, request: Request, response: Response, durationMs: number): void {
+  const path = pathOf(request.originalUrl);
+  const level = QUIET.has(path) ? 'debug' : 'info';
+  if (!logger.isLevelEnabled(level)) return;
+  const line = {
+    method: request.method,
+    path,
+    status: response.statusCode,
+    ms: Math.round(durationMs * 10) / 10,
+    request_id: requestIdOf(response),
+    correlation_id: response.getHeader('X-Correlation-ID'),
+    // The caller hung up before its answer was sent.
+    aborted: response.writableFinished ? undefined : true,
+  };
+  logger[level](line, 'request');
+}
+
+function pathOf(url: string): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}
+
+export const requestIdOf = (response: Response): string => String(response.getHeader(REQUEST_ID));

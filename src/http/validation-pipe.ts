@@ -1,0 +1,80 @@
+import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { getMetadataStorage, validateSync } from 'class-validator';
+import { DomainError } from '../common/domain-error.js';
+import { isJsonObject } from '../common/json.js';
+import { opaqueFields } from './opaque.js';
+import { describeErrors } from './validation-messages.js';
+
+interface Fields {
+  described: string[];
+  opaque: string[];
+}
+
+/**
+ * Turns bodies and queries into their DTOs, or into a DomainError `invalid` that names every bad field. Fields that no DTO
+ * describes are ignored; nothing is coerced but what a query decorator coerces (`http/query.ts`).
+ */
+@Injectable()
+export class ValidationPipe implements PipeTransform {
+  private readonly fieldsByClass = new Map<Type, Fields>();
+  private readonly emptyQueries = new Map<Type, object>();
+
+  transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
+    if ((type !== 'body' && type !== 'query') || !metatype || (metatype as unknown) === Object) return value;
+    if (!isJsonObject(value)) throw new DomainError('invalid', 'The body must be a JSON object');
+    if (type === 'query' && Object.keys(value).length === 0) return this.emptyQuery(metatype);
+    return this.validated(metatype, value);
+  }
+
+  /** The same for every request: to find out again that nothing is wrong would take a tenth of a list's time. */
+  private emptyQuery(metatype: Type): object {
+    let query = this.emptyQueries.get(metatype);
+    if (!query) this.emptyQueries.set(metatype, (query = Object.freeze(this.validated(metatype, {}))));
+    return query;
+  }
+
+  private validated(metatype: Type, value: object): object {
+    const fields = this.fieldsOf(metatype);
+    const instance = instantiate(metatype, value, fields);
+    const errors = validateSync(instance, { validationError: { target: false, value: false } });
+    if (errors.length > 0) throw new DomainError('invalid', describeErrors(errors));
+    return instance;
+  }
+
+  private fieldsOf(metatype: Type): Fields {
+    let fields = this.fieldsByClass.get(metatype);
+    if (!fields) {
+      const opaque = opaqueFields(metatype);
+      const validated = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
+      const described = new Set(validated.map((rule) => rule.propertyName).filter((name) => !opaque.has(name)));
+      fields = { described: [...described], opaque: [...opaque] };
+      this.fieldsByClass.set(metatype, fields);
+    }
+    return fields;
+  }
+}
+
+function instantiate(metatype: Type, source: object, fields: Fields): object {
+  const described = pick(source, fields.described);
+  for (const [field, value] of Object.entries(described)) refuseConstructors(field, value);
+  const instance = plainToInstance(metatype, described) as object;
+  return Object.assign(instance, pick(source, fields.opaque));
+}
+
+function pick(source: object, fields: string[]): Record<string, unknown> {
+  const picked: Record<string, unknown> = {};
+  for (const field of fields) {
+    if (Object.hasOwn(source, field)) picked[field] = (source as Record<string, unknown>)[field];
+  }
+  return picked;
+}
+
+/** class-transformer takes an object's own `constructor` for a class and calls it, which a client's value cannot be. */
+function refuseConstructors(field: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Object.hasOwn(value, 'constructor')) {
+    throw new DomainError('invalid', `${field}: must not hold a key named constructor`);
+  }
+  for (const child of Object.values(value)) refuseConstructors(field, child);
+}

@@ -1,0 +1,89 @@
+// The real edge over HTTP before a sample controller: what errors look like from outside and in the log.
+import { connect } from 'node:net';
+import request from 'supertest';
+import { type SampleApp, startSampleApp } from './sample-app.js';
+
+let sample: SampleApp;
+beforeAll(async () => void (sample = await startSampleApp()));
+afterAll(() => sample.app.close());
+
+const get = (path: string) => request(sample.app.getHttpServer()).get(path);
+
+it.each([
+  ['invalid', 400],
+  ['forbidden', 403],
+  ['not_found', 404],
+  ['conflict', 409],
+  ['agent_failed', 500],
+  ['unavailable', 503],
+])('the domain error %s answers %d with its sentence', async (code, status) => {
+  await get(`/errors/${code}`).expect(status, { detail: `It is ${code}` }).expect('X-Request-ID', /^[0-9a-f-]{36}$/);
+});
+
+it('a 503 says when to come back', async () => {
+  await get('/errors/unavailable').expect('Retry-After', '7');
+});
+
+it('an unexpected error names the request and says nothing of the inside, which the log has', async () => {
+  const { body, headers, status } = await get('/errors/bug');
+  const id = headers['x-request-id'] as string;
+  expect(status).toBe(500);
+  expect(Object.keys(body as object)).toEqual(['detail']);
+  expect(body.detail).toContain(id);
+  expect(JSON.stringify(body)).not.toContain('secret inside');
+  const line = sample.logLines.find((entry) => entry.request_id === id && entry.msg === 'unexpected error');
+  expect(line).toMatchObject({ err: { message: 'secret inside', stack: expect.stringContaining('sample-app') } });
+});
+
+it.each([
+  ['get', '/nope', 404, 'No route for GET /nope; /docs lists them all'],
+  ['get', '/nope?token=1', 404, 'No route for GET /nope; /docs lists them all'],
+  ['delete', '/echo', 404, 'No route for DELETE /echo; /docs lists them all'],
+  ['get', '/items/%FF', 400, "Failed to decode param '%FF'"],
+] as const)('%s %s answers %d', async (method, path, status, detail) => {
+  await request(sample.app.getHttpServer())[method](path).expect(status, { detail }).expect('X-Request-ID', /./);
+});
+
+it('every request has an id of its own and one line in the log, without its query', async () => {
+  const first = await get('/items/7?secret=1').set('X-Request-ID', 'mine');
+  const second = await get('/items/7');
+  expect(first.headers['x-request-id']).not.toBe('mine');
+  expect(first.headers['x-request-id']).not.toBe(second.headers['x-request-id']);
+  const lines = sample.logLines.filter((line) => line.request_id === first.headers['x-request-id']);
+  expect(lines).toEqual([expect.objectContaining({ level: 30, method: 'GET', path: '/items/7', status: 200, ms: expect.any(Number) })]);
+  expect(JSON.stringify(sample.logLines)).not.toContain('secret=1');
+});
+
+/** What the server answers to bytes that no HTTP client would send. */
+async function sendRaw(bytes: string): Promise<{ head: string; body: string }> {
+  const { port } = sample.app.getHttpServer().address() as { port: number };
+  const socket = connect(port, '127.0.0.1');
+  socket.end(bytes);
+  const answer = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
+  const [head, body] = answer.split('\r\n\r\n') as [string, string];
+  return { head, body };
+}
+
+it.each([
+  ['garbage', 'garbage\r\n\r\n', 400],
+  ['headers larger than Node takes', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431],
+  ['no Host header', 'GET /items/7 HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  ['an expectation', 'GET /items/7 HTTP/1.1\r\nHost: localhost\r\nExpect: magic\r\nConnection: close\r\n\r\n', 417],
+])('%s gets the same kind of answer', async (_name, bytes, status) => {
+  const { head, body } = await sendRaw(bytes);
+  expect(head).toContain(`HTTP/1.1 ${status} `);
+  expect(head).toMatch(/X-Request-ID: [0-9a-f-]{36}/);
+  expect(JSON.parse(body)).toEqual({ detail: expect.any(String) });
+});
+
+it('a caller that hangs up amid its body is no error of the server', async () => {
+  const { port } = sample.app.getHttpServer().address() as { port: number };
+  const before = sample.logLines.length;
+  const socket = connect(port, '127.0.0.1');
+  const head = 'POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"ty';
+  await new Promise((resolve) => socket.write(head, resolve));
+  socket.destroy();
+  const deadline = Date.now() + 5_000;
+  while (sample.logLines.length === before && Date.now() < deadline) await new Promise(setImmediate);
+  expect(sample.logLines.slice(before)).toEqual([expect.objectContaining({ level: 30, path: '/echo', aborted: true })]);
+});

@@ -1,0 +1,111 @@
+import 'reflect-metadata';
+import { Body, Controller, Get, HttpCode, Module, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Type } from 'class-transformer';
+import { IsArray, IsNumber, IsObject, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
+import type { Request, Response } from 'express';
+import { pino } from 'pino';
+import { DomainError } from '../../src/common/domain-error.js';
+import type { JsonObject } from '../../src/common/json.js';
+import { takeCorrelationId } from '../../src/http/correlation-id.js';
+import { type HttpEdge, installHttpEdge } from '../../src/http/http-edge.js';
+import { Opaque } from '../../src/http/opaque.js';
+import { QueryBoolean, QueryChoice, QueryInteger, QueryList, QueryText, QueryTimestamp } from '../../src/http/query.js';
+
+class Filters {
+  @IsOptional()
+  @IsArray()
+  @IsString({ each: true })
+  type_names?: string[];
+}
+
+export class SampleBody {
+  @IsString()
+  type!: string;
+
+  @IsOptional()
+  @IsNumber()
+  @Min(1)
+  @Max(300)
+  timeout?: number;
+
+  @IsOptional()
+  @IsObject()
+  @Opaque()
+  payload?: JsonObject;
+
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => Filters)
+  filters?: Filters;
+}
+
+class SampleQuery {
+  @QueryInteger({ description: 'Page size', min: 1, max: 500, default: 50 })
+  limit!: number;
+
+  @QueryInteger({ description: 'Offset', min: 0, default: 0 })
+  offset!: number;
+
+  @QueryBoolean({ description: 'Meta', default: false })
+  embed_meta!: boolean;
+
+  @QueryTimestamp({ description: 'From' })
+  from?: number;
+
+  @QueryList({ description: 'Types' })
+  type?: string[];
+
+  @QueryText({ description: 'Correlation' })
+  correlation_id?: string;
+
+  @QueryChoice({ description: 'Order', choices: ['asc', 'desc'], default: 'asc' })
+  order!: string;
+}
+
+@Controller()
+class SampleController {
+  @Post('echo')
+  @HttpCode(200)
+  echo(@Body() body: SampleBody, @Req() request: Request, @Res({ passthrough: true }) response: Response): object {
+    return { body, class: body.constructor.name, correlationId: takeCorrelationId(request, response) ?? null };
+  }
+
+  @Get('query')
+  query(@Query() query: SampleQuery): object {
+    return query;
+  }
+
+  @Get('items/:id')
+  item(@Param('id') id: string): object {
+    return { id };
+  }
+
+  @Get('errors/:code')
+  fail(@Param('code') code: string): never {
+    if (code === 'bug') throw new TypeError('secret inside');
+    throw new DomainError(code as 'invalid', `It is ${code}`, code === 'unavailable' ? { retryAfterSeconds: 7 } : {});
+  }
+}
+
+@Module({ controllers: [SampleController] })
+export class SampleModule {}
+
+/** What the log would have held, parsed. */
+export interface SampleApp {
+  app: NestExpressApplication;
+  logLines: Record<string, unknown>[];
+}
+
+/** The real edge on a real server, before a controller that only echoes. */
+export async function startSampleApp(overrides: Partial<HttpEdge['settings']> = {}): Promise<SampleApp> {
+  const app = await NestFactory.create<NestExpressApplication>(SampleModule, { bodyParser: false, logger: false });
+  const logLines: Record<string, unknown>[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) });
+  const settings = { host: '127.0.0.1', allowedHosts: [], corsOrigins: [], bodyLimitBytes: 1_048_576, ...overrides };
+  installHttpEdge(app, { settings, logger, onEnded: () => {} });
+  await app.listen(0, '127.0.0.1');
+  return { app, logLines };
+}
