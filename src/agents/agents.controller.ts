@@ -1,0 +1,54 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiErrors } from '../http/api-errors.js';
+import { ArtifactFilterQuery } from '../http/dto/artifact-filter-query.js';
+import { AgentsService } from './agents.service.js';
+import { AGENTS_EXAMPLE, AgentsBody } from './dto/agents-body.js';
+import { HISTORY_EXAMPLE, HistoryBody, HourBody } from './dto/history-body.js';
+import { RUN_EXAMPLE, RunAgentBody } from './dto/run-body.js';
+import { RUN_REQUEST_EXAMPLE, RunAgentRequest } from './dto/run-request.js';
+
+@ApiTags('Agents')
+@Controller('api/v1/agents')
+export class AgentsController {
+  constructor(private readonly agents: AgentsService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'List the agents', description: 'In the order of the configuration.' })
+  @ApiOkResponse({ type: AgentsBody, description: 'All agents', example: AGENTS_EXAMPLE })
+  list(): AgentsBody {
+    return this.agents.list();
+  }
+
+  @Post(':agent_name/run')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Run one agent',
+    description: 'One execution of this agent alone, in a correlation of its own. Inputs and outputs are stored; no agent reacts to them.',
+  })
+  @ApiParam({ name: 'agent_name', description: "The agent's name", schema: { type: 'string', example: 'classifier' } })
+  @ApiBody({ type: RunAgentRequest, examples: { message: { value: RUN_REQUEST_EXAMPLE } } })
+  @ApiOkResponse({ type: RunAgentBody, description: 'What the agent published', example: RUN_EXAMPLE })
+  @ApiErrors(
+    [400, 'inputs: classifier takes one CustomerMessage (got Intent)'],
+    [404, 'Agent not found: classifer'],
+    [500, 'Agent classifier failed: the model could not be read'],
+    503,
+  )
+  run(@Param('agent_name') name: string, @Body() request: RunAgentRequest): Promise<RunAgentBody> {
+    return this.agents.run(name, request);
+  }
+
+  @Get(':agent_id/history-summary')
+  @ApiOperation({
+    summary: 'What an agent has done',
+    description: 'Filters keep the executions that consumed or produced a matching artifact, and the counts of those artifacts.',
+  })
+  @ApiParam({ name: 'agent_id', description: "The agent's name", schema: { type: 'string', example: 'classifier' } })
+  @ApiExtraModels(HourBody)
+  @ApiOkResponse({ type: HistoryBody, description: 'Counts, and their timeline by hour', example: HISTORY_EXAMPLE })
+  @ApiErrors([400, 'Invalid from: yesterday'], [404, 'Agent not found: classifer'])
+  summarizeHistory(@Param('agent_id') name: string, @Query() query: ArtifactFilterQuery): Promise<HistoryBody> {
+    return this.agents.summarizeHistory(name, query);
+  }
+}

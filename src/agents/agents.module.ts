@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { BlackboardModule } from '../blackboard/blackboard.module.js';
+import { AgentsController } from './agents.controller.js';
+import { AgentsService } from './agents.service.js';
+
+@Module({ imports: [BlackboardModule], controllers: [AgentsController], providers: [AgentsService] })
+export class AgentsModule {}

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import type { HourOfActivity } from '../blackboard/activity-totals.js';
+import { AgentHistory } from '../blackboard/agent-history.js';
+import { Blackboard } from '../blackboard/blackboard.js';
+import { Catalog } from '../catalog/catalog.js';
+import { DomainError } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
+import { type ArtifactFilterQuery, toArtifactFilter } from '../http/dto/artifact-filter-query.js';
+import type { AgentsBody } from './dto/agents-body.js';
+import type { HistoryBody, HourBody } from './dto/history-body.js';
+import type { RunAgentBody } from './dto/run-body.js';
+import type { RunAgentRequest } from './dto/run-request.js';
+
+/** Lists agents, runs one directly, and tells what one has done. */
+@Injectable()
+export class AgentsService {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly blackboard: Blackboard,
+    private readonly history: AgentHistory,
+  ) {}
+
+  list(): AgentsBody {
+    const agents = this.catalog.agents.map(({ name, description, subscriptions, outputs }) => ({
+      name,
+      description,
+      subscriptions: subscriptions.map(({ types, mode }) => ({ types, mode })),
+      outputs: [...new Set(outputs.map(({ type }) => type))],
+    }));
+    return { agents };
+  }
+
+  async run(name: string, { inputs }: RunAgentRequest): Promise<RunAgentBody> {
+    const { artifacts } = await this.blackboard.runAgent(name, inputs, newId());
+    return { artifacts };
+  }
+
+  async summarizeHistory(name: string, query: ArtifactFilterQuery): Promise<HistoryBody> {
+    if (!this.catalog.agent(name)) throw new DomainError('not_found', `Agent not found: ${name}`);
+    const hours = await this.history.hoursOf(name, toArtifactFilter(query));
+    const sum = (column: keyof HourBody): number => hours.reduce((total, hour) => total + hour[column], 0);
+    return {
+      agent_id: name,
+      summary: {
+        total_executions: sum('executions'),
+        total_artifacts_consumed: sum('artifacts_consumed'),
+        total_artifacts_produced: sum('artifacts_produced'),
+        execution_timeline: Object.fromEntries(hours.map(timelineEntry)),
+      },
+    };
+  }
+}
+
+const timelineEntry = ({ hour, ...counts }: HourOfActivity): [string, HourBody] => [
+  new Date(hour).toISOString().replace('.000Z', 'Z'),
+  counts,
+];

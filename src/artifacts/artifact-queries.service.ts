@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { type Artifact, artifactFromRow } from '../blackboard/artifact.js';
+import { ArtifactStore } from '../blackboard/artifact-store.js';
+import { ArtifactTotals } from '../blackboard/artifact-totals.js';
+import { Catalog } from '../catalog/catalog.js';
+import { DomainError } from '../common/domain-error.js';
+import { isUuid } from '../common/ids.js';
+import { type ArtifactFilterQuery, toArtifactFilter } from '../http/dto/artifact-filter-query.js';
+import { summaryBody, withConsumptions } from './artifact-wire.js';
+import type { ArtifactListBody } from './dto/artifact-list-body.js';
+import type { ArtifactListQuery } from './dto/artifact-list-query.js';
+import type { ArtifactTypesBody } from './dto/artifact-types-body.js';
+import type { SummaryBody } from './dto/summary-body.js';
+
+/** Answers questions about artifacts and their types. */
+@Injectable()
+export class ArtifactQueriesService {
+  constructor(
+    private readonly artifacts: ArtifactStore,
+    private readonly totals: ArtifactTotals,
+    private readonly catalog: Catalog,
+  ) {}
+
+  async list(query: ArtifactListQuery): Promise<ArtifactListBody> {
+    const filter = toArtifactFilter(query);
+    const { limit, order } = query;
+    const after = query.after === undefined ? null : await this.positionOf(query.after);
+    const offset = after === null ? query.offset : 0;
+    const rows = await this.artifacts.list(filter, { order, limit, offset, after });
+    const items = query.embed_meta
+      ? withConsumptions(rows, await this.artifacts.consumptionsOf(rows.map(({ seq }) => seq)))
+      : rows.map(artifactFromRow);
+    // After the page, so that the total counts all that is on it.
+    return { items, pagination: { limit, offset, total: await this.totals.count(filter) } };
+  }
+
+  async summarize(query: ArtifactFilterQuery): Promise<SummaryBody> {
+    return summaryBody(await this.totals.summarize(toArtifactFilter(query)));
+  }
+
+  async get(id: string): Promise<Artifact> {
+    if (!isUuid(id)) throw new DomainError('invalid', `artifact_id: must be a UUID (got ${JSON.stringify(id)})`);
+    const row = await this.artifacts.get(id.toLowerCase());
+    if (!row) throw new DomainError('not_found', `Artifact not found: ${id}`);
+    return artifactFromRow(row);
+  }
+
+  types(): ArtifactTypesBody {
+    const types = this.catalog.types.map(({ name, version, schema, description }) => ({ name, version, schema, description }));
+    return { artifact_types: types };
+  }
+
+  private async positionOf(id: string): Promise<number> {
+    const position = isUuid(id) ? await this.artifacts.positionOf(id.toLowerCase()) : undefined;
+    if (position === undefined) throw new DomainError('invalid', `after: must be the id of an artifact (got ${JSON.stringify(id)})`);
+    return position;
+  }
+}

@@ -1,0 +1,85 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiErrors } from '../http/api-errors.js';
+import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../http/correlation-id.js';
+import { ARTIFACT_EXAMPLE, ArtifactBody } from '../http/dto/artifact-body.js';
+import { ArtifactFilterQuery } from '../http/dto/artifact-filter-query.js';
+import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
+import { Ids, type RequestIds } from '../idempotency/request-ids.js';
+import { ArtifactQueriesService } from './artifact-queries.service.js';
+import { ArtifactListBody, LIST_EXAMPLE } from './dto/artifact-list-body.js';
+import { ArtifactListQuery } from './dto/artifact-list-query.js';
+import { AcceptedBody, SYNC_EXAMPLE, SyncPublishBody } from './dto/publish-bodies.js';
+import { PUBLISH_EXAMPLE, PublishRequest } from './dto/publish-request.js';
+import { SUMMARY_EXAMPLE, SummaryBody } from './dto/summary-body.js';
+import { SyncPublishRequest } from './dto/sync-publish-request.js';
+import { PublishingService } from './publishing.service.js';
+
+const PUBLISH_HEADERS = { ...CORRELATION_HEADERS, ...IDEMPOTENCY_HEADERS };
+
+const UNKNOWN_TYPE = 'Unknown artifact type: CustomerMesage; did you mean CustomerMessage?';
+
+@ApiTags('Artifacts')
+@Controller('api/v1/artifacts')
+export class ArtifactsController {
+  constructor(
+    private readonly publishing: PublishingService,
+    private readonly queries: ArtifactQueriesService,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Idempotent()
+  @ApiCorrelationHeader()
+  @ApiOperation({
+    summary: 'Publish an artifact',
+    description: 'Answers once the artifact and every execution that it triggers are stored; poll the correlation for what follows.',
+  })
+  @ApiBody({ type: PublishRequest, examples: { message: { value: PUBLISH_EXAMPLE } } })
+  @ApiOkResponse({ type: AcceptedBody, description: 'Accepted', example: { status: 'accepted' }, headers: PUBLISH_HEADERS })
+  @ApiErrors([400, UNKNOWN_TYPE], 409, 503)
+  publish(@Body() request: PublishRequest, @Ids() ids: RequestIds): Promise<AcceptedBody> {
+    return this.publishing.publish(request, ids);
+  }
+
+  @Post('sync')
+  @HttpCode(200)
+  @Idempotent()
+  @ApiCorrelationHeader()
+  @ApiOperation({
+    summary: 'Publish an artifact and wait for what agents make of it',
+    description: 'Waits until nothing of the correlation is left to do, or until the timeout, which is no error: `completed` is then false.',
+  })
+  @ApiBody({ type: SyncPublishRequest, examples: { message: { value: { ...PUBLISH_EXAMPLE, timeout: 10 } } } })
+  @ApiOkResponse({ type: SyncPublishBody, description: 'What agents have produced', example: SYNC_EXAMPLE, headers: PUBLISH_HEADERS })
+  @ApiErrors([400, 'timeout: must not be greater than 300; type: must be a string'], 409, 503)
+  publishAndWait(@Body() request: SyncPublishRequest, @Ids() ids: RequestIds): Promise<SyncPublishBody> {
+    return this.publishing.publishAndWait(request, ids);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List artifacts', description: 'In the order of publishing. Filters of different names all hold.' })
+  @ApiOkResponse({ type: ArtifactListBody, description: 'One page', example: LIST_EXAMPLE })
+  @ApiErrors([400, 'Invalid from: yesterday'])
+  list(@Query() query: ArtifactListQuery): Promise<ArtifactListBody> {
+    return this.queries.list(query);
+  }
+
+  // Before `:artifact_id`, which would take it for an id.
+  @Get('summary')
+  @ApiOperation({ summary: 'Count artifacts', description: 'By type, producer, visibility kind and tag, with the same filters as the list.' })
+  @ApiOkResponse({ type: SummaryBody, description: 'Counts', example: SUMMARY_EXAMPLE })
+  @ApiErrors([400, 'Invalid to: tomorrow'])
+  summarize(@Query() query: ArtifactFilterQuery): Promise<SummaryBody> {
+    return this.queries.summarize(query);
+  }
+
+  @Get(':artifact_id')
+  @ApiOperation({ summary: 'Get an artifact' })
+  @ApiParam({ name: 'artifact_id', description: 'Its id', schema: { type: 'string', format: 'uuid', example: ARTIFACT_EXAMPLE.id } })
+  @ApiOkResponse({ type: ArtifactBody, description: 'The artifact', example: ARTIFACT_EXAMPLE })
+  @ApiErrors([400, 'artifact_id: must be a UUID (got "42")'], [404, `Artifact not found: ${ARTIFACT_EXAMPLE.id}`])
+  get(@Param('artifact_id') id: string): Promise<ArtifactBody> {
+    return this.queries.get(id);
+  }
+}

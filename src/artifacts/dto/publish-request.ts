@@ -1,0 +1,81 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, IsObject, IsString, ValidateBy, ValidateIf } from 'class-validator';
+import type { JsonObject } from '../../common/json.js';
+import { ApiVisibility } from '../../http/dto/api-visibility.js';
+import { IfGiven } from '../../http/if-given.js';
+import { Opaque } from '../../http/opaque.js';
+import { IsShortText, MAX_SHORT_TEXT } from './short-text.js';
+import { IsVisibility } from './visibility.js';
+
+const MAX_TAGS = 100;
+
+/** Body of a publish. */
+export class PublishRequest {
+  @ApiProperty({ description: 'Name of an artifact type that the configuration knows', example: 'CustomerMessage' })
+  @IsString()
+  type!: string;
+
+  @ApiProperty({
+    description: "The artifact's data; it has to fit the JSON Schema of its type",
+    type: 'object',
+    additionalProperties: true,
+    selfRequired: false,
+    default: {},
+    example: { text: 'My card has not arrived yet' },
+  })
+  @IfGiven()
+  @IsObject()
+  @Opaque()
+  payload?: JsonObject;
+
+  @ApiProperty({
+    description: 'Marks that subscriptions and queries can ask for; one given twice counts once',
+    type: [String],
+    required: false,
+    maxItems: MAX_TAGS,
+    example: ['channel:chat'],
+  })
+  @IfGiven()
+  @IsArray()
+  @ArrayMaxSize(MAX_TAGS)
+  @IsShortText({ each: true })
+  tags?: string[];
+
+  @ApiProperty({
+    description: "The caller's own partition of the data, handed on to agents",
+    type: String,
+    required: false,
+    nullable: true,
+    minLength: 1,
+    maxLength: MAX_SHORT_TEXT,
+    example: 'tenant-7',
+  })
+  @ValidateIf((_body, value) => value !== undefined && value !== null)
+  @IsShortText()
+  partition_key?: string | null;
+
+  @ApiVisibility({ required: false, default: { kind: 'Public' } })
+  @IfGiven()
+  @IsVisibility()
+  visibility?: JsonObject;
+
+  @ApiProperty({
+    description: 'Reserved for webhooks, which this build does not have yet: a publish that carries it is refused',
+    type: 'object',
+    additionalProperties: true,
+    selfRequired: false,
+  })
+  @IfGiven()
+  @Opaque()
+  @ValidateBy({
+    name: 'isNotAvailable',
+    validator: {
+      validate: () => false,
+      defaultMessage: () => 'Webhooks are not available in this build yet; publish without webhook, and poll the correlation',
+    },
+  })
+  webhook?: unknown;
+}
+
+/** As small as a publish can be; from the schema alone, documentation would make one that asks for everything. */
+export const PUBLISH_EXAMPLE = { type: 'CustomerMessage', payload: { text: 'My card has not arrived yet' } };

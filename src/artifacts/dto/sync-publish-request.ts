@@ -1,0 +1,39 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsArray, IsNumber, IsObject, IsString, Max, Min, ValidateNested } from 'class-validator';
+import { IfGiven } from '../../http/if-given.js';
+import { PublishRequest } from './publish-request.js';
+
+export const DEFAULT_TIMEOUT_SECONDS = 30;
+
+/** Which of the produced artifacts the answer shows; an empty list asks for nothing. */
+export class ProducedFilters {
+  @ApiProperty({ description: 'Keeps only artifacts of these types', type: [String], required: false, example: ['Reply'] })
+  @IfGiven()
+  @IsArray()
+  @IsString({ each: true })
+  type_names?: string[];
+
+  @ApiProperty({ description: 'Keeps only artifacts of these producers', type: [String], required: false, example: ['responder'] })
+  @IfGiven()
+  @IsArray()
+  @IsString({ each: true })
+  produced_by?: string[];
+}
+
+/** Body of a publish that waits for what agents make of it. */
+export class SyncPublishRequest extends PublishRequest {
+  @ApiProperty({ description: 'Seconds to wait at most', required: false, minimum: 1, maximum: 300, default: DEFAULT_TIMEOUT_SECONDS, example: 10 })
+  @IfGiven()
+  @IsNumber()
+  @Min(1)
+  @Max(300)
+  timeout?: number;
+
+  @ApiProperty({ type: () => ProducedFilters, required: false })
+  @IfGiven()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ProducedFilters)
+  filters?: ProducedFilters;
+}

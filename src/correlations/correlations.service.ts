@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import type { Selectable } from 'kysely';
+import { toTimestamp } from '../common/timestamp.js';
+import { prepared } from '../database/prepared.js';
+import type { CorrelationsTable } from '../database/schema.js';
+import { UnitOfWork } from '../database/unit-of-work.js';
+import type { CorrelationStatusBody } from './dto/correlation-status-body.js';
+
+@Injectable()
+export class CorrelationsService {
+  constructor(private readonly unitOfWork: UnitOfWork) {}
+
+  /** An unknown correlation is an answer too, not an error: it may begin at any moment. */
+  async status(id: string): Promise<CorrelationStatusBody> {
+    const [row] = await find(this.unitOfWork.reader, { id });
+    if (!row) return { correlation_id: id, ...NOT_FOUND };
+    return {
+      correlation_id: id,
+      state: row.state,
+      has_pending_work: row.state === 'active',
+      artifact_count: row.artifact_count,
+      error_count: row.error_count,
+      started_at: toTimestamp(row.started_at),
+      last_activity_at: toTimestamp(row.last_activity_at),
+    };
+  }
+}
+
+const NOT_FOUND = {
+  state: 'not_found',
+  has_pending_work: false,
+  artifact_count: 0,
+  error_count: 0,
+  started_at: null,
+  last_activity_at: null,
+} as const;
+
+const find = prepared<{ id: string }, Selectable<CorrelationsTable>>((db, place) =>
+  db.selectFrom('correlations').selectAll().where('id', '=', place('id')),
+);

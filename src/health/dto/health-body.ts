@@ -1,0 +1,52 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+const INDICATORS = {
+  type: 'object' as const,
+  additionalProperties: {
+    type: 'object',
+    required: ['status'],
+    properties: { status: { type: 'string', enum: ['up', 'down'] }, message: { type: 'string' }, responseTime: { type: 'number' } },
+  },
+};
+
+interface Indicator {
+  status: string;
+  message?: string;
+  /** Milliseconds. */
+  responseTime?: number;
+}
+
+/** Terminus' body. */
+export class HealthBody {
+  @ApiProperty({ enum: ['ok', 'error'], example: 'ok' })
+  status!: string;
+
+  @ApiProperty({ ...INDICATORS, description: 'What works' })
+  info!: Record<string, Indicator>;
+
+  @ApiProperty({ ...INDICATORS, description: 'What does not' })
+  error!: Record<string, Indicator>;
+
+  @ApiProperty({ ...INDICATORS, description: 'Both together' })
+  details!: Record<string, Indicator>;
+}
+
+const DATABASE_UP = { database: { status: 'up', responseTime: 1 } };
+const EXECUTOR_UP = { executor: { status: 'up' } };
+const EXECUTOR_DOWN = { executor: { status: 'down', message: 'shutting down' } };
+
+export const READY: HealthBody = {
+  status: 'ok',
+  info: { ...DATABASE_UP, ...EXECUTOR_UP },
+  error: {},
+  details: { ...DATABASE_UP, ...EXECUTOR_UP },
+};
+
+export const NOT_READY: HealthBody = {
+  status: 'error',
+  info: DATABASE_UP,
+  error: EXECUTOR_DOWN,
+  details: { ...DATABASE_UP, ...EXECUTOR_DOWN },
+};
+
+export const LIVE: HealthBody = { status: 'ok', info: {}, error: {}, details: {} };

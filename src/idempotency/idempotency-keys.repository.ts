@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import { prepared } from '../database/prepared.js';
+import type { IdempotencyKeysTable } from '../database/schema.js';
+import type { Reader, Transaction } from '../database/unit-of-work.js';
+import type { RequestIds } from './request-ids.js';
+
+/** A key is its own on every endpoint. */
+export interface ScopedKey {
+  endpoint: string;
+  key: string;
+}
+
+export interface KeyRow {
+  requestHash: string;
+  ids: RequestIds;
+  owner: string;
+  /** Epoch ms. */
+  leaseUntil: number;
+  /** JSON of the answer; null while the first request runs. */
+  response: string | null;
+}
+
+@Injectable()
+export class IdempotencyKeysRepository {
+  /** `undefined` where the key is unknown or has expired. */
+  async find(db: Reader, { endpoint, key }: ScopedKey, now: number): Promise<KeyRow | undefined> {
+    const [row] = await findKey(db, { endpoint, key, now });
+    return (
+      row && {
+        requestHash: row.request_hash,
+        ids: JSON.parse(row.ids) as RequestIds,
+        owner: row.owner,
+        leaseUntil: row.lease_until,
+        response: row.response,
+      }
+    );
+  }
+
+  /** Reserves a key that is new or has expired; false where another process was quicker. */
+  async insert(tx: Transaction, key: ScopedKey, row: Omit<KeyRow, 'response'>, expiresAt: number, now: number): Promise<boolean> {
+    const values = {
+      request_hash: row.requestHash,
+      ids: JSON.stringify(row.ids),
+      owner: row.owner,
+      lease_until: row.leaseUntil,
+      response: null,
+      expires_at: expiresAt,
+    };
+    const { numInsertedOrUpdatedRows } = await tx.db
+      .insertInto('idempotency_keys')
+      .values({ endpoint: key.endpoint, key: key.key, ...values })
+      .onConflict((conflict) =>
+        conflict.columns(['endpoint', 'key']).doUpdateSet(values).where('idempotency_keys.expires_at', '<=', now),
+      )
+      .executeTakeFirstOrThrow();
+    return numInsertedOrUpdatedRows === 1n;
+  }
+
+  /** Makes a dead reservation the new owner's; false where another process was quicker. */
+  async takeOver(tx: Transaction, key: ScopedKey, dead: KeyRow, next: Pick<KeyRow, 'owner' | 'leaseUntil' | 'requestHash'>, expiresAt: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.unanswered(tx, key, dead.owner)
+      .set({ owner: next.owner, lease_until: next.leaseUntil, request_hash: next.requestHash, expires_at: expiresAt })
+      .where('lease_until', '=', dead.leaseUntil)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
+  }
+
+  async renew(tx: Transaction, key: ScopedKey, owner: string, leaseUntil: number): Promise<void> {
+    await this.unanswered(tx, key, owner).set({ lease_until: leaseUntil }).execute();
+  }
+
+  async answer(tx: Transaction, key: ScopedKey, owner: string, response: string, expiresAt: number): Promise<void> {
+    await this.unanswered(tx, key, owner).set({ response, expires_at: expiresAt }).execute();
+  }
+
+  async remove(tx: Transaction, { endpoint, key }: ScopedKey, owner: string): Promise<void> {
+    await tx.db
+      .deleteFrom('idempotency_keys')
+      .where('endpoint', '=', endpoint)
+      .where('key', '=', key)
+      .where('owner', '=', owner)
+      .where('response', 'is', null)
+      .execute();
+  }
+
+  /** Removes up to `limit` keys that have expired, and says how many. */
+  async removeExpired(tx: Transaction, now: number, limit: number): Promise<number> {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('idempotency_keys')
+      .where((eb) =>
+        eb(
+          eb.refTuple('endpoint', 'key'),
+          'in',
+          eb.selectFrom('idempotency_keys').select(['endpoint', 'key']).where('expires_at', '<=', now).limit(limit).$asTuple('endpoint', 'key'),
+        ),
+      )
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  }
+
+  private unanswered(tx: Transaction, { endpoint, key }: ScopedKey, owner: string) {
+    return tx.db
+      .updateTable('idempotency_keys')
+      .where('endpoint', '=', endpoint)
+      .where('key', '=', key)
+      .where('owner', '=', owner)
+      .where('response', 'is', null);
+  }
+}
+
+type StoredKey = Pick<IdempotencyKeysTable, 'request_hash' | 'ids' | 'owner' | 'lease_until' | 'response'>;
+
+const findKey = prepared<ScopedKey & { now: number }, StoredKey>((db, place) =>
+  db
+    .selectFrom('idempotency_keys')
+    .select(['request_hash', 'ids', 'owner', 'lease_until', 'response'])
+    .where('endpoint', '=', place('endpoint'))
+    .where('key', '=', place('key'))
+    .where('expires_at', '>', place('now')),
+);

@@ -1,0 +1,56 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { from, lastValueFrom, map, type Observable } from 'rxjs';
+import { DomainError } from '../common/domain-error.js';
+import type { JsonValue } from '../common/json.js';
+import { answerCorrelationId } from '../http/correlation-id.js';
+import { JsonText } from '../http/send-json.js';
+import { IdempotencyService } from './idempotency.service.js';
+import type { IdempotentAnswer } from './idempotent-request.js';
+import { requestHash } from './request-hash.js';
+import { newRequestIds, reserveIds } from './request-ids.js';
+
+const HEADER = 'X-Idempotency-Key';
+
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
+
+/** Does the work of requests with the same `X-Idempotency-Key` once; see wire-decisions.md, "X-Idempotency-Key". */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(private readonly idempotency: IdempotencyService) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const key = keyOf(request);
+    if (key === undefined) return next.handle();
+    const idempotent = {
+      endpoint: `${request.method} ${(request.route as { path: string }).path}`,
+      key,
+      hash: requestHash(request.body as JsonValue | undefined),
+      ids: newRequestIds(request, response),
+    };
+    const answer = this.idempotency.answer(idempotent, (ids) => {
+      reserveIds(request, ids);
+      return lastValueFrom(next.handle());
+    });
+    return from(answer).pipe(map((answered) => send(answered, response)));
+  }
+}
+
+function keyOf(request: Request): string | undefined {
+  const key = request.headers['x-idempotency-key'] as string | undefined;
+  if (key !== undefined && !VISIBLE_ASCII.test(key)) {
+    throw new DomainError('invalid', `${HEADER}: must be 1 to 255 visible ASCII characters`);
+  }
+  return key;
+}
+
+/** The stored text goes out as it is, so that every answer to a key is the same to the byte. */
+function send({ text, ids, replayed, mismatch }: IdempotentAnswer, response: Response): JsonText {
+  answerCorrelationId(response, ids.correlationId);
+  if (replayed) response.setHeader('X-Idempotency-Replayed', 'true');
+  if (mismatch) response.setHeader('X-Idempotency-Mismatch', 'true');
+  return new JsonText(text);
+}

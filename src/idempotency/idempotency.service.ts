@@ -1,0 +1,77 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '../common/clock.js';
+import { LOGGER, type Logger } from '../common/logger.js';
+import type { IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
+import type { RequestIds } from './request-ids.js';
+import { Reservations } from './reservations.js';
+
+const ASK_AGAIN_AFTER_MS = 200;
+
+/** Has the work of requests with the same key done once. */
+@Injectable()
+export class IdempotencyService {
+  /** What runs in this process; resolves to null where the work failed. */
+  private readonly running = new Map<string, Promise<IdempotentAnswer | null>>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly reservations: Reservations,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * The key's answer: the cached one, that of the request that is being worked on, or else the result of `work`, which gets
+   * the ids to use. Rejects with what `work` rejects with; then the next request has its turn.
+   */
+  async answer(request: IdempotentRequest, work: (ids: RequestIds) => Promise<unknown>): Promise<IdempotentAnswer> {
+    const name = `${request.endpoint} ${request.key}`;
+    for (;;) {
+      const cached = await this.reservations.cached(request);
+      if (cached) return cached;
+      const running = this.running.get(name);
+      if (!running) return this.begin(name, request, work);
+      const answer = await running;
+      if (answer) return { ...answer, replayed: true, mismatch: answer.requestHash !== request.hash };
+    }
+  }
+
+  private async begin(name: string, request: IdempotentRequest, work: (ids: RequestIds) => Promise<unknown>): Promise<IdempotentAnswer> {
+    const answer = this.perform(request, work);
+    this.running.set(name, answer.catch(() => null));
+    try {
+      return await answer;
+    } finally {
+      this.running.delete(name);
+    }
+  }
+
+  private async perform(request: IdempotentRequest, work: (ids: RequestIds) => Promise<unknown>): Promise<IdempotentAnswer> {
+    let turn = await this.reservations.take(request);
+    while (turn.state === 'held') {
+      await this.clock.sleep(ASK_AGAIN_AFTER_MS);
+      turn = await this.reservations.take(request);
+    }
+    if (turn.state === 'answered') return turn.answer;
+    const { ids, requestHash } = turn;
+    const letGo = this.reservations.hold(request);
+    try {
+      const text = JSON.stringify(await work(ids));
+      await this.reservations.complete(request, text);
+      return { text, ids, requestHash, replayed: false, mismatch: requestHash !== request.hash };
+    } catch (error) {
+      await this.giveBack(request, ids);
+      throw error;
+    } finally {
+      letGo();
+    }
+  }
+
+  private async giveBack(request: IdempotentRequest, ids: RequestIds): Promise<void> {
+    try {
+      await this.reservations.giveBack(request, ids);
+    } catch (error) {
+      // Nothing is lost: what this process holds and does not work on, the next request takes over.
+      this.logger.warn({ err: error }, 'an idempotency key could not be given back');
+    }
+  }
+}

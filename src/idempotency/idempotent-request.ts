@@ -1,0 +1,20 @@
+import type { ScopedKey } from './idempotency-keys.repository.js';
+import type { RequestIds } from './request-ids.js';
+
+export interface IdempotentRequest extends ScopedKey {
+  hash: string;
+  /** Used where the key holds none yet. */
+  ids: RequestIds;
+}
+
+export interface IdempotentAnswer {
+  /** JSON. */
+  text: string;
+  ids: RequestIds;
+  /** Of the body that the answer is for. */
+  requestHash: string;
+  /** True where the answer was made for an earlier request. */
+  replayed: boolean;
+  /** True where the key was first used with another body. */
+  mismatch: boolean;
+}

@@ -1,0 +1,110 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '../common/clock.js';
+import { newId } from '../common/ids.js';
+import { LOGGER, type Logger } from '../common/logger.js';
+import { Settings } from '../config/settings.js';
+import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import { IdempotencyKeysRepository, type KeyRow, type ScopedKey } from './idempotency-keys.repository.js';
+import type { IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
+import type { RequestIds } from './request-ids.js';
+
+export type Turn =
+  | { state: 'ours'; ids: RequestIds; requestHash: string }
+  | { state: 'answered'; answer: IdempotentAnswer }
+  /** Another process works on it. */
+  | { state: 'held' };
+
+const LIFETIME_MS = 24 * 3_600_000;
+
+/**
+ * Keys in the database. A key is committed with its ids before the work begins; whoever finds it later without an answer
+ * and without an owner does the same work under the same ids.
+ */
+@Injectable()
+export class Reservations {
+  private readonly owner = newId();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly keys: IdempotencyKeysRepository,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async cached(request: IdempotentRequest): Promise<IdempotentAnswer | null> {
+    const row = await this.keys.find(this.unitOfWork.reader, request, this.clock.now());
+    return row ? replay(row, request) : null;
+  }
+
+  /** To be asked only for keys that this process does not work on at the moment. */
+  take(request: IdempotentRequest): Promise<Turn> {
+    return this.unitOfWork.run(async (tx) => {
+      const now = this.clock.now();
+      const row = await this.keys.find(tx.db, request, now);
+      if (!row) return this.reserve(tx, request, now);
+      const answer = replay(row, request);
+      if (answer) return { state: 'answered', answer };
+      return this.isDead(row, now) ? this.takeOver(tx, request, row, now) : { state: 'held' };
+    });
+  }
+
+  /** Renews the lease until the returned function is called. */
+  hold(key: ScopedKey): () => void {
+    let cancel = (): void => undefined;
+    const renewLater = (): void => {
+      cancel = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => {
+        this.unitOfWork
+          .run((tx) => this.keys.renew(tx, key, this.owner, this.clock.now() + this.settings.leaseMs))
+          .catch((error: unknown) => this.logger.warn({ err: error }, 'the lease of an idempotency key could not be renewed'));
+        renewLater();
+      });
+    };
+    renewLater();
+    return () => cancel();
+  }
+
+  complete(key: ScopedKey, response: string): Promise<void> {
+    return this.unitOfWork.run((tx) => this.keys.answer(tx, key, this.owner, response, this.clock.now() + LIFETIME_MS));
+  }
+
+  /**
+   * After an error: the key is free again. Where the artifact was stored before the error, its ids stay with the key, or the
+   * next request would do the same work twice.
+   */
+  giveBack(key: ScopedKey, ids: RequestIds): Promise<void> {
+    return this.unitOfWork.run(async (tx) => {
+      if (await isPublished(tx, ids)) await this.keys.renew(tx, key, this.owner, 0);
+      else await this.keys.remove(tx, key, this.owner);
+    });
+  }
+
+  private async reserve(tx: Transaction, request: IdempotentRequest, now: number): Promise<Turn> {
+    const row = { requestHash: request.hash, ids: request.ids, owner: this.owner, leaseUntil: now + this.settings.leaseMs };
+    const isOurs = await this.keys.insert(tx, request, row, now + LIFETIME_MS, now);
+    return isOurs ? { state: 'ours', ids: request.ids, requestHash: request.hash } : { state: 'held' };
+  }
+
+  private async takeOver(tx: Transaction, request: IdempotentRequest, dead: KeyRow, now: number): Promise<Turn> {
+    // Only where nothing came of the first body is the new one what the answer is for.
+    const requestHash = (await isPublished(tx, dead.ids)) ? dead.requestHash : request.hash;
+    const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };
+    const isOurs = await this.keys.takeOver(tx, request, dead, next, now + LIFETIME_MS);
+    return isOurs ? { state: 'ours', ids: dead.ids, requestHash } : { state: 'held' };
+  }
+
+  private isDead(row: KeyRow, now: number): boolean {
+    return row.owner === this.owner || this.unitOfWork.dialect.exclusive || row.leaseUntil <= now;
+  }
+}
+
+function replay(row: KeyRow, request: IdempotentRequest): IdempotentAnswer | null {
+  if (row.response === null) return null;
+  const { ids, requestHash } = row;
+  return { text: row.response, ids, requestHash, replayed: true, mismatch: requestHash !== request.hash };
+}
+
+async function isPublished(tx: Transaction, { artifactId }: RequestIds): Promise<boolean> {
+  const row = await tx.db.selectFrom('artifacts').select('seq').where('id', '=', artifactId).executeTakeFirst();
+  return row !== undefined;
+}

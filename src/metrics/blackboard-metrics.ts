@@ -1,0 +1,43 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Counter, Gauge } from 'prom-client';
+import { ActivityTotals } from '../blackboard/activity-totals.js';
+import { ArtifactTotals } from '../blackboard/artifact-totals.js';
+import { Blackboard } from '../blackboard/blackboard.js';
+import { Catalog } from '../catalog/catalog.js';
+import { MetricsRegistry } from './metrics-registry.js';
+
+/**
+ * The contract's three metrics. They carry no labels and are read from the database at every scrape, so that they hold
+ * across restarts and replicas and never fall.
+ */
+@Injectable()
+export class BlackboardMetrics implements OnModuleInit {
+  constructor(
+    private readonly registry: MetricsRegistry,
+    private readonly artifacts: ArtifactTotals,
+    private readonly activity: ActivityTotals,
+    private readonly catalog: Catalog,
+    private readonly blackboard: Blackboard,
+  ) {}
+
+  onModuleInit(): void {
+    this.count('blackboard_artifacts_total', 'Artifacts that were ever published', () => this.artifacts.count());
+    this.count('blackboard_executions_total', 'Executions that have ended', () => this.activity.executions());
+    this.gauge('blackboard_agents_count', 'Agents in the catalog', () => this.catalog.agents.length);
+    this.gauge('starling_queue_depth', 'Executions that wait to be claimed', () => this.blackboard.waitingExecutions());
+  }
+
+  private count(name: string, help: string, read: () => Promise<number>): void {
+    const collect = async (): Promise<void> => {
+      const total = await read();
+      // A counter cannot be set; scrapes that overlap each leave the total that they read.
+      counter.reset();
+      counter.inc(total);
+    };
+    const counter: Counter = new Counter({ name, help, registers: [this.registry], collect });
+  }
+
+  private gauge(name: string, help: string, read: () => number): void {
+    const gauge: Gauge = new Gauge({ name, help, registers: [this.registry], collect: () => gauge.set(read()) });
+  }
+}

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { Counter, Histogram } from 'prom-client';
+import { type ExecutionOutcome, Telemetry } from '../common/telemetry.js';
+import { MetricsRegistry } from './metrics-registry.js';
+
+const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+const LONG_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_800];
+
+/** What the core tells, as Prometheus metrics of this process. */
+@Injectable()
+export class PrometheusTelemetry extends Telemetry {
+  private readonly executions: Histogram<'agent' | 'outcome'>;
+  private readonly waits: Histogram<'agent'>;
+  private readonly transactions: Histogram;
+  private readonly predicateFailures: Counter<'agent'>;
+
+  constructor(registry: MetricsRegistry) {
+    super();
+    const registers = [registry];
+    this.executions = new Histogram({
+      name: 'starling_execution_duration_seconds',
+      help: 'Time that an attempt of an execution took, by agent and outcome',
+      labelNames: ['agent', 'outcome'],
+      buckets: LONG_SECONDS,
+      registers,
+    });
+    this.waits = new Histogram({
+      name: 'starling_queue_wait_seconds',
+      help: 'Time from when an execution could have run to its claim',
+      labelNames: ['agent'],
+      buckets: LONG_SECONDS,
+      registers,
+    });
+    this.transactions = new Histogram({
+      name: 'starling_database_transaction_seconds',
+      help: 'Time of a write transaction, its commit included',
+      buckets: SHORT_SECONDS,
+      registers,
+    });
+    this.predicateFailures = new Counter({
+      name: 'starling_predicate_failures_total',
+      help: 'Predicates and join keys that erred, and so did not trigger their agent',
+      labelNames: ['agent'],
+      registers,
+    });
+  }
+
+  executionEnded(agent: string, outcome: ExecutionOutcome, durationMs: number): void {
+    this.executions.observe({ agent, outcome }, durationMs / 1_000);
+  }
+
+  executionClaimed(agent: string, waitedMs: number): void {
+    this.waits.observe({ agent }, waitedMs / 1_000);
+  }
+
+  transactionEnded(durationMs: number): void {
+    this.transactions.observe(durationMs / 1_000);
+  }
+
+  predicateFailed(agent: string): void {
+    this.predicateFailures.inc({ agent });
+  }
+}

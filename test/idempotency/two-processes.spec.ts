@@ -1,0 +1,170 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { newId } from '../../src/common/ids.js';
+import { Settings } from '../../src/config/settings.js';
+import { openDatabase } from '../../src/database/database.module.js';
+import { type Dialect, SQLITE } from '../../src/database/dialects/dialect.js';
+import type { SqliteDatabase } from '../../src/database/dialects/sqlite-database.js';
+import { SqliteUnitOfWork } from '../../src/database/dialects/sqlite-unit-of-work.js';
+import { IdempotencyKeysRepository } from '../../src/idempotency/idempotency-keys.repository.js';
+import { IdempotencyService } from '../../src/idempotency/idempotency.service.js';
+import type { IdempotentAnswer, IdempotentRequest } from '../../src/idempotency/idempotent-request.js';
+import type { RequestIds } from '../../src/idempotency/request-ids.js';
+import { Reservations } from '../../src/idempotency/reservations.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+const LEASE_MS = 30_000;
+
+/** Says of its database what is true of one that several processes share. */
+class SharedUnitOfWork extends SqliteUnitOfWork {
+  override readonly dialect: Dialect = { ...SQLITE, exclusive: false };
+}
+
+/**
+ * Two services, each with an owner of its own, over one database: two processes as far as keys can tell. Real: the services
+ * and the SQLite file. Faked: the clock, and that the database is a shared one.
+ */
+describe('a key that two processes are asked for', () => {
+  const logger = pino({ level: 'silent' });
+  const telemetry = { executionEnded() {}, executionClaimed() {}, transactionEnded() {}, predicateFailed() {} };
+  let folder: string;
+  let database: SqliteDatabase;
+  let clock: ManualClock;
+  let first: IdempotencyService;
+  let second: IdempotencyService;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'starling-keys-'));
+    database = await openDatabase(`sqlite:${join(folder, 'starling.db')}`);
+    clock = new ManualClock();
+    const unitOfWork = new SharedUnitOfWork(database, logger, telemetry, (reason) => {
+      throw new Error(reason);
+    });
+    const settings = Object.assign(new Settings(), { leaseMs: LEASE_MS });
+    const service = (): IdempotencyService =>
+      new IdempotencyService(clock, new Reservations(clock, settings, unitOfWork, new IdempotencyKeysRepository(), logger), logger);
+    [first, second] = [service(), service()];
+  });
+
+  afterEach(async () => {
+    await database.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const request = (hash = 'body'): IdempotentRequest => ({
+    endpoint: 'POST /things',
+    key: 'k',
+    hash,
+    ids: { artifactId: newId(), correlationId: newId() },
+  });
+
+  /** Work that ends when told to, and the ids that it was given. */
+  function work(): { run: (ids: RequestIds) => Promise<unknown>; ids: Promise<RequestIds>; end: (result: unknown) => void; fail: (error: Error) => void } {
+    const began = Promise.withResolvers<RequestIds>();
+    const ended = Promise.withResolvers<unknown>();
+    const run = (ids: RequestIds): Promise<unknown> => {
+      began.resolve(ids);
+      return ended.promise;
+    };
+    return { run, ids: began.promise, end: ended.resolve, fail: ended.reject };
+  }
+
+  const never = (): Promise<never> => Promise.reject(new Error('must not be worked on'));
+
+  async function answerOf(pending: Promise<IdempotentAnswer>, stepMs = 100): Promise<IdempotentAnswer> {
+    let answer: IdempotentAnswer | undefined;
+    void pending.then((answered) => (answer = answered));
+    await eventually('the answer is there', () => {
+      clock.advance(stepMs);
+      return answer !== undefined;
+    });
+    return answer!;
+  }
+
+  it('is worked on by the first; the second waits for it, however long it takes', async () => {
+    const job = work();
+    const answering = first.answer(request(), job.run);
+    const ids = await job.ids;
+    const waiting = second.answer(request(), never);
+    // Many leases long, each renewed by the first.
+    for (let n = 0; n < 30; n += 1) {
+      clock.advance(LEASE_MS / 3);
+      await eventually('the lease is renewed', async () => {
+        const row = await database.reader.selectFrom('idempotency_keys').select('lease_until').executeTakeFirstOrThrow();
+        return row.lease_until === clock.now() + LEASE_MS;
+      });
+    }
+    job.end({ done: true });
+    expect(await answering).toMatchObject({ text: '{"done":true}', replayed: false });
+    expect(await answerOf(waiting)).toMatchObject({ text: '{"done":true}', replayed: true, mismatch: false, ids });
+  });
+
+  it('goes to the second, with the same ids, when the lease of the first has run out', async () => {
+    const lost = work();
+    void first.answer(request(), lost.run);
+    const ids = await lost.ids;
+    // The first process is gone: its renewals no longer reach the database.
+    await database.writer.updateTable('idempotency_keys').set({ owner: 'gone' }).execute();
+
+    const job = work();
+    const taking = second.answer(request('another body'), job.run);
+    let taken = false;
+    void job.ids.then(() => (taken = true));
+    await eventually('the lease has run out', () => {
+      clock.advance(LEASE_MS / 10);
+      return taken;
+    });
+    expect(await job.ids).toEqual(ids);
+    job.end({ done: true });
+    // Nothing came of the first body, so the answer is for this one.
+    expect(await taking).toMatchObject({ replayed: false, mismatch: false, ids });
+  });
+
+  it('goes to the second when the work of the first has failed', async () => {
+    const job = work();
+    const failing = first.answer(request(), job.run);
+    await job.ids;
+    const next = work();
+    const waiting = second.answer(request(), next.run);
+    job.fail(new Error('no'));
+    await expect(failing).rejects.toThrow('no');
+    next.end({ done: true });
+    expect(await answerOf(waiting)).toMatchObject({ text: '{"done":true}', replayed: false });
+  });
+
+  it('keeps its ids where the artifact was stored before the failure, so that nothing is done twice', async () => {
+    const job = work();
+    const failing = first.answer(request('first body'), job.run);
+    const ids = await job.ids;
+    await publish(ids);
+    job.fail(new Error('after the publish'));
+    await expect(failing).rejects.toThrow('after the publish');
+
+    const again = work();
+    const taking = second.answer(request('another body'), again.run);
+    again.end({ done: true });
+    // What is answered is what came of the first body.
+    expect(await answerOf(taking)).toMatchObject({ ids, replayed: false, mismatch: true });
+    expect(await first.answer(request('first body'), never)).toMatchObject({ ids, replayed: true, mismatch: false });
+  });
+
+  const publish = (ids: RequestIds): Promise<unknown> =>
+    database.writer
+      .insertInto('artifacts')
+      .values({
+        id: ids.artifactId,
+        type: 'Note',
+        version: 1,
+        payload: '{}',
+        produced_by: 'external',
+        visibility: '{"kind":"Public"}',
+        visibility_kind: 'Public',
+        tags: '[]',
+        correlation_id: ids.correlationId,
+        created_at: clock.now(),
+      })
+      .execute();
+});
