@@ -1,0 +1,14 @@
+import { readConfiguration } from './configuration.js';
+import { describeFailure } from './failures.js';
+
+/** Tells what `serve` would refuse of this file here, and what is doubtful in it; sets the exit code. */
+export async function check(file: string): Promise<void> {
+  try {
+    const { warnings } = await readConfiguration(file, {});
+    for (const warning of warnings) console.log(`warning: ${warning}`);
+    console.log(`${file}: ok`);
+  } catch (error) {
+    console.log(describeFailure(error));
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,25 @@
+import { CatalogError } from '../catalog/mistakes.js';
+import { DomainError } from '../common/domain-error.js';
+import { SettingsError } from '../config/resolve-settings.js';
+import { StartError } from '../database/start-error.js';
+
+/** What an operator can mend; everything else is a bug, whose stack is wanted. */
+const FOR_THE_OPERATOR = [CatalogError, SettingsError, StartError, DomainError];
+
+/** Wraps a command so that its failure is told on standard error and ends the process with 1. */
+export function failing<A extends unknown[]>(command: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
+  return async (...args) => {
+    try {
+      await command(...args);
+    } catch (error) {
+      console.error(describeFailure(error));
+      process.exit(1);
+    }
+  };
+}
+
+export function describeFailure(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(describeFailure).join('\n');
+  if (FOR_THE_OPERATOR.some((kind) => error instanceof kind)) return (error as Error).message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,65 @@
+import type { Server } from 'node:http';
+import type { INestApplication } from '@nestjs/common';
+import { Lifecycle } from '../common/lifecycle.js';
+import type { Logger } from '../common/logger.js';
+import { flushLog } from '../logging/create-logger.js';
+
+/** Exit codes of a stop that was cut short, as shells count them: 128 and the signal's number. */
+const FORCED = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** On a terminal, Ctrl-C reaches npm and this process, and npm passes its own on: one keystroke, two signals. */
+const ONE_KEYSTROKE_MS = 500;
+
+/** How long answers that are under way may still take once the work is drained. */
+const LAST_ANSWERS_MS = 3_000;
+
+/** Beyond the grace of the executions: for answers, folding and the last commits. */
+const HARD_LIMIT_MS = 20_000;
+
+/** The first SIGTERM or SIGINT stops gracefully and exits with 0; a second one ends the process at once. */
+export function stopOnSignals(app: INestApplication, graceMs: number, logger: Logger): void {
+  let first: { signal: string; at: number } | undefined;
+  const onSignal = (signal: keyof typeof FORCED): void => {
+    const now = performance.now();
+    if (!first) {
+      first = { signal, at: now };
+      logger.info(`${signal}: stopping; running executions have ${graceMs / 1_000} s, a second signal ends at once`);
+      void stop(app, graceMs, logger);
+    } else if (signal !== 'SIGINT' || first.signal !== 'SIGINT' || now - first.at > ONE_KEYSTROKE_MS) {
+      logger.warn(`${signal} again: ending at once; what was running runs again after the next start`);
+      process.exit(FORCED[signal]);
+    }
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+}
+
+async function stop(app: INestApplication, graceMs: number, logger: Logger): Promise<void> {
+  setTimeout(() => {
+    logger.fatal('the graceful stop did not end; ending now, and the next start takes over what was running');
+    process.exit(1);
+  }, graceMs + HARD_LIMIT_MS).unref();
+  try {
+    app.get(Lifecycle).stop();
+    endConnections(app.getHttpServer() as Server);
+    await app.close();
+    logger.info('stopped');
+    // An exit writes what is left at once, and so before lines that are still on their way.
+    await flushLog(logger);
+    process.exit(0);
+  } catch (error) {
+    logger.fatal({ err: error }, 'the graceful stop failed; the next start takes over what was running');
+    process.exit(1);
+  }
+}
+
+/** A closing server waits for its connections: idle ones, and those that never end, would keep it open. */
+function endConnections(server: Server): void {
+  let closingSince: number | undefined;
+  setInterval(() => {
+    // It listens while work is drained, so that probes get their 503.
+    if (server.listening) return;
+    closingSince ??= performance.now();
+    if (performance.now() - closingSince > LAST_ANSWERS_MS) server.closeAllConnections();
+    else server.closeIdleConnections();
+  }, 50).unref();
+}

@@ -1,0 +1,14 @@
+import { readEnvironment } from '../config/environment.js';
+import { resolveSettings } from '../config/resolve-settings.js';
+import { openDatabase } from '../database/database.module.js';
+import { configurationFile, readConfiguration, refuseOtherDatabases } from './configuration.js';
+
+/** Opens the database, which migrates it, and closes it again. Works without a configuration file too. */
+export async function migrateDatabase(config: string | undefined, flags: Record<string, unknown>): Promise<void> {
+  const file = configurationFile(config);
+  const { settings } = file ? await readConfiguration(file, flags) : { settings: resolveSettings({ flags, environment: readEnvironment(), server: undefined }) };
+  refuseOtherDatabases(settings);
+  const database = await openDatabase(settings.databaseUrl);
+  await database.close();
+  console.log(`${database.path} is up to date`);
+}

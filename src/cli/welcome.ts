@@ -1,0 +1,28 @@
+import type { Catalog } from '../catalog/catalog.js';
+import type { ArtifactType } from '../catalog/definitions.js';
+
+/** What a person at the terminal wants to know of a service that has started. */
+export function welcome(catalog: Catalog, url: string): string {
+  const command = curlLine(catalog, url);
+  const { length } = catalog.agents;
+  return `Serving ${length} ${length === 1 ? 'agent' : 'agents'} at ${url}, documentation at ${url}/docs${command ? `\nTry: ${command}` : ''}`;
+}
+
+/** Publishes the first artifact type that an agent reacts to and whose schema has an example. */
+function curlLine(catalog: Catalog, url: string): string | undefined {
+  const type = catalog.types.find(({ name, schema }) => exampleOf(schema) !== undefined && catalog.subscriptionsTo(name).length > 0);
+  if (!type) return undefined;
+  const body = JSON.stringify({ type: type.name, payload: exampleOf(type.schema) });
+  return `curl -s ${url}/api/v1/artifacts/sync -H 'Content-Type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
+}
+
+function exampleOf(schema: ArtifactType['schema']): unknown {
+  const examples = schema?.examples;
+  return Array.isArray(examples) ? examples[0] : undefined;
+}
+
+/** The address to type: a wildcard is no address that one can call. */
+export function callableUrl({ address, port }: { address: string; port: number }): string {
+  if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}

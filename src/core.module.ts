@@ -1,0 +1,44 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { Catalog } from './catalog/catalog.js';
+import { Clock, SystemClock } from './common/clock.js';
+import { Lifecycle } from './common/lifecycle.js';
+import { LOGGER, type Logger } from './common/logger.js';
+import { Telemetry } from './common/telemetry.js';
+import { Settings } from './config/settings.js';
+import { EnginesModule } from './engines/engines.module.js';
+import { HttpMetrics } from './metrics/http-metrics.js';
+import { MetricsRegistry } from './metrics/metrics-registry.js';
+import { PrometheusTelemetry } from './metrics/prometheus-telemetry.js';
+
+/** What the entry decides and everything else takes by injection. */
+export interface CoreOptions {
+  settings: Settings;
+  catalog: Catalog;
+  logger: Logger;
+  /** The system's clock where absent. */
+  clock?: Clock;
+  lifecycle?: Lifecycle;
+}
+
+/** The one global module: settings, catalog, time, log, telemetry, the process's lifecycle and the agents' engines. */
+@Global()
+@Module({})
+export class CoreModule {
+  static with({ settings, catalog, logger, clock, lifecycle }: CoreOptions): DynamicModule {
+    return {
+      module: CoreModule,
+      imports: [EnginesModule],
+      providers: [
+        { provide: Settings, useValue: settings },
+        { provide: Catalog, useValue: catalog },
+        { provide: LOGGER, useValue: logger },
+        { provide: Clock, useValue: clock ?? new SystemClock() },
+        { provide: Lifecycle, useValue: lifecycle ?? new Lifecycle() },
+        { provide: Telemetry, useClass: PrometheusTelemetry },
+        { provide: MetricsRegistry, useValue: new MetricsRegistry() },
+        HttpMetrics,
+      ],
+      exports: [Settings, Catalog, LOGGER, Clock, Lifecycle, Telemetry, MetricsRegistry, EnginesModule],
+    };
+  }
+}

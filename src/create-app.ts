@@ -1,0 +1,25 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AppModule, type AppOptions } from './app.module.js';
+import { ApiDocument } from './docs/api-document.js';
+import { installHttpEdge } from './http/http-edge.js';
+import { NestLogger } from './logging/nest-logger.js';
+import { HttpMetrics } from './metrics/http-metrics.js';
+
+/**
+ * The whole application, ready to listen: the database open and migrated, engines prepared, executions of an earlier process
+ * taken over. `close()` hands back what still runs after the grace period. Rejects with a StartError where it cannot start.
+ */
+export async function createApp(options: AppOptions): Promise<NestExpressApplication> {
+  const { settings, logger } = options;
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(options), {
+    bodyParser: false,
+    logger: new NestLogger(logger),
+    // Else Nest ends the process where a provider cannot be made, and the entry could not say why in its own words.
+    abortOnError: false,
+  });
+  const metrics = app.get(HttpMetrics, { strict: false });
+  installHttpEdge(app, { settings, logger, onEnded: (request) => metrics.requestEnded(request) });
+  app.get(ApiDocument, { strict: false }).describes(app);
+  return app.init();
+}

@@ -1,0 +1,186 @@
+// The built program as a child process: its help, its checks, its refusals.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { flagOf, settingEntries } from '../../src/config/settings-table.js';
+import { builtProgram } from '../support/built-program.js';
+import { Folder, runProgram } from './run-program.js';
+
+const folder = new Folder();
+beforeAll(() => builtProgram(), 180_000);
+afterAll(() => folder.remove());
+
+const GOOD = `
+types:
+  Number: { schema: { type: object, required: [n], properties: { n: { type: number } } } }
+agents:
+  doubler:
+    consumes: [{ types: [Number] }]
+    publishes: [{ type: Double }]
+    engine: { kind: expression, expression: "{'n': payload.n * 2.0}" }
+`;
+
+describe('starling', () => {
+  test('--version is the version of the package', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    expect(await runProgram(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  test('--help names the commands', async () => {
+    const { code, stdout } = await runProgram(['--help']);
+    expect(code).toBe(0);
+    for (const command of ['serve', 'check', 'migrate']) expect(stdout).toContain(command);
+  });
+
+  test('serve --help names every setting', async () => {
+    const { stdout } = await runProgram(['serve', '--help']);
+    for (const [, setting] of settingEntries) expect(stdout).toContain(flagOf(setting));
+  });
+
+  test.each([
+    [['serve', '--prot', '1'], "unknown option '--prot'"],
+    [['sevre'], "unknown command 'sevre'"],
+    [['check'], "missing required argument 'file'"],
+    [['serve', 'starling.yaml'], 'too many arguments'],
+  ])('%j is refused', async (args, message) => {
+    const { code, stderr } = await runProgram(args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+  });
+
+  test('a misspelt secret flag is refused without showing the secret', async () => {
+    const { code, stdout, stderr } = await runProgram(['serve', '--webhook-secert=hunter2hunter2hunter2']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('--webhook-secert');
+    expect(stdout + stderr).not.toContain('hunter2');
+  });
+});
+
+describe('starling check', () => {
+  test('of a good file says ok', async () => {
+    const file = folder.write('good.yaml', GOOD);
+    expect(await runProgram(['check', file])).toEqual({ code: 0, stdout: `${file}: ok\n`, stderr: '' });
+  });
+
+  test('of a doubtful file warns and says ok', async () => {
+    const file = folder.write('doubtful.yaml', GOOD.replace('types: [Number]', 'types: [Number], from_agents: [doubler]'));
+    const { code, stdout } = await runProgram(['check', file]);
+    expect(stdout).toMatch(/^warning: .*doubler/m);
+    expect(stdout).toMatch(/: ok$/m);
+    expect(code).toBe(0);
+  });
+
+  test('of a bad file tells every mistake with its path', async () => {
+    const file = folder.write('bad.yaml', `server: { port: abc, lease: 2d, prot: 1 }\n${GOOD.replace('kind: expression,', 'kind: expresion,').replace('schema: {', 'shema: {')}`);
+    const { code, stdout } = await runProgram(['check', file]);
+    expect(code).toBe(1);
+    for (const path of ['server.port', 'server.lease', 'server.prot', 'types.Number.shema', 'agents.doubler.engine.kind']) expect(stdout).toContain(path);
+  });
+
+  test('of settings that only the start can judge tells them too', async () => {
+    const file = folder.write('bounds.yaml', `server: { lease: 2d, outbound_allow: [10.0.0.0/33] }\n${GOOD}`);
+    const { code, stdout } = await runProgram(['check', file]);
+    expect(code).toBe(1);
+    expect(stdout).toContain('server.lease: must be a duration from 1s to 1h');
+    expect(stdout).toContain('server.outbound_allow: must be address ranges');
+  });
+
+  test.each([
+    ['a missing file', 'missing.yaml', null],
+    ['text that is no YAML', 'broken.yaml', 'agents: [}'],
+  ])('of %s is one mistake', async (_, name, text) => {
+    const file = text === null ? join(folder.path, name) : folder.write(name, text);
+    const { code, stdout } = await runProgram(['check', file]);
+    expect(code).toBe(1);
+    expect(stdout).toContain(name);
+  });
+
+  test('fills in the environment', async () => {
+    const file = folder.write('variables.yaml', `server: { port: \${DESK_PORT}, server_name: \${DESK_NAME:-Desk} }\n${GOOD}`);
+    expect((await runProgram(['check', file], { env: { DESK_PORT: '9000' } })).code).toBe(0);
+    const { code, stdout } = await runProgram(['check', file]);
+    expect(code).toBe(1);
+    expect(stdout).toContain('DESK_PORT');
+  });
+});
+
+describe('wrong settings', () => {
+  test('stop the start, all at once, a line each', async () => {
+    const file = folder.write('serve.yaml', GOOD);
+    const env = { STARLING_PORT: 'abc', STARLING_LOG_LEVLE: 'debug', STARLING_WEBHOOK_SECRET: 'hunter2' };
+    expect(await runProgram(['serve', '--config', file, '--lease', '30'], { env })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: [
+        'STARLING_LOG_LEVLE: there is no such setting; did you mean STARLING_LOG_LEVEL?',
+        'STARLING_PORT: must be an integer from 0 to 65535 (got "abc")',
+        'STARLING_WEBHOOK_SECRET: must be a text of 16 to 256 characters',
+        '--lease: must be a duration from 1s to 1h, such as 500ms, 30s or 5m (got "30")\n',
+      ].join('\n'),
+    });
+  });
+
+  test('may be lists, repeated or with commas, and booleans without a value', async () => {
+    const file = folder.write('lists.yaml', GOOD);
+    const lists = ['--outbound-allow', '10.0.0.0/8', '--outbound-allow', 'nope', '--cors-origins', 'https://a.example,b.example'];
+    const { stderr } = await runProgram(['serve', '--config', file, '--dashboard', ...lists, '--create-ui=maybe']);
+    expect(stderr.split('\n')).toEqual([
+      '--create-ui: must be true or false (got "maybe")',
+      expect.stringMatching(/^--outbound-allow: .*\(got "nope"\)$/),
+      expect.stringMatching(/^--cors-origins: .*\(got "b.example"\)$/),
+      '',
+    ]);
+  });
+
+  test('are told beside the mistakes of the file', async () => {
+    const file = folder.write('both.yaml', GOOD.replace('kind: expression,', 'kind: expresion,'));
+    const { code, stderr } = await runProgram(['serve', '--config', file, '--port', 'abc']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('agents.doubler.engine.kind');
+    expect(stderr).toContain('--port: must be');
+  });
+
+  test('a missing configuration file is one line', async () => {
+    const { code, stderr } = await runProgram(['serve'], { cwd: folder.path });
+    expect(code).toBe(1);
+    expect(stderr).toBe('there is no starling.yaml here; name the configuration file with --config <file>\n');
+  });
+
+  test('Postgres is refused by name, and its password is not shown', async () => {
+    const file = folder.write('postgres.yaml', GOOD);
+    const { code, stderr } = await runProgram(['serve', '--config', file], { env: { DATABASE_URL: 'postgres://me:hunter2@db/starling' } });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^database_url: this build serves SQLite only.*\n$/);
+    expect(stderr).not.toContain('hunter2');
+  });
+});
+
+describe('starling migrate', () => {
+  test('makes the database, and finds it up to date afterwards', async () => {
+    const path = join(folder.path, 'new/starling.db');
+    for (let time = 1; time <= 2; time += 1) {
+      expect(await runProgram(['migrate', '--database-url', `sqlite:${path}`])).toEqual({ code: 0, stdout: `${path} is up to date\n`, stderr: '' });
+    }
+  });
+
+  test('reads the database of the configuration file', async () => {
+    const path = join(folder.path, 'configured.db');
+    const file = folder.write('migrate.yaml', `server: { database_url: "sqlite:${path}" }\n${GOOD}`);
+    expect((await runProgram(['migrate', '--config', file])).stdout).toBe(`${path} is up to date\n`);
+  });
+
+  test('of a file that is no database is refused in one line, and leaves it as it is', async () => {
+    const path = folder.write('letter.txt', 'Dear all, this is no database, however long one looks at it.');
+    expect(await runProgram(['migrate', '--database-url', `sqlite:${path}`])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `database_url: ${path} is no SQLite database; name another file, which is made where it is missing\n`,
+    });
+    expect(readFileSync(path, 'utf8')).toMatch(/^Dear all/);
+  });
+
+  test('of a folder is refused in one line', async () => {
+    const { code, stderr } = await runProgram(['migrate', '--database-url', `sqlite:${folder.path}`]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^database_url: cannot open .*\n$/);
+  });
+});

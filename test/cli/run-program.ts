@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { builtProgram } from '../support/built-program.js';
+
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the built program to its end, with no environment but what is given. */
+export async function runProgram(args: string[], { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {}): Promise<Ended> {
+  const program = await builtProgram();
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [program, ...args], { env: { PATH: process.env.PATH, ...env }, cwd }, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+}
+
+/** A folder of its own for one test file. */
+export class Folder {
+  readonly path = mkdtempSync(join(tmpdir(), 'starling-cli-'));
+
+  write(name: string, text: string): string {
+    const path = join(this.path, name);
+    writeFileSync(path, text);
+    return path;
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true });
+  }
+}

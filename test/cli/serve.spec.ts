@@ -1,0 +1,183 @@
+// The built program as a child process on real SQLite files: how it starts, what it says, how it stops.
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { builtProgram } from '../support/built-program.js';
+import { eventually } from '../support/eventually.js';
+import { Service } from '../support/service.js';
+import { Folder, runProgram } from './run-program.js';
+
+const folder = new Folder();
+const services: Service[] = [];
+
+beforeAll(async () => {
+  await builtProgram();
+  // Runs until it is told to stop: on timeout, or when the service has waited for it long enough.
+  folder.write('patient.mjs', 'export default (inputs, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(null)));');
+  folder.write('careless.mjs', 'export default async () => { void Promise.reject(new Error("nobody waits for me")); return null; };');
+}, 180_000);
+afterEach(async () => {
+  await Promise.all(services.splice(0).map((service) => service.kill()));
+});
+afterAll(() => folder.remove());
+
+const CONFIG = `
+types:
+  Order:
+    schema: { type: object, required: [note], properties: { note: { type: string } }, examples: [{ note: "it's urgent" }] }
+agents:
+  echo: { consumes: [{ types: [Order] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: "{'note': payload.note}" } }
+  patient: { consumes: [{ types: [Wait] }], publishes: [{ type: Never }], engine: { kind: function, module: ./patient.mjs } }
+  careless: { consumes: [{ types: [Fall] }], publishes: [{ type: Never }], engine: { kind: function, module: ./careless.mjs } }
+`;
+
+let databases = 0;
+const newDatabase = (): string => `sqlite:${join(folder.path, `${(databases += 1)}.db`)}`;
+
+const startOnce = (args: string[], database: string): Promise<Service> =>
+  Service.start(['--config', folder.write('starling.yaml', CONFIG), '--database-url', database, ...args]);
+
+/** Until the test's end. */
+async function start(args: string[] = [], database = newDatabase()): Promise<Service> {
+  const service = await startOnce(args, database);
+  services.push(service);
+  return service;
+}
+
+const messagesOf = (service: Service): string[] =>
+  service.log.filter((line) => line.startsWith('{')).map((line) => (JSON.parse(line) as { msg: string }).msg);
+
+const publish = (service: Service, type: string, path = '/api/v1/artifacts'): Promise<Response> =>
+  fetch(service.url + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Correlation-ID': `c-${type}` },
+    body: JSON.stringify({ type, payload: { note: 'x' } }),
+  });
+
+const statusOf = async (service: Service, path: string): Promise<number> => (await fetch(service.url + path)).status;
+
+async function startPatientWork(service: Service): Promise<void> {
+  expect((await publish(service, 'Wait')).status).toBe(200);
+}
+
+const ended = async (service: Service): Promise<number | null> => {
+  if (service.process.exitCode === null) await once(service.process, 'exit');
+  return service.process.exitCode;
+};
+
+describe('the start', () => {
+  const database = newDatabase();
+  let service: Service;
+  beforeAll(async () => {
+    service = await startOnce([], database);
+  });
+  afterAll(() => service.kill());
+
+  test('logs JSON lines, and tells the person at the terminal where to look', async () => {
+    expect(await statusOf(service, '/health')).toBe(200);
+    await eventually('the log has the start', () => messagesOf(service).includes('serving'));
+    const told = service.log.filter((line) => !line.startsWith('{'));
+    expect(told).toEqual([`Serving 3 agents at ${service.url}, documentation at ${service.url}/docs`, expect.stringMatching(/^Try: curl /)]);
+  });
+
+  test('shows a command that works when it is pasted into a shell', async () => {
+    await eventually('the command is shown', () => service.log.some((line) => line.startsWith('Try: ')));
+    const command = service.log.find((line) => line.startsWith('Try: '))!.slice('Try: '.length);
+    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+    expect(JSON.parse(stdout)).toMatchObject({ completed: true, artifacts: [{ type: 'Echo', payload: { note: "it's urgent" } }] });
+  });
+
+  test('on a database that another process holds is refused in one line', async () => {
+    const second = await runProgram(['serve', '--port', '0', '--config', join(folder.path, 'starling.yaml'), '--database-url', database]);
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(second.stderr).toMatch(/^database_url: .* is in use by another starling process;.*\n$/);
+  });
+
+  test('on a port that is taken is refused in one line', async () => {
+    const { port } = new URL(service.url);
+    const second = await runProgram(['serve', '--port', port, '--config', join(folder.path, 'starling.yaml'), '--database-url', newDatabase()]);
+    expect(second).toEqual({ code: 1, stdout: '', stderr: `port: ${port} on 127.0.0.1 is in use by another program; stop it, or choose another port with --port\n` });
+  });
+
+  test('on an address that is not of this machine is refused in one line', async () => {
+    const refused = await runProgram(['serve', '--host', '192.0.2.1', '--port', '0', '--config', join(folder.path, 'starling.yaml'), '--database-url', newDatabase()]);
+    expect(refused).toEqual({ code: 1, stdout: '', stderr: 'host: 192.0.2.1 is no address of this machine; choose another with --host\n' });
+  });
+
+  test('says what this build does not have, without the URL that may hold a token, and goes on', async () => {
+    const other = await start(['--dashboard', '--create-ui=true', '--webhook-url', 'http://127.0.0.1:9/hunter2']);
+    const said = [/^dashboard: this build has no web app yet/, /^webhook_url: this build does not deliver/];
+    await eventually('the log says it', () => said.every((line) => messagesOf(other).some((message) => line.test(message))));
+    expect(other.log.join('\n')).not.toContain('hunter2');
+  });
+});
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  test('ends an idle service with 0, and its database is free for the next', async () => {
+    const database = newDatabase();
+    const service = await start([], database);
+    expect(await service.kill(signal)).toBe(0);
+    await eventually('the last line has arrived', () => messagesOf(service).at(-1) === 'stopped');
+    await start([], database);
+  });
+});
+
+describe('a graceful stop', () => {
+  test('does not wait for connections that are idle or that never send a request', async () => {
+    const service = await start();
+    expect(await statusOf(service, '/health/live')).toBe(200); // fetch keeps its connection open
+    const silent = connect(Number(new URL(service.url).port), '127.0.0.1');
+    silent.on('error', () => undefined);
+    await once(silent, 'connect');
+    expect(await service.kill('SIGTERM')).toBe(0);
+    silent.destroy();
+  });
+
+  test('turns ready to 503 and takes no new work while what runs has its grace, then hands it back', async () => {
+    const database = newDatabase();
+    const service = await start(['--shutdown-grace', '2s'], database);
+    const waiting = publish(service, 'Wait', '/api/v1/artifacts/sync');
+    const status = (): Promise<object> => service.get('/api/v1/correlations/c-Wait/status');
+    await eventually('the work has begun', async () => JSON.stringify(await status()).includes('active'));
+    service.process.kill('SIGTERM');
+    await eventually('readiness is 503', async () => (await statusOf(service, '/health/ready')) === 503);
+    expect(await statusOf(service, '/health/live')).toBe(200);
+    expect((await publish(service, 'Order')).status).toBe(503);
+    expect(await ended(service)).toBe(0);
+    expect(await (await waiting).json()).toMatchObject({ correlation_id: 'c-Wait', completed: false, artifacts: [] });
+
+    const next = await start([], database);
+    expect(await next.get('/api/v1/correlations/c-Wait/status')).toMatchObject({ state: 'active', has_pending_work: true });
+    expect(await next.get('/api/v1/correlations/c-Order/status')).toMatchObject({ state: 'not_found' });
+  });
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('is cut short by a second signal: %s ends at once with %d', async (second, code) => {
+    const service = await start(['--shutdown-grace', '1m']);
+    await startPatientWork(service);
+    service.process.kill('SIGTERM');
+    await eventually('readiness is 503', async () => (await statusOf(service, '/health/ready')) === 503);
+    expect(await service.kill(second)).toBe(code);
+  });
+
+  test('is not cut short by the second SIGINT that npm passes on for the same Ctrl-C', async () => {
+    const service = await start(['--shutdown-grace', '1s']);
+    await startPatientWork(service);
+    service.process.kill('SIGINT');
+    service.process.kill('SIGINT');
+    expect(await ended(service)).toBe(0);
+  });
+});
+
+test('an error that nobody catches is logged and ends the process with 1', async () => {
+  const service = await start();
+  // Whether the answer comes before the end is a matter of chance.
+  await publish(service, 'Fall').catch(() => undefined);
+  expect(await ended(service)).toBe(1);
+  await eventually('the last line has arrived', () => messagesOf(service).includes('unhandled rejection: ending'));
+  expect(service.log.join('\n')).toContain('nobody waits for me');
+});
