@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { builtProgram } from '../support/built-program.js';
+
+const STARLING = pathToFileURL(resolve(import.meta.dirname, '../../dist/index.js')).href;
+const NEST = pathToFileURL(createRequire(import.meta.url).resolve('@nestjs/common')).href;
+
+/** A team's own program: an agent class that injects a provider of another module. Decorators as functions, to need no compiler. */
+const PROGRAM = `
+import { Inject, Module } from '${NEST}';
+import { Agent, serve } from '${STARLING}';
+
+class Prices {
+  of(product) {
+    if (product !== 'Lamp') throw new Error('there is no price for ' + product);
+    return 39.5;
+  }
+}
+class PricesModule {}
+Module({ providers: [Prices], exports: [Prices] })(PricesModule);
+
+class Quoter {
+  constructor(prices) { this.prices = prices; }
+  async execute([inquiry]) { return { price: this.prices.of(inquiry.payload.product) }; }
+}
+Inject(Prices)(Quoter, undefined, 0);
+Agent({ name: 'quoter', consumes: [{ types: ['Inquiry'] }], publishes: [{ type: 'Quote' }], retry: { attempts: 1 } })(Quoter);
+
+await serve({ config: 'starling.yaml', flags: { port: '0' }, agents: [Quoter], imports: process.env.WITHOUT_PRICES ? [] : [PricesModule] });
+`;
+
+// Real: the built package in a program of its own, Nest's injection, HTTP, a SQLite file. Nothing is faked.
+describe("agent classes in a team's own program", () => {
+  let folder: string;
+  let child: ChildProcess;
+
+  beforeAll(async () => {
+    await builtProgram();
+    folder = await mkdtemp(join(tmpdir(), 'starling-team-'));
+    await writeFile(join(folder, 'main.mjs'), PROGRAM);
+    await writeFile(join(folder, 'starling.yaml'), 'types: { Quote: { schema: { required: [price], properties: { price: { type: number } } } } }\n');
+  }, 180_000);
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterEach(() => {
+    child.kill('SIGKILL');
+  });
+
+  const run = (env: Record<string, string> = {}): ChildProcess =>
+    spawn(process.execPath, ['main.mjs'], { cwd: folder, env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+
+  async function outputUntil(pattern: RegExp): Promise<RegExpExecArray> {
+    const seen: string[] = [];
+    for await (const line of createInterface({ input: child.stderr! })) {
+      seen.push(line);
+      const match = pattern.exec(line);
+      if (match) return match;
+    }
+    throw new Error(`the program ended without saying ${pattern}:\n${seen.join('\n')}`);
+  }
+
+  it('run like those of the configuration file, with what they inject', async () => {
+    child = run();
+    const [url] = await outputUntil(/http:\/\/127\.0\.0\.1:\d+/);
+    const publish = async (product: string): Promise<{ type: string; payload: object }[]> => {
+      const response = await fetch(`${url}/api/v1/artifacts/sync`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ type: 'Inquiry', payload: { product } }),
+      });
+      return ((await response.json()) as { artifacts: { type: string; payload: object }[] }).artifacts;
+    };
+
+    expect(await publish('Lamp')).toMatchObject([{ type: 'Quote', payload: { price: 39.5 } }]);
+    expect(await publish('Sofa')).toMatchObject([
+      { type: 'WorkflowError', payload: { failed_agent: 'quoter', error_message: 'there is no price for Sofa', attempts: 1 } },
+    ]);
+  });
+
+  it('fail the start where nothing provides what they inject', async () => {
+    child = run({ WITHOUT_PRICES: '1' });
+    const exited = once(child, 'exit');
+    await outputUntil(/Prices/);
+    expect(await exited).toEqual([1, null]);
+  });
+});

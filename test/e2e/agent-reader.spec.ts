@@ -1,0 +1,66 @@
+import { Board } from './board.js';
+
+const CONFIG = `
+types:
+  Note: { schema: { type: object } }
+agents:
+  reader:
+    labels: [pii]
+    consumes: [{ types: [Ask] }]
+    publishes: [{ type: Told }]
+    engine: { kind: function, module: ./reader.js }
+    retry: { attempts: 1 }
+`;
+
+// Asks what the artifact says, and tells what came of it.
+const READER = `export default async ([{ payload }], { blackboard }) => {
+  const found = 'id' in payload ? [await blackboard.get(payload.id)] : await blackboard.list(payload.filter);
+  return { found: found.map((artifact) => artifact && artifact.payload.n) };
+};`;
+
+/** Real: the application, its SQLite file, HTTP, a function agent. */
+describe('what an agent reads of the blackboard', () => {
+  let board: Board;
+  let ids: string[];
+
+  beforeAll(async () => {
+    board = await Board.start(CONFIG, { files: { 'reader.js': READER } });
+    // Every tenth is for this agent; of the others it sees nothing.
+    for (let n = 0; n < 600; n += 1) {
+      const visibility = n % 10 === 0 ? { kind: 'Labelled', required_labels: ['pii'] } : { kind: 'Private', agents: ['another'] };
+      await board.publish('Note', { n }, { visibility, tags: [n < 300 ? 'early' : 'late'], correlation: 'notes' });
+    }
+    const response = await board.http.get('/api/v1/artifacts?type=Note&limit=20');
+    ids = (response.body as { items: { id: string }[] }).items.map(({ id }) => id);
+  }, 60_000);
+
+  afterAll(() => board.app.close());
+
+  const ask = async (payload: object): Promise<unknown> => {
+    const { artifacts } = await board.publishSync('Ask', payload);
+    return artifacts.map(({ type, payload: told }) => (type === 'Told' ? told.found : told.error_message))[0];
+  };
+  const tens = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => (from + index) * 10);
+
+  it('is filled with what it may see, however much lies in between', async () => {
+    expect(await ask({ filter: { type: ['Note'] } })).toEqual(tens(0, 50));
+    expect(await ask({ filter: { type: ['Note'], limit: 3 } })).toEqual(tens(0, 3));
+    expect(await ask({ filter: { type: ['Note'], limit: 500 } })).toEqual(tens(0, 60));
+  });
+
+  it('comes in the order and through the filters that it asks for', async () => {
+    expect(await ask({ filter: { type: ['Note'], limit: 2, order: 'desc' } })).toEqual([590, 580]);
+    expect(await ask({ filter: { tag: ['late'], limit: 2, correlation_id: 'notes', produced_by: ['external'] } })).toEqual([300, 310]);
+    expect(await ask({ filter: { correlation_id: 'notes', produced_by: ['reader'] } })).toEqual([]);
+  });
+
+  it('has no artifact that it may not see, by its id either', async () => {
+    expect(await ask({ id: ids[10] })).toEqual([10]);
+    expect(await ask({ id: ids[11] })).toEqual([null]);
+    expect(await ask({ id: 'no id' })).toEqual([null]);
+  });
+
+  it('has a limit', async () => {
+    expect(await ask({ filter: { limit: 501 } })).toContain('limit: must be a whole number from 1 to 500');
+  });
+});

@@ -1,0 +1,48 @@
+// The probes of the real application, while it works and while it stops.
+import { startApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+
+const UP = { database: { status: 'up', responseTime: expect.any(Number) }, executor: { status: 'up' } };
+
+const SLOW = `
+export default (inputs, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(null)));
+`;
+
+const CONFIG = `
+agents:
+  slow:
+    consumes: [{ types: [Message] }]
+    publishes: [{ type: Never }]
+    engine: { kind: function, module: ./slow.js }
+`;
+
+let app: TestApp;
+beforeAll(async () => void (app = await startApp({ config: CONFIG, files: { 'slow.js': SLOW }, settings: { shutdownGraceMs: 1_000 } })));
+
+it('are ok while the service works', async () => {
+  for (const path of ['/health', '/health/ready']) {
+    const { body, headers } = await app.http.get(path).expect(200);
+    expect(body).toEqual({ status: 'ok', info: UP, error: {}, details: UP });
+    expect(headers['cache-control']).toContain('no-store');
+  }
+  await app.http.get('/health/live').expect(200, { status: 'ok', info: {}, error: {}, details: {} });
+});
+
+it('say "error" once it stops, while running work gets its grace and the process lives', async () => {
+  await app.http.post('/api/v1/artifacts').send({ type: 'Message' }).expect(200);
+  await eventually('the agent runs', async () => {
+    const { text } = await app.http.get('/metrics');
+    return /^starling_queue_wait_seconds_count\{agent="slow"\} 1$/m.test(text);
+  });
+  // As at SIGTERM: the address stays open while running executions have their grace.
+  const closing = app.close();
+  const down = { executor: { status: 'down', message: 'shutting down' } };
+  for (const path of ['/health', '/health/ready']) {
+    const { status, body } = (await app.http.get(path)) as { status: number; body: object };
+    expect([status, body]).toEqual([503, { status: 'error', info: { database: UP.database }, error: down, details: { ...UP, ...down } }]);
+  }
+  await app.http.get('/health/live').expect(200);
+  const refused = await app.http.post('/api/v1/artifacts').send({ type: 'Message' });
+  expect([refused.status, Object.keys(refused.body as object), Number(refused.headers['retry-after']) > 0]).toEqual([503, ['detail'], true]);
+  await closing;
+});

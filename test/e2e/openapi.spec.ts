@@ -1,0 +1,131 @@
+// The OpenAPI document that the real application serves, against its routes and against a linter from npm.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { startApp, type TestApp } from '../support/app.js';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+interface Documented {
+  name: string;
+  operation: NonNullable<OpenAPIObject['paths'][string]['get']>;
+}
+
+const CONFIG = `
+agents:
+  classifier:
+    consumes: [{ types: [CustomerMessage] }]
+    publishes: [{ type: Intent }]
+    engine: { kind: expression, expression: '{"intent": "card_arrival"}' }
+`;
+
+let app: TestApp;
+let document: OpenAPIObject;
+let operations: Documented[];
+beforeAll(async () => {
+  app = await startApp({ config: CONFIG, settings: { serverName: 'Support <desk>' } });
+  document = (await app.http.get('/openapi.json').expect(200)).body as OpenAPIObject;
+  operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method]).map((method) => ({ name: `${method} ${path}`, operation: item[method]! })),
+  );
+});
+afterAll(() => app.close());
+
+/** What is not there, as a list to compare with an empty one: a failure names every route at once. */
+const lacking = (holds: (documented: Documented) => boolean): string[] => operations.filter((one) => !holds(one)).map(({ name }) => name);
+
+it('is OpenAPI 3.0 under the name of the server', () => {
+  expect(document.openapi).toMatch(/^3\.0\./);
+  expect(document.info.title).toBe('Support <desk>');
+});
+
+it('has every route, and no other', () => {
+  interface Layer {
+    route?: { path: string; methods: Record<string, boolean> };
+  }
+  const { router } = app.app.getHttpAdapter().getInstance() as unknown as { router: { stack: Layer[] } };
+  const routes = router.stack.flatMap(({ route }) =>
+    route ? Object.keys(route.methods).map((method) => `${method} ${route.path.replace(/:(\w+)/g, '{$1}')}`) : [],
+  );
+  expect(operations.map(({ name }) => name).sort()).toEqual(routes.sort());
+});
+
+it('gives every route a summary, a unique id and a described tag', () => {
+  const tags = document.tags!.map(({ name }) => name);
+  expect(lacking(({ operation }) => Boolean(operation.summary))).toEqual([]);
+  expect(lacking(({ operation }) => operation.tags?.length === 1 && tags.includes(operation.tags[0]!))).toEqual([]);
+  expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
+});
+
+it('gives every route its success and its errors, each with a description and an example', () => {
+  interface Answer {
+    description?: string;
+    content?: Record<string, { schema?: { $ref?: string }; example?: unknown }>;
+    headers?: Record<string, unknown>;
+  }
+  for (const { name, operation } of operations) {
+    const answers = Object.entries(operation.responses) as [string, Answer][];
+    const statuses = answers.map(([status]) => status);
+    const required = operation.requestBody ? ['200', '400', '403', '413', '415', '500'] : ['200', '403', '500'];
+    expect([name, statuses]).toEqual([name, expect.arrayContaining(required)]);
+    for (const [status, { description, content = {}, headers }] of answers) {
+      const [body] = Object.values(content);
+      const where = `${name} ${status}`;
+      expect([where, typeof description, body?.example === undefined, Object.keys(headers ?? {})]).toEqual(
+        [where, 'string', false, expect.arrayContaining(['X-Request-ID'])],
+      );
+      const isError = status !== '200' && !name.includes('/health');
+      if (isError) expect([where, body?.schema?.$ref, Object.keys(body?.example as object)]).toEqual([where, expect.stringContaining('ErrorBody'), ['detail']]);
+    }
+  }
+});
+
+it('gives every body an example, which the service takes as it stands', async () => {
+  interface Body {
+    content: Record<string, { examples: Record<string, { value: object }> }>;
+  }
+  for (const { name, operation } of operations.filter((one) => one.operation.requestBody)) {
+    const examples = Object.values((operation.requestBody as Body).content['application/json']!.examples);
+    expect([name, examples.length > 0]).toEqual([name, true]);
+    for (const { value } of examples) {
+      const answer = await app.http.post(name.replace('post ', '').replace('{agent_name}', 'classifier')).send(value);
+      expect([name, answer.status, answer.body]).toEqual([name, 200, expect.anything()]);
+    }
+  }
+});
+
+it('gives every route with a parameter or a filter its 400, and every parameter a description and an example', () => {
+  interface Parameter {
+    name: string;
+    in: string;
+    description?: string;
+    example?: unknown;
+    schema?: { example?: unknown; type?: string };
+  }
+  expect(lacking(({ operation }) => !operation.parameters?.some((one) => (one as Parameter).in === 'query') || '400' in operation.responses)).toEqual([]);
+  for (const { name, operation } of operations) {
+    for (const parameter of (operation.parameters ?? []) as Parameter[]) {
+      const example = parameter.example ?? parameter.schema?.example;
+      expect([name, parameter.name, typeof parameter.description, typeof parameter.schema?.type, example === undefined]).toEqual(
+        [name, parameter.name, 'string', 'string', false],
+      );
+    }
+  }
+});
+
+it('passes the linter with the rules of redocly.yaml', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'starling-openapi-'));
+  const file = join(folder, 'openapi.json');
+  await writeFile(file, JSON.stringify(document));
+  const cli = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js');
+  const env = { ...process.env, NODE_OPTIONS: '', REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const run = promisify(execFile)(process.execPath, [cli, 'lint', file, '--config', join(ROOT, 'redocly.yaml'), '--format', 'json'], { env });
+  const { stdout } = await run.catch((failed: { stdout: string }) => failed);
+  const { totals, problems } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { totals: object; problems: unknown[] };
+  expect([totals, problems]).toEqual([{ errors: 0, warnings: 0, ignored: 0 }, []]);
+  await rm(folder, { recursive: true });
+});

@@ -1,0 +1,79 @@
+import type { Test } from 'supertest';
+import { eventually } from '../support/eventually.js';
+import { Board } from './board.js';
+
+const CONFIG = `
+agents:
+  gate:
+    consumes: [{ types: [Gate] }]
+    publishes: [{ type: Done }]
+    engine: { kind: function, module: ./gate.js }
+    concurrency: 1
+  wide:
+    consumes: [{ types: [Wide] }]
+    publishes: [{ type: Done }]
+    engine: { kind: function, module: ./wide.js }
+    concurrency: 10
+`;
+
+const FILES = {
+  'gate.js': `globalThis.openGate = []; export default () => new Promise((resolve) => globalThis.openGate.push(() => resolve(null)));`,
+  'wide.js': `globalThis.openWide = []; export default () => new Promise((resolve) => globalThis.openWide.push(() => resolve(null)));`,
+};
+
+const shared = globalThis as unknown as { openGate: (() => void)[]; openWide: (() => void)[] };
+
+/** Real: the whole app over HTTP on a SQLite file. */
+describe('more work than there is room for', () => {
+  let board: Board;
+
+  beforeAll(async () => {
+    board = await Board.start(CONFIG, { files: FILES, settings: { maxPendingExecutions: 2, maxConcurrentExecutions: 3 } });
+  });
+
+  afterAll(() => board.close());
+
+  const post = (path: string, body: object): Test => board.http.post(path).set('X-Correlation-ID', 'refused').set('X-Idempotency-Key', 'later').send(body);
+  const waiting = async (): Promise<number> => Number(/^starling_queue_depth (\d+)$/m.exec((await board.http.get('/metrics')).text)![1]);
+  const stored = async (): Promise<number> =>
+    ((await board.http.get('/api/v1/artifacts/summary')).body as { summary: { total_count: number } }).summary.total_count;
+
+  it('is refused with 503 and Retry-After once max_pending_executions wait, and nothing of it is stored', async () => {
+    const accepted = [await board.publish('Gate', {})];
+    await eventually('the first one runs', () => shared.openGate?.length === 1);
+    accepted.push(await board.publish('Gate', {}), await board.publish('Gate', {}));
+    expect(await waiting()).toBe(2);
+    const before = await stored();
+    const detail = '2 executions are waiting, which is the most this service takes; try again later';
+    const refused = [
+      await post('/api/v1/artifacts', { type: 'Gate' }),
+      await post('/api/v1/artifacts/sync', { type: 'Gate' }),
+      await post('/api/v1/agents/gate/run', { inputs: [{ type: 'Gate', payload: {} }] }),
+    ];
+    expect(refused.map(({ status, body, headers }) => [status, body, headers['retry-after']])).toEqual(Array(3).fill([503, { detail }, '5']));
+    expect(await stored()).toBe(before);
+    expect(await board.status('refused')).toMatchObject({ state: 'not_found' });
+
+    for (let opened = 0; opened < 3; opened += 1) {
+      await eventually('the next one runs', () => shared.openGate.length > opened);
+      shared.openGate[opened]!();
+    }
+    for (const correlation of accepted) expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
+    const retried = await post('/api/v1/artifacts', { type: 'Done' });
+    expect([retried.status, retried.headers['x-idempotency-replayed']]).toEqual([200, undefined]);
+  });
+
+  it('waits where max_concurrent_executions run, whatever each agent could take', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n += 1) ids.push(await board.publish('Wide', {}));
+    await eventually('three run', () => shared.openWide?.length === 3);
+    expect(await waiting()).toBe(2);
+    shared.openWide[0]!();
+    await eventually('a fourth runs', () => shared.openWide.length === 4);
+    expect(await waiting()).toBe(1);
+    shared.openWide[1]!();
+    await eventually('the last runs', () => shared.openWide.length === 5);
+    shared.openWide.slice(2).forEach((open) => open());
+    for (const id of ids) expect(await board.ended(id)).toMatchObject({ state: 'completed' });
+  });
+});

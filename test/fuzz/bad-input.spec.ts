@@ -1,0 +1,105 @@
+// The whole application on a SQLite file, over HTTP. Faked: the clock's pace, so that five minutes' timeouts pass at once.
+import fc from 'fast-check';
+import { FastClock } from '../support/fast-clock.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { printedSeed } from '../support/random.js';
+import { AGENTS, AGENT_FILES, Shouter } from './agents.js';
+import { AnswerCheck } from './answers.js';
+import { BODY_LIMIT } from './bodies.js';
+import type { ApiDocument } from './document.js';
+import { Ledger, Tables } from './ledger.js';
+import { type FuzzRequest, inWords, requestsOf } from './requests.js';
+import { type Answer, Client } from './send.js';
+
+const REQUESTS = Number(process.env.STARLING_FUZZ_REQUESTS ?? 10_000);
+const ROUND = 1_000;
+const JSON_BODY = { 'Content-Type': 'application/json' };
+
+let app: TestApp;
+let client: Client;
+let tables: Tables;
+const ledger = new Ledger();
+
+beforeAll(async () => {
+  app = await startApp({
+    config: AGENTS,
+    files: AGENT_FILES,
+    agents: [Shouter],
+    clock: new FastClock(1_000),
+    settings: { bodyLimitBytes: BODY_LIMIT, leaseMs: 3_600_000, logLevel: 'warn' },
+  });
+  client = new Client(app.url);
+  tables = new Tables(app.folder);
+});
+afterAll(async () => {
+  client.close();
+  tables.close();
+  await app.close();
+});
+
+const get = async <T>(path: string): Promise<T> => JSON.parse((await client.send({ method: 'GET', target: path, headers: {}, body: null })).text) as T;
+
+/** What there is to ask for, by the names of the fields that ask for it. */
+async function knownValues() {
+  const types = (await get<{ artifact_types: { name: string }[] }>('/api/v1/artifact-types')).artifact_types.map(({ name }) => name);
+  const agents = (await get<{ agents: { name: string }[] }>('/api/v1/agents')).agents.map(({ name }) => name);
+  for (const type of types) await publish(type);
+  const { items } = await get<{ items: { id: string }[] }>('/api/v1/artifacts');
+  const ids = items.map(({ id }) => id);
+  const correlations = ['order-1', 'order-2', 'order-3'];
+  return {
+    type: types,
+    payload: [{ text: 'hello', n: 1, key: 'a' }, { text: 'x', n: -2, key: null }],
+    inputs: types.map((type) => [{ type, payload: { text: 'hello', n: 1, key: 'a' } }]),
+    agent_name: agents,
+    agent_id: agents,
+    produced_by: [...agents, 'external'],
+    artifact_id: ids,
+    after: ids,
+    correlation_id: correlations,
+    'X-Correlation-ID': correlations,
+    'X-Idempotency-Key': ['key-1', 'key-2', 'key-3', 'key-4'],
+    file: ['swagger-ui.css', 'start-redoc.js'],
+  };
+}
+
+async function publish(type: string): Promise<void> {
+  const body = Buffer.from(JSON.stringify({ type, payload: { text: 'hello', n: 1, key: 'a' } }));
+  const request = { method: 'POST', target: '/api/v1/artifacts', headers: JSON_BODY, body, route: null };
+  ledger.enter(request, await client.send(request));
+}
+
+/** It answers, its agents work, and nothing has gone wrong that it did not foresee. */
+async function expectHealthy(): Promise<void> {
+  expect(await get('/health')).toMatchObject({ status: 'ok' });
+  const body = Buffer.from(JSON.stringify({ type: 'Whisper', payload: { text: 'still there' } }));
+  const { text } = await client.send({ method: 'POST', target: '/api/v1/artifacts/sync', headers: JSON_BODY, body });
+  expect(JSON.parse(text)).toMatchObject({ completed: true, artifacts: [{ payload: { text: 'STILL THERE' } }, { type: 'Routing' }] });
+  expect(app.logLines.filter(({ level }) => (level as number) >= 50)).toEqual([]);
+}
+
+it(`${REQUESTS} requests of every kind are answered as documented, and what is refused stores nothing`, async () => {
+  const document = await get<ApiDocument>('/openapi.json');
+  const check = new AnswerCheck(document);
+  const statuses: Record<string, number> = {};
+  const problems: string[] = [];
+  const judge = (request: FuzzRequest, answer: Answer): void => {
+    statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+    const found = check.problemsOf(answer, request);
+    problems.push(...found.map((problem) => `${problem}: ${inWords(request)} → ${answer.status} ${answer.text.slice(0, 500)}`));
+    ledger.enter(request, answer);
+  };
+  const ask = (request: FuzzRequest): Promise<void> =>
+    client.send(request).then(
+      (answer) => judge(request, answer),
+      (error: Error) => void problems.push(`${error.message}: ${inWords(request)}`),
+    );
+  const requests = fc.sample(requestsOf(document, await knownValues()), { seed: printedSeed(), numRuns: REQUESTS });
+  for (let sent = 0; sent < REQUESTS; sent += ROUND) {
+    await Promise.all(requests.slice(sent, sent + ROUND).map(ask));
+    expect(problems.slice(0, 5)).toEqual([]);
+    expect(tables.holdings).toEqual(ledger.holdings);
+  }
+  console.log(`answers by status: ${JSON.stringify(statuses)}`);
+  await expectHealthy();
+}, 300_000);

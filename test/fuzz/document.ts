@@ -1,0 +1,56 @@
+/** What the tests read of an OpenAPI document. */
+export interface ApiDocument {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+export interface Operation {
+  operationId: string;
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
+}
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  schema: Schema;
+}
+
+export interface Schema {
+  $ref?: string;
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  enum?: string[];
+  type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
+  nullable?: boolean;
+  format?: string;
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  maxItems?: number;
+  items?: Schema;
+  required?: string[];
+  properties?: Record<string, Schema>;
+  example?: unknown;
+}
+
+/** One route, as the document describes it. */
+export interface Route extends Operation {
+  method: string;
+  /** Its pattern, such as `/api/v1/artifacts/{artifact_id}`. */
+  path: string;
+}
+
+export const routesOf = (document: ApiDocument): Route[] =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
+  );
+
+/** The schema that a reference points to, or the schema itself. */
+export function resolved(schema: Schema, document: ApiDocument): Schema {
+  if (schema.$ref === undefined) return schema;
+  return resolved(document.components.schemas[schema.$ref.split('/').at(-1)!]!, document);
+}

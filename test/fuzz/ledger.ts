@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { tellsFailedAgent } from './answers.js';
+import type { Answer } from './send.js';
+import type { FuzzRequest } from './requests.js';
+
+/** What the database holds on behalf of requests; agents add to none of it. */
+export interface Holdings {
+  published: number;
+  directRuns: number;
+  correlations: string[];
+  keys: string[];
+}
+
+/** What accepted requests must have left in the database. Whatever else is there, a refused one has left. */
+export class Ledger {
+  private published = 0;
+  private directRuns = 0;
+  private readonly correlations = new Set<string>();
+  private readonly keys = new Set<string>();
+
+  /** Goes by the answer: a target may be written in many ways. */
+  enter({ headers, body }: FuzzRequest, { status, headers: answered, text }: Answer): void {
+    const answer = status === 200 && text !== '' && answered['content-type']?.startsWith('application/json') ? (JSON.parse(text) as object) : {};
+    const isAccepted = 'status' in answer && answer.status === 'accepted';
+    const isSync = 'duration_ms' in answer;
+    if (isAccepted || isSync) {
+      const key = headers['X-Idempotency-Key'];
+      if (key !== undefined) this.keys.add(`POST /api/v1/artifacts${isSync ? '/sync' : ''} ${key}`);
+      if (answered['x-idempotency-replayed'] !== undefined) return;
+      this.published += 1;
+      this.correlations.add(answered['x-correlation-id'] as string);
+    } else if (tellsFailedAgent(status, text) || Object.keys(answer).join() === 'artifacts') {
+      this.directRuns += 1;
+      this.published += (JSON.parse(body!.toString()) as { inputs: unknown[] }).inputs.length;
+    }
+  }
+
+  get holdings(): Holdings {
+    const { published, directRuns, correlations, keys } = this;
+    return { published, directRuns, correlations: [...correlations].sort(), keys: [...keys].sort() };
+  }
+}
+
+/** Reads the application's file beside it. */
+export class Tables {
+  private readonly database: DatabaseSync;
+
+  constructor(folder: string) {
+    this.database = new DatabaseSync(join(folder, 'starling.db'), { readOnly: true });
+  }
+
+  get holdings(): Holdings {
+    const directly = `select distinct correlation_id as value from executions where direct = 1`;
+    return {
+      published: this.texts(`select id as value from artifacts where produced_by = 'external'`).length,
+      directRuns: this.texts(directly).length,
+      correlations: this.texts(`select id as value from correlations where id not in (${directly})`),
+      keys: this.texts(`select endpoint || ' ' || key as value from idempotency_keys`),
+    };
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  private texts(query: string): string[] {
+    return this.database.prepare(query).all().map(({ value }) => value as string).sort();
+  }
+}

@@ -1,0 +1,18 @@
+import { connect } from 'node:net';
+
+const NO_ANSWER_MS = 20_000;
+
+/** What comes back on a connection of its own for these bytes, after which the client sends no more. */
+export function sendRaw(url: string, bytes: Buffer): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true }, () => socket.end(bytes));
+    const chunks: Buffer[] = [];
+    const answered = (): void => resolve(Buffer.concat(chunks).toString('latin1'));
+    socket.setTimeout(NO_ANSWER_MS, () => socket.destroy(new Error(`no end within ${NO_ANSWER_MS} ms`)));
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('end', answered);
+    // A server that closes with bytes of ours unread resets the connection, after its answer.
+    socket.on('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' || error.code === 'EPIPE' ? answered() : reject(error)));
+  });
+}

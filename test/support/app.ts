@@ -1,0 +1,77 @@
+import 'reflect-metadata';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ModuleMetadata, Type } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { pino } from 'pino';
+import request from 'supertest';
+import type { Clock } from '../../src/common/clock.js';
+import { Lifecycle } from '../../src/common/lifecycle.js';
+import { resolveSettings } from '../../src/config/resolve-settings.js';
+import type { Settings } from '../../src/config/settings.js';
+import { createApp } from '../../src/create-app.js';
+import type { AgentClass } from '../../src/engines/engine.js';
+import { loadConfiguration } from '../../src/engines/load-configuration.js';
+
+export interface TestAppOptions {
+  /** The configuration file's text; without one, a catalog of no agents. */
+  config?: string;
+  /** A configuration file that exists already. */
+  configFile?: string;
+  /** Files to put beside the configuration, such as the modules of function agents, by their relative paths. */
+  files?: Record<string, string>;
+  settings?: Partial<Settings>;
+  clock?: Clock;
+  agents?: Type[];
+  imports?: ModuleMetadata['imports'];
+  /** The folder of an earlier application, to start again on its database; `close` then leaves it to that one. */
+  folder?: string;
+}
+
+export interface TestApp {
+  app: NestExpressApplication;
+  /** Without a slash at its end. */
+  url: string;
+  http: ReturnType<typeof request>;
+  lifecycle: Lifecycle;
+  folder: string;
+  /** Every line of the log from `info` on, parsed. */
+  logLines: Record<string, unknown>[];
+  /** Stops as the program does, and deletes the folder. */
+  close(): Promise<void>;
+}
+
+const NO_AGENTS = 'agents: {}\n';
+
+/** The application as `main` builds it, listening on a port of its own, on a SQLite file of its own. */
+export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'starling-test-')));
+  const { catalog, server } = await loadConfiguration(await writeFiles(folder, options), {}, (options.agents ?? []) as AgentClass[]);
+  const defaults = resolveSettings({ flags: {}, environment: {}, server });
+  const databaseUrl = `sqlite:${join(folder, 'starling.db')}`;
+  const settings: Settings = Object.assign(defaults, { databaseUrl, shutdownGraceMs: 2_000 }, options.settings);
+  const logLines: Record<string, unknown>[] = [];
+  const logger = pino({ level: settings.logLevel }, { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) });
+  const lifecycle = new Lifecycle();
+  const { agents, clock, imports } = options;
+  const app = await createApp({ settings, catalog, logger, lifecycle, clock, agents, imports });
+  await app.listen(0, '127.0.0.1');
+  const close = async (): Promise<void> => {
+    lifecycle.stop();
+    await app.close();
+    if (!options.folder) await rm(folder, { recursive: true, force: true });
+  };
+  return { app, url: await app.getUrl(), http: request(app.getHttpServer()), lifecycle, folder, logLines, close };
+}
+
+async function writeFiles(folder: string, { config = NO_AGENTS, configFile, files = {} }: TestAppOptions): Promise<string> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+  if (configFile) return configFile;
+  const file = join(folder, 'starling.yaml');
+  await writeFile(file, config);
+  return file;
+}

@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { builtProgram } from './built-program.js';
+import { eventually } from './eventually.js';
+
+/** The built program as a child process, on a port of its own choice. */
+export class Service {
+  private constructor(
+    readonly process: ChildProcess,
+    readonly url: string,
+    /** What it has said so far: JSON lines, and what it tells the person at the terminal. */
+    readonly log: readonly string[],
+  ) {}
+
+  /** Resolves when the service is ready. Rejects with its output when it ends before. */
+  static async start(args: string[], env: Record<string, string> = {}): Promise<Service> {
+    const child = spawn(process.execPath, [await builtProgram(), 'serve', '--port', '0', ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH, ...env },
+    });
+    const log: string[] = [];
+    const collect = (line: string): void => {
+      log.push(line);
+      if (log.length > 2_000) log.shift();
+    };
+    createInterface({ input: child.stdout }).on('line', collect);
+    const ended = new Promise<never>((_, reject) => {
+      child.once('exit', (code, signal) => reject(new Error(`the service ended (${code ?? signal}) before it was ready:\n${log.join('\n')}`)));
+    });
+    const address = new Promise<string>((resolve) => {
+      createInterface({ input: child.stderr }).on('line', (line) => {
+        collect(line);
+        const found = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0];
+        if (found) resolve(found);
+      });
+    });
+    const url = await Promise.race([address, ended]);
+    const ready = eventually('the service is ready', async () => (await fetch(`${url}/health/ready`)).status === 200);
+    await Promise.race([ready, ended]);
+    return new Service(child, url, log);
+  }
+
+  get hasEnded(): boolean {
+    return this.process.exitCode !== null || this.process.signalCode !== null;
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null> {
+    if (this.hasEnded) return this.process.exitCode;
+    const exited = once(this.process, 'exit');
+    this.process.kill(signal);
+    const [code] = (await exited) as [number | null];
+    return code;
+  }
+
+  async get<T>(path: string): Promise<T> {
+    const response = await fetch(`${this.url}${path}`);
+    if (response.status !== 200) throw new Error(`GET ${path} answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+}
