@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { builtProgram } from '../support/built-program.js';
+import { eventually } from '../support/eventually.js';
+import { Service } from '../support/service.js';
+import { breaches } from './invariants.js';
+import { Ledger, type Order } from './ledger.js';
+import { printedSeed, Random } from '../support/random.js';
+
+const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
+const ROUNDS = Number(process.env.STARLING_CRASH_ROUNDS ?? 8);
+const SENDERS = 12;
+
+/** Real: the built program as a process, its SQLite file, HTTP, SIGKILL. Nothing is faked. */
+describe(`killed ${ROUNDS} times under load`, () => {
+  let folder: string;
+  let service: Service | undefined;
+
+  beforeAll(async () => {
+    await builtProgram();
+    folder = await mkdtemp(join(tmpdir(), 'starling-crash-'));
+  });
+
+  afterAll(async () => {
+    await service?.kill();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('loses nothing that it acknowledged, doubles nothing, and leaves nothing unfinished', async () => {
+    const random = new Random(printedSeed());
+    const ledger = new Ledger();
+    const path = join(folder, 'starling.db');
+    const start = (): Promise<Service> => Service.start(['--config', CONFIG, '--database-url', `sqlite:${path}`, '--log-level', 'warn']);
+    let unfinished: Order[] = [];
+
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      service = await start();
+      const killed = killAfter(service, random.between(0, 800));
+      unfinished = await sendUntilKilled(service, ledger, random, unfinished, killed);
+    }
+
+    service = await start();
+    // A request whose answer was lost comes again with its key, and finds the same workflow.
+    for (const order of unfinished) expect(await ledger.send(service, order)).toBe(true);
+    await eventually('no work is left', () => nothingLeft(service!, path, ledger), 60_000);
+    expect(breaches(path, ledger)).toEqual([]);
+    expect(await service.kill('SIGTERM')).toBe(0);
+    console.log(`${ROUNDS} kills, ${ledger.acknowledged.size} orders acknowledged, ${ledger.unanswered.size} unanswered`);
+  }, 60_000 + ROUNDS * 10_000);
+});
+
+async function killAfter(service: Service, ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  await service.kill('SIGKILL');
+}
+
+/** Several senders at once; gives back the orders with a key that got no answer. */
+async function sendUntilKilled(
+  service: Service,
+  ledger: Ledger,
+  random: Random,
+  again: Order[],
+  killed: Promise<void>,
+): Promise<Order[]> {
+  let running = true;
+  const stopped = killed.then(() => {
+    running = false;
+  });
+  const queue = [...again];
+  const unanswered: Order[] = [];
+  const sender = async (): Promise<void> => {
+    while (running) {
+      const order = queue.shift() ?? ledger.next(random.next() < 0.3);
+      if (!(await ledger.send(service, order)) && order.key) unanswered.push(order);
+    }
+  };
+  await Promise.all([...Array.from({ length: SENDERS }, sender), stopped]);
+  return [...unanswered, ...queue];
+}
+
+async function nothingLeft(service: Service, path: string, ledger: Ledger): Promise<boolean> {
+  for (const id of ledger.acknowledged.keys()) {
+    const { state } = await service.get<{ state: string }>(`/api/v1/correlations/${id}/status`);
+    if (state === 'active') return false;
+  }
+  return breaches(path, ledger).every((breach) => !/is still (pending|running)|is active|timer .* is left over/.test(breach));
+}

@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { builtProgram } from '../support/built-program.js';
+import { eventually } from '../support/eventually.js';
+import { Service } from '../support/service.js';
+import { breaches } from './invariants.js';
+import { Ledger } from './ledger.js';
+
+const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
+const MEBIBYTE = 2 ** 20;
+
+/** A small file system of its own; null where this user may not mount one. */
+function mountSmallDisk(): string | null {
+  if (process.getuid?.() !== 0) return null;
+  const folder = mkdtempSync(join(tmpdir(), 'starling-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'starling-test', folder], { stdio: 'pipe' });
+    return folder;
+  } catch {
+    rmSync(folder, { recursive: true });
+    return null;
+  }
+}
+
+const disk = mountSmallDisk();
+if (!disk) console.log('skipped: a full disk needs root and the right to mount a tmpfs');
+
+/** Real: the built program as a process, its SQLite file on a file system that really is full. */
+(disk ? describe : describe.skip)('a full disk', () => {
+  let service: Service;
+  const ledger = new Ledger();
+  const path = join(disk!, 'starling.db');
+
+  beforeAll(async () => {
+    await builtProgram();
+    service = await Service.start(['--config', CONFIG, '--database-url', `sqlite:${path}`, '--log-level', 'error']);
+  }, 120_000);
+
+  afterAll(async () => {
+    await service?.kill();
+    execFileSync('umount', [disk!]);
+    rmSync(disk!, { recursive: true });
+  });
+
+  it('answers 503, keeps what it acknowledged, and heals when there is space again', async () => {
+    for (let count = 0; count < 20; count += 1) expect(await ledger.send(service, ledger.next(false))).toBe(true);
+    await eventually('their work has ended, and nothing else grows', () => breaches(path, ledger).length === 0);
+    const { bavail, bsize } = statfsSync(disk!);
+    writeFileSync(join(disk!, 'ballast'), Buffer.alloc(bavail * bsize - MEBIBYTE));
+
+    const refused = await sendUntilRefused(service, ledger);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await refused.json()).toEqual({ detail: expect.stringContaining('disk') });
+    expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+    expect((await fetch(`${service.url}/api/v1/artifacts?limit=1`)).status).toBe(200);
+
+    rmSync(join(disk!, 'ballast'));
+    await eventually('publishing works again', () => ledger.send(service, ledger.next(false)));
+    await eventually('all work has ended, and nothing is lost or doubled', () => breaches(path, ledger).length === 0, 30_000);
+  }, 90_000);
+});
+
+async function sendUntilRefused(service: Service, ledger: Ledger): Promise<Response> {
+  for (;;) {
+    const { n, correlationId } = ledger.next(false);
+    const response = await fetch(`${service.url}/api/v1/artifacts`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-correlation-id': correlationId },
+      body: JSON.stringify({ type: 'Order', payload: { n, filler: 'x'.repeat(20_000) } }),
+    });
+    if (response.status !== 200) return response;
+    await response.text();
+    ledger.acknowledged.set(correlationId, { n, correlationId });
+  }
+}

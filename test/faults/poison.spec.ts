@@ -1,0 +1,61 @@
+import { builtProgram } from '../support/built-program.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { eventually } from '../support/eventually.js';
+import { Service } from '../support/service.js';
+
+const CONFIG = `
+agents:
+  poisoned:
+    consumes: [{ types: [Poison] }]
+    publishes: [{ type: Never }]
+    engine: { kind: function, module: ./poisoned.js }
+`;
+
+/** Real: the built program as a process that its own agent kills, its SQLite file. */
+describe('an execution that kills its process every time', () => {
+  const folder = new ConfigurationFolder();
+  let service: Service | undefined;
+
+  beforeAll(async () => {
+    await builtProgram();
+    folder.write('starling.yaml', CONFIG);
+    folder.write('poisoned.js', `export default async () => process.kill(process.pid, 'SIGKILL');`);
+  }, 120_000);
+
+  afterAll(async () => {
+    await service?.kill();
+    folder.remove();
+  });
+
+  it('fails after ten lost leases, and the service goes on', async () => {
+    const start = (): Promise<Service> =>
+      Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', `sqlite:${folder.path}/starling.db`, '--log-level', 'warn']);
+    service = await start();
+    // It may die before it has answered.
+    const publish = fetch(`${service.url}/api/v1/artifacts`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-correlation-id': 'poison' },
+      body: JSON.stringify({ type: 'Poison', payload: {} }),
+    });
+    await publish.catch(() => undefined);
+    let starts = 1;
+    await eventually('it has died of the poison', () => service!.hasEnded);
+    for (let alive = false; !alive; ) {
+      starts += 1;
+      expect(starts).toBeLessThanOrEqual(11);
+      service = await start().catch((error: Error) => {
+        // It may die of the poison before it is ready.
+        if (!error.message.includes('(SIGKILL)')) throw error;
+        return service;
+      });
+      await eventually('it dies again, or is rid of it', async () => service!.hasEnded || (alive = await isOver(service!)));
+    }
+    expect(starts).toBe(11);
+    const { items } = await service!.get<{ items: { type: string; payload: object }[] }>('/api/v1/artifacts?correlation_id=poison');
+    expect(items.map(({ type }) => type)).toEqual(['Poison', 'WorkflowError']);
+    expect(items[1]!.payload).toMatchObject({ failed_agent: 'poisoned', error_type: 'lost', attempts: 1 });
+  }, 120_000);
+});
+
+const isOver = async (service: Service): Promise<boolean> =>
+  (await service.get<{ state: string }>('/api/v1/correlations/poison/status')).state === 'failed';

@@ -1,0 +1,1 @@
+export default async (shipments) => ({ audited: shipments.map(({ payload }) => payload.n) });
