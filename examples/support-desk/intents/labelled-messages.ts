@@ -1,0 +1,15 @@
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { parse } from 'csv-parse';
+
+export interface LabelledMessage {
+  text: string;
+  /** The intent that a person gave it. */
+  category: string;
+}
+
+/** The rows of a CSV file with the columns `text` and `category`. Rejects where the file cannot be read or is no CSV. */
+export const readLabelledMessages = (file: URL): Promise<LabelledMessage[]> =>
+  pipeline(createReadStream(file), parse({ columns: true, bom: true }), (rows: AsyncIterable<LabelledMessage>) =>
+    Array.fromAsync(rows),
+  );
