@@ -1,0 +1,91 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { eventually } from './eventually.ts';
+import type { Load, Measured } from './load.ts';
+
+const here = (file: string): string => join(import.meta.dirname, file);
+const PROGRAM = here('../bin/starling.js');
+
+const running = new Set<ChildProcess>();
+
+function track(child: ChildProcess): ChildProcess {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
+/** Ends every process that was started here; also the last resort when the bench itself fails. */
+export function killAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+/** A server under load: a process that writes its output to a file and says its address there. */
+export class Server {
+  private readonly process: ChildProcess;
+  readonly url: string;
+
+  private constructor(process: ChildProcess, url: string) {
+    this.process = process;
+    this.url = url;
+  }
+
+  /** The service as a user starts it, with default settings and the bench's configuration. */
+  static starling(databasePath: string): Promise<Server> {
+    const args = ['serve', '--config', here('starling.yaml'), '--port', '0', '--database-url', `sqlite:${databasePath}`];
+    return Server.start([PROGRAM, ...args], `${databasePath}.log`);
+  }
+
+  static echo(folder: string): Promise<Server> {
+    return Server.start([here('echo-app.ts')], join(folder, 'echo.log'));
+  }
+
+  private static async start(args: string[], logPath: string): Promise<Server> {
+    const log = openSync(logPath, 'w');
+    const child = track(spawn(process.execPath, args, { stdio: ['ignore', log, log] }));
+    const url = await eventually(`${basename(args[0]!)} says its address`, async () => {
+      const output = readFileSync(logPath, 'utf8');
+      if (child.exitCode !== null) throw new Error(`${basename(args[0]!)} ended before it was ready:\n${output}`);
+      return /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
+    });
+    return new Server(child, url);
+  }
+
+  get pid(): number {
+    return this.process.pid!;
+  }
+
+  async stop(): Promise<void> {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
+    const exited = once(this.process, 'exit');
+    this.process.kill('SIGTERM');
+    await exited;
+  }
+}
+
+/** Sends loads from a process of its own. */
+export class LoadGenerator {
+  private readonly process = track(fork(here('load-generator.ts')));
+  /** The largest share of a core that it has used in any run. */
+  busiest = 0;
+
+  async run(load: Load): Promise<Measured> {
+    this.process.send(load);
+    const [answer] = (await once(this.process, 'message')) as [{ measured: Measured } | { problem: string }];
+    if ('problem' in answer) throw new Error(`under load, ${answer.problem}`);
+    this.busiest = Math.max(this.busiest, answer.measured.generatorBusy);
+    return answer.measured;
+  }
+
+  stop(): void {
+    this.process.kill();
+  }
+}
+
+/** Runs a module of the bench to its end. */
+export async function runToEnd(file: string, args: string[]): Promise<void> {
+  const child = track(spawn(process.execPath, [here(file), ...args], { stdio: 'inherit' }));
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`${file} failed (${code})`);
+}

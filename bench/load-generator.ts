@@ -1,0 +1,63 @@
+// A process of its own: takes a Load as a message, answers with what it measured or with why it could not.
+import autocannon from 'autocannon';
+import type { Load, Measured } from './load.ts';
+import { percentile } from './statistics.ts';
+
+process.on('message', (load: Load) => {
+  run(load).then(
+    (measured) => process.send!({ measured }),
+    (error: Error) => process.send!({ problem: error.message }),
+  );
+});
+
+async function run(load: Load): Promise<Measured> {
+  const cpu = process.cpuUsage();
+  const started = performance.now();
+  const { latencies, ended } = await send(load);
+  const wallMs = ended - started;
+  const { user, system } = process.cpuUsage(cpu);
+  latencies.sort((a, b) => a - b);
+  return {
+    requestsPerSecond: latencies.length / (wallMs / 1_000),
+    p50: percentile(latencies, 0.5),
+    p95: percentile(latencies, 0.95),
+    generatorBusy: (user + system) / 1_000 / wallMs,
+  };
+}
+
+/** Resolves when the load has ended; rejects where any answer was not a 200, since an error is quicker than the work. */
+function send({ url, requests, connections, until }: Load): Promise<{ latencies: number[]; ended: number }> {
+  const latencies: number[] = [];
+  let connection = 0;
+  let ended = 0;
+  let refused: number | null = null;
+  return new Promise((resolve, reject) => {
+    const instance = autocannon(
+      {
+        url,
+        connections,
+        requests,
+        // Ends are noticed at the end of a sample.
+        sampleInt: 100,
+        ...('seconds' in until ? { duration: until.seconds } : { amount: until.requests }),
+        setupClient: (client) => client.setRequests(rotate(requests, connection++)),
+      },
+      (error, { errors, timeouts }) => {
+        if (error) reject(error);
+        else if (refused !== null) reject(new Error(`${requests[0]!.path} answered ${refused}`));
+        else if (errors + timeouts > 0) reject(new Error(`${errors} requests failed and ${timeouts} timed out`));
+        else resolve({ latencies, ended });
+      },
+    );
+    instance.on('response', (_client, status, _bytes, milliseconds) => {
+      if (status !== 200) refused = status;
+      latencies.push(milliseconds);
+      ended = performance.now();
+    });
+  });
+}
+
+function rotate<T>(list: T[], by: number): T[] {
+  const start = by % list.length;
+  return [...list.slice(start), ...list.slice(0, start)];
+}

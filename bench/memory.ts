@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { LoadGenerator, Server } from './children.ts';
+import { CONNECTIONS, PUBLISH } from './requests.ts';
+import type { Row } from './row.ts';
+
+const PUBLISHES = 100_000;
+
+/** Settled: within so many seconds it has moved by less than so many MB. */
+const QUIET_SECONDS = 10;
+const QUIET_MB = 1;
+const LONGEST_SECONDS = 60;
+
+/** Resident memory of a server that has served nothing yet, and how far it is above that after 100,000 publishes. */
+export async function memoryRows(generator: LoadGenerator, server: Server, echo: Server): Promise<Row[]> {
+  const idle = await settledMegabytes(server);
+  const echoIdle = residentMegabytes(echo.pid);
+  await generator.run({ url: server.url, requests: PUBLISH, connections: CONNECTIONS, until: { requests: PUBLISHES } });
+  const atOnce = residentMegabytes(server.pid);
+  const after = await settledMegabytes(server);
+  const common = { better: 'lower', unit: ' MB' } as const;
+  return [
+    { ...common, work: 'resident memory, idle', value: idle, atLeast: 180, aim: 150, measured: 'VmRSS', baseline: `echo ${echoIdle.toFixed(0)} MB` },
+    {
+      ...common,
+      work: `growth over ${PUBLISHES} publishes`,
+      value: after - idle,
+      atLeast: 50,
+      aim: 20,
+      measured: `${after.toFixed(0)} MB settled, ${atOnce.toFixed(0)} MB at the last answer`,
+      baseline: `idle ${idle.toFixed(0)} MB`,
+    },
+  ];
+}
+
+function residentMegabytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1_024;
+}
+
+async function settledMegabytes({ pid }: Server): Promise<number> {
+  const seen = [residentMegabytes(pid)];
+  while (seen.length < LONGEST_SECONDS) {
+    await wait(1_000);
+    seen.push(residentMegabytes(pid));
+    const lately = seen.slice(-QUIET_SECONDS);
+    if (lately.length === QUIET_SECONDS && Math.max(...lately) - Math.min(...lately) < QUIET_MB) break;
+  }
+  return seen.at(-1)!;
+}

@@ -1,0 +1,42 @@
+/** One line of the table. */
+export interface Row {
+  work: string;
+  /** What was measured, in the unit of `atLeast` and `aim`. */
+  value: number;
+  atLeast: number;
+  aim: number;
+  better: 'higher' | 'lower';
+  unit: '' | ' ms' | ' MB';
+  /** The figures behind the value. */
+  measured: string;
+  baseline: string;
+}
+
+export type Verdict = 'aim met' | 'met, below aim' | 'MISSED';
+
+export function verdictOf({ value, atLeast, aim, better }: Row): Verdict {
+  const reaches = (target: number): boolean => (better === 'higher' ? value >= target : value <= target);
+  if (reaches(aim)) return 'aim met';
+  return reaches(atLeast) ? 'met, below aim' : 'MISSED';
+}
+
+export function printTable(rows: readonly Row[]): void {
+  const cells = rows.map((row) => {
+    const amount = (value: number): string => value.toFixed(row.unit === ' MB' ? 0 : 2) + row.unit;
+    return [row.work, amount(row.atLeast), amount(row.aim), amount(row.value), row.measured, row.baseline, verdictOf(row)];
+  });
+  printCells([['work', 'at least', 'aim', 'here', 'measured', 'its baseline', ''], ...cells]);
+}
+
+/** As Markdown, the first line being the head. */
+export function printCells([head, ...lines]: readonly string[][]): void {
+  const widths = head!.map((_, column) => Math.max(3, ...[head!, ...lines].map((line) => line[column]!.length)));
+  const print = (line: string[], pad = ' '): void =>
+    console.log(`|${line.map((cell, column) => ` ${cell.padEnd(widths[column]!, pad)} `).join('|')}|`);
+  print(head!);
+  print(head!.map(() => ''), '-');
+  lines.forEach((line) => print(line));
+}
+
+export const perSecond = (requests: number): string => `${Math.round(requests).toLocaleString('en')}/s`;
+export const milliseconds = (value: number): string => `${value.toFixed(2)} ms`;

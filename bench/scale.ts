@@ -1,0 +1,105 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { LoadGenerator, Server } from './children.ts';
+import { eventually } from './eventually.ts';
+import { PER_CORRELATION, PER_TAG, PRODUCERS, TYPES, VISIBILITIES, correlationOf, createdAt, tagOf } from './history.ts';
+import { type LoadRequest, get } from './load.ts';
+import { CONNECTIONS } from './requests.ts';
+import { type Row, milliseconds, printCells } from './row.ts';
+import { median } from './statistics.ts';
+
+const RUNS = 3;
+const SECONDS = 1;
+
+/** A service with a history of so many artifacts. */
+export interface History {
+  server: Server;
+  artifacts: number;
+}
+
+/** Resolves when the server has folded the counts of all that its file was seeded with. */
+export async function folded(databasePath: string, artifacts: number): Promise<void> {
+  const database = new DatabaseSync(databasePath, { readOnly: true });
+  const position = database.prepare('select max(up_to_seq) as folded from folds');
+  await eventually(`${artifacts} artifacts are folded`, async () => ((position.get()!.folded as number) >= artifacts ? true : undefined));
+  database.close();
+}
+
+/** The p95 of each query on a large history beside that on a small one, measured in turn. */
+export class Scale {
+  private readonly generator: LoadGenerator;
+  private readonly small: History;
+  private readonly large: History;
+
+  constructor(generator: LoadGenerator, small: History, large: History) {
+    this.generator = generator;
+    this.small = small;
+    this.large = large;
+  }
+
+  /** The worst of all, after printing each of them. */
+  async row(): Promise<Row> {
+    const results: { name: string; small: number; large: number; ratio: number }[] = [];
+    for (const name of queriesOf(this.small.artifacts).keys()) {
+      const { small, large } = await this.compare(name);
+      results.push({ name, small, large, ratio: large / small });
+    }
+    const lines = results.map(({ name, small, large, ratio }) => [name, milliseconds(small), milliseconds(large), ratio.toFixed(2)]);
+    printCells([['p95 of', `${this.small.artifacts} artifacts`, `${this.large.artifacts} artifacts`, 'ratio'], ...lines]);
+    console.log();
+    const worst = results.reduce((one, other) => (other.ratio > one.ratio ? other : one));
+    return {
+      work: `${this.large.artifacts} against ${this.small.artifacts} artifacts, p95 ratio, worst of ${results.length}`,
+      value: worst.ratio,
+      atLeast: 2,
+      aim: 1.2,
+      better: 'lower',
+      unit: '',
+      measured: `${worst.name}: ${milliseconds(worst.large)}`,
+      baseline: milliseconds(worst.small),
+    };
+  }
+
+  private async compare(name: string): Promise<{ small: number; large: number }> {
+    await this.p95(this.small, name);
+    await this.p95(this.large, name);
+    const runs: { small: number; large: number }[] = [];
+    for (let run = 0; run < RUNS; run += 1) {
+      runs.push({ small: await this.p95(this.small, name), large: await this.p95(this.large, name) });
+    }
+    return { small: median(runs.map(({ small }) => small)), large: median(runs.map(({ large }) => large)) };
+  }
+
+  private async p95({ server, artifacts }: History, name: string): Promise<number> {
+    const requests = queriesOf(artifacts).get(name)!;
+    const { p95 } = await this.generator.run({ url: server.url, requests, connections: CONNECTIONS, until: { seconds: SECONDS } });
+    return p95;
+  }
+}
+
+/** Ten places, evenly over a history: as many different correlations, tags and time ranges. */
+const placesIn = (artifacts: number): number[] => Array.from({ length: 10 }, (_, place) => (place * artifacts) / 10);
+
+function queriesOf(artifacts: number): Map<string, LoadRequest[]> {
+  const places = placesIn(artifacts);
+  const correlations = places.map((place) => correlationOf(place + PER_CORRELATION));
+  const tags = placesIn(artifacts / PER_TAG).map((lot) => tagOf(lot, artifacts));
+  const ranges = places.map((place) => `from=${iso(place)}&to=${iso(place + PER_TAG - 1)}`);
+  const filters: Record<string, string[]> = {
+    'no filter': [''],
+    correlation: correlations.map((id) => `correlation_id=${id}`),
+    type: TYPES.map((type) => `type=${type}`),
+    producer: PRODUCERS.map((producer) => `produced_by=${producer}`),
+    visibility: [...new Set(VISIBILITIES.map(({ kind }) => `visibility=${kind}`))],
+    [`tag (${PER_TAG} match)`]: tags.map((tag) => `tag=${tag}`),
+    [`from and to (${PER_TAG} match)`]: ranges,
+  };
+  const queries = new Map<string, LoadRequest[]>();
+  for (const [name, queryStrings] of Object.entries(filters)) {
+    queries.set(`list, ${name}`, queryStrings.map((query) => get(`/api/v1/artifacts?${query}`)));
+    queries.set(`summary, ${name}`, queryStrings.map((query) => get(`/api/v1/artifacts/summary?${query}`)));
+  }
+  queries.set('correlation status', correlations.map((id) => get(`/api/v1/correlations/${id}/status`)));
+  return queries;
+}
+
+const iso = (index: number): string => new Date(createdAt(index)).toISOString();

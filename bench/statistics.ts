@@ -1,0 +1,5 @@
+/** Of values in ascending order. */
+export const percentile = (sorted: readonly number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+
+export const median = (values: readonly number[]): number => percentile([...values].sort((a, b) => a - b), 0.5);
