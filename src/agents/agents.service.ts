@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { HourOfActivity } from '../blackboard/activity-totals.js';
-import { AgentHistory } from '../blackboard/agent-history.js';
+import type { HourOfActivity } from '../blackboard/queries/activity-totals.js';
+import { AgentHistory } from '../blackboard/queries/agent-history.js';
 import { Blackboard } from '../blackboard/blackboard.js';
 import { Catalog } from '../catalog/catalog.js';
 import { DomainError } from '../common/domain-error.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Artifact, artifactFromRow } from '../blackboard/artifact.js';
-import { ArtifactStore } from '../blackboard/artifact-store.js';
-import { ArtifactTotals } from '../blackboard/artifact-totals.js';
+import { ArtifactStore } from '../blackboard/queries/artifact-store.js';
+import { ArtifactTotals } from '../blackboard/queries/artifact-totals.js';
 import { Catalog } from '../catalog/catalog.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';

@@ -1,6 +1,6 @@
 import { type Artifact, artifactFromRow, type ArtifactRow } from '../blackboard/artifact.js';
-import type { ConsumptionRow } from '../blackboard/artifact-store.js';
-import type { ArtifactSummary } from '../blackboard/artifact-summary.js';
+import type { ConsumptionRow } from '../blackboard/queries/artifact-store.js';
+import type { ArtifactSummary } from '../blackboard/queries/artifact-summary.js';
 import { toTimestamp } from '../common/timestamp.js';
 import type { ListedArtifactBody } from '../http/dto/artifact-body.js';
 import type { SummaryBody } from './dto/summary-body.js';

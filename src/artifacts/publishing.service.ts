@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Artifact, artifactFromRow } from '../blackboard/artifact.js';
-import { ArtifactStore } from '../blackboard/artifact-store.js';
+import { ArtifactStore } from '../blackboard/queries/artifact-store.js';
 import { Blackboard, type Published } from '../blackboard/blackboard.js';
 import { PUBLIC } from '../catalog/visibility.js';
 import { Clock } from '../common/clock.js';

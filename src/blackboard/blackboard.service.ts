@@ -5,14 +5,14 @@ import type { JsonObject } from '../common/json.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { Settings } from '../config/settings.js';
-import { Backlog } from './backlog.js';
+import { Backlog } from './executor/backlog.js';
 import { Blackboard, type DirectRun, type Publication, type Published } from './blackboard.js';
 import { CorrelationWaiters } from './correlation-waiters.js';
 import { DirectRuns } from './direct-runs.js';
-import { Executor } from './executor.js';
-import { Leases } from './leases.js';
+import { Executor } from './executor/executor.js';
+import { Leases } from './executor/leases.js';
 import { Publisher } from './publisher.js';
-import { TimerLoop } from './timer-loop.js';
+import { TimerLoop } from './waiting/timer-loop.js';
 
 const RETRY_AFTER_SECONDS = 5;
 

@@ -11,7 +11,7 @@ import { type ArtifactDraft, ArtifactWriter } from './artifact-writer.js';
 import type { DirectRun } from './blackboard.js';
 import { CorrelationTracker } from './correlation-tracker.js';
 import { CorrelationWaiters } from './correlation-waiters.js';
-import { ExecutionQueue } from './execution-queue.js';
+import { ExecutionQueue } from './executor/execution-queue.js';
 import { fittingSubscription } from './input-fit.js';
 import { Publisher } from './publisher.js';
 

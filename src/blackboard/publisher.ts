@@ -8,14 +8,14 @@ import { toTimestamp } from '../common/timestamp.js';
 import { rememberText } from '../expressions/json-text.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { type ArtifactDraft, ArtifactWriter } from './artifact-writer.js';
-import { BatchWindows } from './batch-windows.js';
+import { BatchWindows } from './waiting/batch-windows.js';
 import type { Publication, Published } from './blackboard.js';
 import { type CorrelationChanges, CorrelationTracker } from './correlation-tracker.js';
-import { ExecutionQueue } from './execution-queue.js';
-import { Joins } from './joins.js';
+import { ExecutionQueue } from './executor/execution-queue.js';
+import { Joins } from './waiting/joins.js';
 import { isJoin, type Triggered } from './matcher.js';
 import { Matching } from './matching.js';
-import { TimerQueue } from './timer-queue.js';
+import { TimerQueue } from './waiting/timer-queue.js';
 import { releaseTime } from './visibility.js';
 
 /** An artifact with all that was found out about it before its transaction. */

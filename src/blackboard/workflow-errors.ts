@@ -7,7 +7,7 @@ import { toTimestamp } from '../common/timestamp.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { ArtifactWriter } from './artifact-writer.js';
 import type { CorrelationChanges } from './correlation-tracker.js';
-import { TimerQueue } from './timer-queue.js';
+import { TimerQueue } from './waiting/timer-queue.js';
 
 export interface WorkflowFailure {
   agent: string;

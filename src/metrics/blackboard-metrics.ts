@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Counter, Gauge } from 'prom-client';
-import { ActivityTotals } from '../blackboard/activity-totals.js';
-import { ArtifactTotals } from '../blackboard/artifact-totals.js';
+import { ActivityTotals } from '../blackboard/queries/activity-totals.js';
+import { ArtifactTotals } from '../blackboard/queries/artifact-totals.js';
 import { Blackboard } from '../blackboard/blackboard.js';
 import { Catalog } from '../catalog/catalog.js';
 import { MetricsRegistry } from './metrics-registry.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Folding } from '../../src/blackboard/folding.js';
+import { Folding } from '../../src/blackboard/queries/folding.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { printedSeed, Random } from '../support/random.js';

@@ -1,6 +1,6 @@
 import { ArrayMaxSize } from 'class-validator';
 import { applyDecorators } from '@nestjs/common';
-import type { ArtifactFilter } from '../../blackboard/artifact-filter.js';
+import type { ArtifactFilter } from '../../blackboard/queries/artifact-filter.js';
 import { IfGiven } from '../if-given.js';
 import { QueryList, QueryText, QueryTimestamp } from '../query.js';
 

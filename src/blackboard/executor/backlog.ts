@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
-import { DomainError } from '../common/domain-error.js';
-import { Settings } from '../config/settings.js';
-import { type Reader, type Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import { DomainError } from '../../common/domain-error.js';
+import { Settings } from '../../config/settings.js';
+import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 
 const RETRY_AFTER_SECONDS = 5;
 

@@ -1,6 +1,6 @@
-import { memoize, type Place, prepared, preparedWithList } from '../database/prepared.js';
-import type { Reader } from '../database/unit-of-work.js';
-import type { ArtifactRow } from './artifact.js';
+import { memoize, type Place, prepared, preparedWithList } from '../../database/prepared.js';
+import type { Reader } from '../../database/unit-of-work.js';
+import type { ArtifactRow } from '../artifact.js';
 import type { OrderedPath, Window } from './artifact-paths.js';
 
 export interface PageRequest {

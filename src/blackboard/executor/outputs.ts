@@ -1,7 +1,7 @@
-import type { Catalog } from '../catalog/catalog.js';
-import type { AgentDefinition, ArtifactType, Output } from '../catalog/definitions.js';
-import { isJsonObject, type JsonObject } from '../common/json.js';
-import { rememberText } from '../expressions/json-text.js';
+import type { Catalog } from '../../catalog/catalog.js';
+import type { AgentDefinition, ArtifactType, Output } from '../../catalog/definitions.js';
+import { isJsonObject, type JsonObject } from '../../common/json.js';
+import { rememberText } from '../../expressions/json-text.js';
 
 /** An execution publishes at most this many artifacts. */
 export const MAX_OUTPUTS = 1_000;

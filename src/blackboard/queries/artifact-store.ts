@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
-import { EXTERNAL } from '../catalog/definitions.js';
-import { prepared, preparedWithList } from '../database/prepared.js';
-import type { ConsumptionsTable } from '../database/schema.js';
-import { UnitOfWork } from '../database/unit-of-work.js';
-import type { ArtifactRow } from './artifact.js';
+import { EXTERNAL } from '../../catalog/definitions.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
+import type { ConsumptionsTable } from '../../database/schema.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { ArtifactRow } from '../artifact.js';
 import type { ArtifactFilter } from './artifact-filter.js';
 import { pageOf } from './artifact-pages.js';
 import type { PageRequest } from './artifact-rows.js';

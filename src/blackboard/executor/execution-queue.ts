@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../common/ids.js';
-import { Settings } from '../config/settings.js';
-import { preparedInsert } from '../database/prepared.js';
-import type { Transaction } from '../database/unit-of-work.js';
-import { Signals } from '../signals/signals.js';
+import { newId } from '../../common/ids.js';
+import { Settings } from '../../config/settings.js';
+import { preparedInsert } from '../../database/prepared.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { Signals } from '../../signals/signals.js';
 import { Backlog } from './backlog.js';
-import type { CorrelationChanges, TrackedCorrelation } from './correlation-tracker.js';
-import { WorkflowErrors } from './workflow-errors.js';
+import type { CorrelationChanges, TrackedCorrelation } from '../correlation-tracker.js';
+import { WorkflowErrors } from '../workflow-errors.js';
 
 export interface NewExecution {
   agent: string;

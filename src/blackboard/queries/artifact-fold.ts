@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ExpressionBuilder } from 'kysely';
-import type { Schema } from '../database/schema.js';
-import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import type { Schema } from '../../database/schema.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { ARTIFACT_FOLD } from './folded-counts.js';
 
 // Artifacts in one transaction: about a millisecond of the writer's time.

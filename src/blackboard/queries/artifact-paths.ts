@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type AliasedExpression, expressionBuilder } from 'kysely';
-import type { Schema } from '../database/schema.js';
-import type { Reader } from '../database/unit-of-work.js';
+import type { Schema } from '../../database/schema.js';
+import type { Reader } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, matches } from './artifact-filter.js';
 
 /** One condition whose artifacts an index gives in the order of a key: of `seq`, or of `created_at` for a time range. */

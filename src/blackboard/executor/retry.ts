@@ -1,4 +1,4 @@
-import type { RetryPolicy } from '../catalog/definitions.js';
+import type { RetryPolicy } from '../../catalog/definitions.js';
 
 const JITTER = 0.2;
 // The longest delay (a day) is below 2^27 times the shortest (1 ms): more doublings change nothing, and at 1,024 of them

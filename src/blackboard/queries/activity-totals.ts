@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
-import { type Reader, UnitOfWork } from '../database/unit-of-work.js';
+import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 
 /** What an agent did in one hour. */
 export interface HourOfActivity {

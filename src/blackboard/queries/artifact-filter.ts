@@ -1,5 +1,5 @@
 import { type Expression, type SqlBool, expressionBuilder } from 'kysely';
-import type { Schema } from '../database/schema.js';
+import type { Schema } from '../../database/schema.js';
 
 /** Which artifacts a query asks for. Every part holds; an empty list and null ask for nothing. */
 export interface ArtifactFilter {

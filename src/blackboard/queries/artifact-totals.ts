@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { UnitOfWork } from '../database/unit-of-work.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, NO_FILTER, asksForKindOnly } from './artifact-filter.js';
 import { type Path, type Window, along, matchingAlong, routesOf, spanOf, windows } from './artifact-paths.js';
 import { type ArtifactSummary, type KindCount, SummaryCounts } from './artifact-summary.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
-import { newId } from '../common/ids.js';
-import { prepared, preparedWithList } from '../database/prepared.js';
-import type { Reader, Transaction } from '../database/unit-of-work.js';
-import type { ArtifactRow } from './artifact.js';
+import { newId } from '../../common/ids.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import type { ArtifactRow } from '../artifact.js';
 import { Backlog } from './backlog.js';
 
 /** How many executions may be taken: of each agent, and in all. */

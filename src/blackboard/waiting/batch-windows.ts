@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Catalog } from '../catalog/catalog.js';
-import type { Subscription } from '../catalog/definitions.js';
-import type { Transaction } from '../database/unit-of-work.js';
-import type { CorrelationChanges } from './correlation-tracker.js';
-import { ExecutionQueue } from './execution-queue.js';
+import { Catalog } from '../../catalog/catalog.js';
+import type { Subscription } from '../../catalog/definitions.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { CorrelationChanges } from '../correlation-tracker.js';
+import { ExecutionQueue } from '../executor/execution-queue.js';
 import { type Arrival, type Member, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
 
 /** A batch window has no key: a subscription fills one at a time. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { UnitOfWork } from '../database/unit-of-work.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
 import { ActivityTotals, type HourOfActivity } from './activity-totals.js';
 import { type ArtifactFilter, asksForNothing } from './artifact-filter.js';
 import { type Path, type Route, type Window, matchingAlong, routesOf, spanOf, windows } from './artifact-paths.js';

@@ -1,4 +1,4 @@
-import type { Catalog } from '../catalog/catalog.js';
+import type { Catalog } from '../../catalog/catalog.js';
 import type { FreeSlots } from './claims.js';
 
 /** Counts what runs in this process against the limits of each agent and of the process. */

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
-import { newId } from '../common/ids.js';
-import type { TimersTable } from '../database/schema.js';
-import type { Reader, Transaction } from '../database/unit-of-work.js';
-import { Signals } from '../signals/signals.js';
+import { newId } from '../../common/ids.js';
+import type { TimersTable } from '../../database/schema.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import { Signals } from '../../signals/signals.js';
 
 export type Timer = Selectable<TimersTable>;
 

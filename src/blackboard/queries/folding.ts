@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { LOGGER, type Logger } from '../common/logger.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
 import { ActivityFold } from './activity-fold.js';
 import { ArtifactFold } from './artifact-fold.js';
 

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
-import { Catalog } from '../catalog/catalog.js';
-import { Clock } from '../common/clock.js';
-import { places, prepared, preparedInsert } from '../database/prepared.js';
-import type { ExecutionsTable } from '../database/schema.js';
-import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import { Signals } from '../signals/signals.js';
+import { Catalog } from '../../catalog/catalog.js';
+import { Clock } from '../../common/clock.js';
+import { places, prepared, preparedInsert } from '../../database/prepared.js';
+import type { ExecutionsTable } from '../../database/schema.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { Signals } from '../../signals/signals.js';
 import { Backlog } from './backlog.js';
 import type { ClaimedExecution } from './claims.js';
-import { type CorrelationChanges, CorrelationTracker } from './correlation-tracker.js';
-import { type MatchedArtifact, Publisher } from './publisher.js';
+import { type CorrelationChanges, CorrelationTracker } from '../correlation-tracker.js';
+import { type MatchedArtifact, Publisher } from '../publisher.js';
 import { nextAttemptAt } from './retry.js';
-import { WorkflowErrors } from './workflow-errors.js';
+import { WorkflowErrors } from '../workflow-errors.js';
 
 export interface ExecutionFailure {
   type: string;

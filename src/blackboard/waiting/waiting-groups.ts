@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
-import { newId } from '../common/ids.js';
-import type { JoinArrivalsTable, JoinGroupsTable } from '../database/schema.js';
-import type { Transaction } from '../database/unit-of-work.js';
-import type { CorrelationChanges } from './correlation-tracker.js';
+import { newId } from '../../common/ids.js';
+import type { JoinArrivalsTable, JoinGroupsTable } from '../../database/schema.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { CorrelationChanges } from '../correlation-tracker.js';
 import { TimerQueue } from './timer-queue.js';
 
 export type WaitingGroup = Selectable<JoinGroupsTable>;

@@ -1,16 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Catalog } from '../catalog/catalog.js';
-import { Clock } from '../common/clock.js';
-import { LOGGER, type Logger } from '../common/logger.js';
-import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import { Signals } from '../signals/signals.js';
-import { type ArtifactRow, artifactFromRow } from './artifact.js';
+import { Catalog } from '../../catalog/catalog.js';
+import { Clock } from '../../common/clock.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { Signals } from '../../signals/signals.js';
+import { type ArtifactRow, artifactFromRow } from '../artifact.js';
 import { BatchWindows } from './batch-windows.js';
-import { type CorrelationChanges, CorrelationTracker } from './correlation-tracker.js';
+import { type CorrelationChanges, CorrelationTracker } from '../correlation-tracker.js';
 import { Joins } from './joins.js';
-import type { Triggered } from './matcher.js';
-import { Matching } from './matching.js';
-import { Publisher } from './publisher.js';
+import type { Triggered } from '../matcher.js';
+import { Matching } from '../matching.js';
+import { Publisher } from '../publisher.js';
 import { type Timer, TimerQueue } from './timer-queue.js';
 import { WaitingGroups } from './waiting-groups.js';
 

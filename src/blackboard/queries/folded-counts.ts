@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
-import { prepared } from '../database/prepared.js';
-import type { Schema } from '../database/schema.js';
-import type { Reader } from '../database/unit-of-work.js';
+import { prepared } from '../../database/prepared.js';
+import type { Schema } from '../../database/schema.js';
+import type { Reader } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, NO_FILTER, asksForNothing, isOfKind } from './artifact-filter.js';
 import type { KindCount } from './artifact-summary.js';
 

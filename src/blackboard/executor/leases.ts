@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
-import { Catalog } from '../catalog/catalog.js';
-import { Clock } from '../common/clock.js';
-import { newId } from '../common/ids.js';
-import { Settings } from '../config/settings.js';
-import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import { Signals } from '../signals/signals.js';
+import { Catalog } from '../../catalog/catalog.js';
+import { Clock } from '../../common/clock.js';
+import { newId } from '../../common/ids.js';
+import { Settings } from '../../config/settings.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { Signals } from '../../signals/signals.js';
 import { type EndingExecution, Outcomes } from './outcomes.js';
 
 /** After this many lost leases an execution fails: one that crashes its process must not do so for ever. */

@@ -1,4 +1,4 @@
-import type { Reader } from '../database/unit-of-work.js';
+import type { Reader } from '../../database/unit-of-work.js';
 import { type Path, type Route, along, spanOf } from './artifact-paths.js';
 
 /** Ever larger bounds, so that comparing costs in proportion to the narrowest route, however long the others are. */

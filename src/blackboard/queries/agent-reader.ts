@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import type { AgentDefinition } from '../catalog/definitions.js';
-import type { Visibility } from '../catalog/visibility.js';
-import { Clock } from '../common/clock.js';
-import { DomainError } from '../common/domain-error.js';
-import type { AgentArtifact, BlackboardFilter, BlackboardReader } from '../engines/engine.js';
-import { type ArtifactRow, agentArtifactFromRow } from './artifact.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
+import type { Visibility } from '../../catalog/visibility.js';
+import { Clock } from '../../common/clock.js';
+import { DomainError } from '../../common/domain-error.js';
+import type { AgentArtifact, BlackboardFilter, BlackboardReader } from '../../engines/engine.js';
+import { type ArtifactRow, agentArtifactFromRow } from '../artifact.js';
 import { type ArtifactFilter, NO_FILTER } from './artifact-filter.js';
 import { ArtifactStore } from './artifact-store.js';
-import { canSee } from './visibility.js';
+import { canSee } from '../visibility.js';
 
 const DEFAULT_LIMIT = 50;
 const MOST = 500;

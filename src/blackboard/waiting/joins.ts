@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Catalog } from '../catalog/catalog.js';
-import type { Subscription } from '../catalog/definitions.js';
-import type { Transaction } from '../database/unit-of-work.js';
-import type { CorrelationChanges } from './correlation-tracker.js';
-import { artifactIds, ExecutionQueue } from './execution-queue.js';
+import { Catalog } from '../../catalog/catalog.js';
+import type { Subscription } from '../../catalog/definitions.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { CorrelationChanges } from '../correlation-tracker.js';
+import { artifactIds, ExecutionQueue } from '../executor/execution-queue.js';
 import { TimerQueue } from './timer-queue.js';
 import { type Arrival, correlationsOf, type Member, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
-import { WorkflowErrors } from './workflow-errors.js';
+import { WorkflowErrors } from '../workflow-errors.js';
 
 const LONGEST_KEY = 200;
 

@@ -1,5 +1,5 @@
-import type { Reader } from '../database/unit-of-work.js';
-import type { ArtifactRow } from './artifact.js';
+import type { Reader } from '../../database/unit-of-work.js';
+import type { ArtifactRow } from '../artifact.js';
 import { type ArtifactFilter, asksForNothing } from './artifact-filter.js';
 import {
   EVERYTHING,

@@ -1,5 +1,5 @@
-import type { Clock } from '../common/clock.js';
-import type { ExecutionContext, ExecutionInputs, PreparedEngine } from '../engines/engine.js';
+import type { Clock } from '../../common/clock.js';
+import type { ExecutionContext, ExecutionInputs, PreparedEngine } from '../../engines/engine.js';
 import type { ExecutionFailure } from './outcomes.js';
 
 export type AttemptResult = { ok: true; answer: unknown } | { ok: false; failure: ExecutionFailure };

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Insertable } from 'kysely';
-import type { ActivityHoursTable } from '../database/schema.js';
-import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import type { ActivityHoursTable } from '../../database/schema.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 
 type Hour = Insertable<ActivityHoursTable>;
 
