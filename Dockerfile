@@ -23,5 +23,5 @@ ENV STARLING_HOST=0.0.0.0
 EXPOSE 8344
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8344/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "bin/starling.js"]
+ENTRYPOINT ["bin/starling.js"]
 CMD ["serve", "--config", "examples/support-desk/starling.yaml"]

@@ -31,22 +31,23 @@ export class Server {
     this.url = url;
   }
 
-  /** The service as a user starts it, with default settings and the bench's configuration. */
+  /** The service as `npx starling` starts it, with default settings and the bench's configuration. */
   static starling(databasePath: string): Promise<Server> {
     const args = ['serve', '--config', here('starling.yaml'), '--port', '0', '--database-url', `sqlite:${databasePath}`];
-    return Server.start([PROGRAM, ...args], `${databasePath}.log`);
+    return Server.start(PROGRAM, args, `${databasePath}.log`);
   }
 
   static echo(folder: string): Promise<Server> {
-    return Server.start([here('echo-app.ts')], join(folder, 'echo.log'));
+    return Server.start(process.execPath, [here('echo-app.ts')], join(folder, 'echo.log'));
   }
 
-  private static async start(args: string[], logPath: string): Promise<Server> {
+  private static async start(command: string, args: string[], logPath: string): Promise<Server> {
     const log = openSync(logPath, 'w');
-    const child = track(spawn(process.execPath, args, { stdio: ['ignore', log, log] }));
-    const url = await eventually(`${basename(args[0]!)} says its address`, async () => {
+    const child = track(spawn(command, args, { stdio: ['ignore', log, log] }));
+    const name = basename(logPath, '.log');
+    const url = await eventually(`${name} says its address`, async () => {
       const output = readFileSync(logPath, 'utf8');
-      if (child.exitCode !== null) throw new Error(`${basename(args[0]!)} ended before it was ready:\n${output}`);
+      if (child.exitCode !== null) throw new Error(`${name} ended before it was ready:\n${output}`);
       return /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
     });
     return new Server(child, url);
