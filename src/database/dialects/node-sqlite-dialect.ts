@@ -1,10 +1,22 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SqliteAdapter, SqliteDialect, type SqliteDatabase, type SqliteStatement } from 'kysely';
+import type { DirectAdapter } from '../prepared.js';
 
 // Lists of values make new SQL texts (`in (?, ?, ...)`); without a bound the cache would grow with them.
 const CACHED_STATEMENTS = 500;
 
-class Adapter extends SqliteAdapter {
+class Adapter extends SqliteAdapter implements DirectAdapter {
+  constructor(private readonly database: CachingDatabase) {
+    super();
+  }
+
+  runDirectly(sql: string, parameters: readonly unknown[]): unknown[] {
+    const statement = this.database.prepare(sql);
+    if (statement.reader) return statement.all(parameters);
+    statement.run(parameters);
+    return [];
+  }
+
   // node:sqlite answers synchronously, so no query can come between another's; Kysely's lock per query would only cost.
   override get supportsMultipleConnections(): boolean {
     return true;
@@ -57,11 +69,15 @@ class CachingDatabase implements SqliteDatabase {
 
 /** Kysely on Node's own SQLite. Closing Kysely closes the connection. */
 export class NodeSqliteDialect extends SqliteDialect {
+  private readonly database: CachingDatabase;
+
   constructor(database: DatabaseSync) {
-    super({ database: new CachingDatabase(database) });
+    const caching = new CachingDatabase(database);
+    super({ database: caching });
+    this.database = caching;
   }
 
   override createAdapter(): SqliteAdapter {
-    return new Adapter();
+    return new Adapter(this.database);
   }
 }
