@@ -5,7 +5,7 @@ import type { JsonObject } from '../common/json.js';
 import { places, prepared, preparedInsert } from '../database/prepared.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import type { ArtifactRow } from './artifact.js';
-import type { TrackedCorrelation } from './correlation-tracker.js';
+import type { TrackedCorrelation } from './tracked-correlation.js';
 
 /** An artifact that is about to be stored. */
 export interface ArtifactDraft {

@@ -16,6 +16,8 @@ import { BatchWindows } from './waiting/batch-windows.js';
 import { Blackboard } from './blackboard.js';
 import { BlackboardService } from './blackboard.service.js';
 import { Claims } from './executor/claims.js';
+import { Cancellation } from './cancellation.js';
+import { CorrelationSettled } from './correlation-settled.js';
 import { CorrelationTracker } from './correlation-tracker.js';
 import { CorrelationWaiters } from './correlation-waiters.js';
 import { DirectRuns } from './direct-runs.js';
@@ -25,12 +27,14 @@ import { Executor } from './executor/executor.js';
 import { Folding } from './queries/folding.js';
 import { Joins } from './waiting/joins.js';
 import { Leases } from './executor/leases.js';
+import { Invocations } from './invocations.js';
 import { Matching } from './matching.js';
 import { Outcomes } from './executor/outcomes.js';
 import { Publisher } from './publisher.js';
 import { TimerLoop } from './waiting/timer-loop.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { WaitingGroups } from './waiting/waiting-groups.js';
+import { Withdrawal } from './waiting/withdrawal.js';
 import { WorkflowErrors } from './workflow-errors.js';
 
 @Module({
@@ -46,7 +50,9 @@ import { WorkflowErrors } from './workflow-errors.js';
     ArtifactWriter,
     Backlog,
     BatchWindows,
+    Cancellation,
     Claims,
+    CorrelationSettled,
     CorrelationTracker,
     CorrelationWaiters,
     DirectRuns,
@@ -54,6 +60,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     ExecutionRun,
     Executor,
     Folding,
+    Invocations,
     Joins,
     Leases,
     Matching,
@@ -62,9 +69,10 @@ import { WorkflowErrors } from './workflow-errors.js';
     TimerLoop,
     TimerQueue,
     WaitingGroups,
+    Withdrawal,
     WorkflowErrors,
     { provide: Blackboard, useClass: BlackboardService },
   ],
-  exports: [ActivityTotals, AgentHistory, ArtifactStore, ArtifactTotals, Blackboard, DatabaseModule],
+  exports: [ActivityTotals, AgentHistory, ArtifactStore, ArtifactTotals, Blackboard, CorrelationSettled, DatabaseModule],
 })
 export class BlackboardModule {}

@@ -5,12 +5,17 @@ import type { JsonObject } from '../common/json.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { Settings } from '../config/settings.js';
+import type { Transaction } from '../database/unit-of-work.js';
 import { Backlog } from './executor/backlog.js';
-import { Blackboard, type DirectRun, type Publication, type Published } from './blackboard.js';
+import { Blackboard, type DirectRun, type Invocation, type Publication, type Published } from './blackboard.js';
+import { Cancellation } from './cancellation.js';
+import { CorrelationTracker } from './correlation-tracker.js';
 import { CorrelationWaiters } from './correlation-waiters.js';
 import { DirectRuns } from './direct-runs.js';
 import { Executor } from './executor/executor.js';
 import { Leases } from './executor/leases.js';
+import { namedInputs } from './input-fit.js';
+import { Invocations } from './invocations.js';
 import { Publisher } from './publisher.js';
 import { TimerLoop } from './waiting/timer-loop.js';
 
@@ -28,6 +33,9 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     private readonly lifecycle: Lifecycle,
     private readonly publisher: Publisher,
     private readonly directRuns: DirectRuns,
+    private readonly invocations: Invocations,
+    private readonly cancellation: Cancellation,
+    private readonly tracker: CorrelationTracker,
     private readonly waiters: CorrelationWaiters,
     private readonly executor: Executor,
     private readonly timers: TimerLoop,
@@ -39,8 +47,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   }
 
   publish(publication: Publication): Promise<Published> {
-    this.refuseWhenStopping();
-    this.backlog.refuseWhenFull();
+    this.refuseWhenBusy();
     return this.publisher.publish(publication);
   }
 
@@ -49,9 +56,31 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   }
 
   runAgent(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
+    this.refuseWhenBusy();
+    return this.directRuns.run(agent, inputs, correlationId);
+  }
+
+  prepareRun(name: string, inputs: JsonObject, correlationId: string, firstId: string): Invocation {
+    const { subscription, named } = namedInputs(this.invocations.agent(name), inputs);
+    return this.invocations.prepare(subscription, named, correlationId, false, firstId);
+  }
+
+  async begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; opening: number }> {
+    const changes = this.tracker.begin(tx, this.clock.now());
+    const begun = await this.invocations.begin(tx, changes, invocation);
+    await changes.save();
+    return begun;
+  }
+
+  async cancel(tx: Transaction, correlationId: string): Promise<void> {
+    const changes = this.tracker.begin(tx, this.clock.now());
+    await this.cancellation.cancel(tx, changes, correlationId);
+    await changes.save();
+  }
+
+  refuseWhenBusy(): void {
     this.refuseWhenStopping();
     this.backlog.refuseWhenFull();
-    return this.directRuns.run(agent, inputs, correlationId);
   }
 
   health(): { ok: boolean; reason?: string } {

@@ -1,6 +1,9 @@
+import type { Subscription } from '../catalog/definitions.js';
 import type { Visibility } from '../catalog/visibility.js';
 import type { JsonObject } from '../common/json.js';
+import type { Transaction } from '../database/unit-of-work.js';
 import type { Artifact } from './artifact.js';
+import type { ArtifactDraft } from './artifact-writer.js';
 
 export interface Publication {
   /** Fixed beforehand by an idempotency key; where an artifact of this id is stored already, nothing is stored again. */
@@ -28,6 +31,15 @@ export interface DirectRun {
   artifacts: Artifact[];
 }
 
+/** One execution of an agent that the caller named, checked and ready to be stored. */
+export interface Invocation {
+  subscription: Subscription;
+  drafts: ArtifactDraft[];
+  correlationId: string;
+  /** No agent reacts to the outputs. */
+  direct: boolean;
+}
+
 /** The one way into the core for the features. */
 export abstract class Blackboard {
   /**
@@ -49,6 +61,28 @@ export abstract class Blackboard {
    * schema), `agent_failed` (its text names agent and reason), `unavailable`.
    */
   abstract runAgent(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun>;
+
+  /**
+   * Checks what is to start a workflow with a named agent: `inputs` as Interface A gives them (wire-decisions.md), under
+   * `firstId` where it is one artifact. DomainError: `not_found` (unknown agent), `invalid` (inputs that fit none of its
+   * subscriptions or their type's schema).
+   */
+  abstract prepareRun(agent: string, inputs: JsonObject, correlationId: string, firstId: string): Invocation;
+
+  /**
+   * Stores a prepared invocation with a correlation of its own. DomainError: `conflict` where the correlation exists.
+   * Whether the service takes more work is asked by `refuseWhenBusy`, before.
+   */
+  abstract begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; opening: number }>;
+
+  /**
+   * Cancels a correlation in one transaction: nothing of it starts any more, its leases are revoked, it is closed. Engines
+   * that run are not waited for. DomainError: `not_found`, `conflict` (it has ended already).
+   */
+  abstract cancel(tx: Transaction, correlationId: string): Promise<void>;
+
+  /** DomainError `unavailable` where so much waits, or the service stops, that no more work may be accepted. */
+  abstract refuseWhenBusy(): void;
 
   /** False once shutting down, or while the executor cannot work; `reason` says why. */
   abstract health(): { ok: boolean; reason?: string };

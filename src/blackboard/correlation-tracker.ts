@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import type { Selectable } from 'kysely';
 import { DomainError } from '../common/domain-error.js';
-import type { CorrelationsTable } from '../database/schema.js';
 import { places, prepared } from '../database/prepared.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
-
-/** A correlation within a transaction; its counts are changed in place and written once, by `CorrelationChanges.save`. */
-export type TrackedCorrelation = Selectable<CorrelationsTable>;
+import { CorrelationSettled } from './correlation-settled.js';
+import type { TrackedCorrelation } from './tracked-correlation.js';
 
 /** Starts the bookkeeping of a transaction that touches correlations. */
 @Injectable()
 export class CorrelationTracker {
-  constructor(private readonly signals: Signals) {}
+  constructor(
+    private readonly signals: Signals,
+    private readonly settled: CorrelationSettled,
+  ) {}
 
   begin(tx: Transaction, now: number): CorrelationChanges {
-    return new CorrelationChanges(tx, now, this.signals);
+    return new CorrelationChanges(tx, now, this.signals, this.settled);
   }
 }
 
@@ -31,7 +31,16 @@ export class CorrelationChanges {
     private readonly tx: Transaction,
     readonly now: number,
     private readonly signals: Signals,
+    private readonly settled: CorrelationSettled,
   ) {}
+
+  /** A new correlation, for what must have one of its own. `conflict` where the id is taken. */
+  async create(id: string): Promise<TrackedCorrelation> {
+    const [row] = await make(this.tx.db, { id, now: this.now });
+    if (!row) throw new DomainError('conflict', `Correlation ${id} exists already; send another X-Correlation-ID, or none`);
+    this.touched.set(id, row);
+    return row;
+  }
 
   /** For a publish from outside: makes the correlation, or opens it again where it has settled. `conflict` where it is closed. */
   async open(id: string): Promise<TrackedCorrelation> {
@@ -48,12 +57,23 @@ export class CorrelationChanges {
 
   /** A correlation that exists because something of it is being worked on. */
   async get(id: string): Promise<TrackedCorrelation> {
+    const row = await this.find(id);
+    if (!row) throw new Error(`correlation ${id} does not exist`);
+    return row;
+  }
+
+  async find(id: string): Promise<TrackedCorrelation | undefined> {
     const known = this.touched.get(id);
     if (known) return known;
     const [row] = await find(this.tx.db, { id });
-    if (!row) throw new Error(`correlation ${id} does not exist`);
-    this.touched.set(id, row);
+    if (row) this.touched.set(id, row);
     return row;
+  }
+
+  /** Ends an active correlation at once, whatever is pending, and for good; the caller has dropped what was. */
+  async cancel(correlation: TrackedCorrelation): Promise<void> {
+    Object.assign(correlation, { pending: 0, closed: 1 });
+    await this.settle(correlation, 'cancelled');
   }
 
   /** Writes all counts and settles what has nothing pending; the last step of every transaction that changed any. */
@@ -61,18 +81,21 @@ export class CorrelationChanges {
     for (const correlation of this.touched.values()) {
       if (correlation.pending < 0) throw new Error(`correlation ${correlation.id} counts ${correlation.pending} pending`);
       correlation.last_activity_at = this.now;
-      if (correlation.state === 'active' && correlation.pending === 0) this.settle(correlation);
+      if (correlation.state === 'active' && correlation.pending === 0) await this.settle(correlation, endState(correlation));
       await write(this.tx.db, correlation);
     }
   }
 
-  private settle(correlation: TrackedCorrelation): void {
-    correlation.state = endState(correlation);
+  private async settle(correlation: TrackedCorrelation, state: EndState): Promise<void> {
+    correlation.state = state;
     correlation.settled_at = this.now;
+    await this.settled.tell(this.tx, correlation, this.now);
     const settled = { correlationId: correlation.id, opening: correlation.opening };
     this.tx.afterCommit(() => this.signals.correlationSettled.publish(settled));
   }
 }
+
+type EndState = Exclude<TrackedCorrelation['state'], 'active'>;
 
 /** `failed`: it has at least one error, and agents produced nothing else (wire-decisions.md, "Correlation status"). */
 export const endState = (counts: Pick<TrackedCorrelation, 'error_count' | 'output_count'>): 'completed' | 'failed' =>
@@ -92,6 +115,7 @@ const NEW_CORRELATION = {
 
 const CHANGEABLE = [
   'state',
+  'closed',
   'opening',
   'pending',
   'artifact_count',
@@ -108,6 +132,14 @@ const makeOrTouch = prepared<{ id: string; now: number }, TrackedCorrelation>((d
     .insertInto('correlations')
     .values({ id: place('id'), ...NEW_CORRELATION, started_at: place('now'), last_activity_at: place('now') })
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_activity_at: place('now') }))
+    .returningAll(),
+);
+
+const make = prepared<{ id: string; now: number }, TrackedCorrelation>((db, place) =>
+  db
+    .insertInto('correlations')
+    .values({ id: place('id'), ...NEW_CORRELATION, started_at: place('now'), last_activity_at: place('now') })
+    .onConflict((conflict) => conflict.column('id').doNothing())
     .returningAll(),
 );
 

@@ -18,6 +18,10 @@ export interface Schema {
   join_groups: JoinGroupsTable;
   join_arrivals: JoinArrivalsTable;
   timers: TimersTable;
+  runs: RunsTable;
+  batches: BatchesTable;
+  batch_rows: BatchRowsTable;
+  batch_keys: BatchKeysTable;
   idempotency_keys: IdempotencyKeysTable;
   program_versions: ProgramVersionsTable;
 }
@@ -181,6 +185,7 @@ export interface JoinArrivalsTable {
   position: number;
   type: string;
   correlation_id: string;
+  arrived_at: number;
 }
 
 /**
@@ -193,6 +198,79 @@ export interface TimersTable {
   due_at: number;
   /** The artifact's seq or the group's id. */
   subject: string;
+}
+
+/** `starting` is no state of its own here: a run whose execution was not claimed yet. */
+export type RunState = 'running' | 'completed' | 'failed' | 'cancelled';
+
+/** Interface A's view of a correlation, whose id it shares. */
+export interface RunsTable {
+  /** Position in the order of creation. */
+  seq: Generated<number>;
+  id: string;
+  agent: string;
+  status: RunState;
+  /** The one that runs the named agent on the inputs; null where the inputs of a batch's row never became any. */
+  execution_id: string | null;
+  batch_id: string | null;
+  /** The batch's round in which it was started; a failed one of an earlier round is to run again. */
+  batch_round: number;
+  /** How many of the batch's items it stands for: its own and those that repeat its row. */
+  batch_items: number;
+  created_at: number;
+  ended_at: number | null;
+  error: string | null;
+}
+
+/** `intake`: its rows are still being read, and nobody is told of it. `starting` is a running one without a first run. */
+export type BatchState = 'intake' | 'running' | 'completed' | 'failed' | 'cancelled';
+
+export interface BatchesTable {
+  seq: Generated<number>;
+  id: string;
+  agent: string;
+  status: BatchState;
+  /** Most runs at a time. */
+  max_workers: number;
+  total_items: number;
+  succeeded_items: number;
+  failed_items: number;
+  /** Runs that were started and have not ended. */
+  running_runs: number;
+  /** The first row that was not looked at in this round. */
+  next_position: number;
+  /** Counts up with every `retry-failed`. */
+  round: number;
+  error: string | null;
+  /** The process that reads its rows, and how long it may be silent; null once all are in. */
+  intake_owner: string | null;
+  intake_until: number | null;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+}
+
+export interface BatchRowsTable {
+  /** `batches.seq`: shorter than the id, a million times. */
+  batch_seq: number;
+  /** From 0, in the order of the input. */
+  position: number;
+  /** JSON of the run's inputs. */
+  inputs: string;
+  /** Why the row cannot become inputs; it fails alone. */
+  problem: string | null;
+  /** Position of the first row with the same `row_key`, whose result this one repeats; null for the first itself. */
+  repeats: number | null;
+  /** How many rows repeat this one. */
+  copies: Generated<number>;
+  run_id: string | null;
+}
+
+/** The first row of each `row_key` value, while rows are read. */
+export interface BatchKeysTable {
+  batch_seq: number;
+  key: string;
+  position: number;
 }
 
 export interface IdempotencyKeysTable {

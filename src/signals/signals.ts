@@ -20,6 +20,8 @@ export class Signals {
   readonly correlationSettled = new Topic<{ correlationId: string; opening: number }>();
   /** An agent has an execution to claim; published when a following transaction can see it. */
   readonly executionReady = new Topic<string>();
+  /** Executions were cancelled, by their ids; published after the commit. */
+  readonly executionsCancelled = new Topic<readonly string[]>();
   /** An execution is to be retried at a time (epoch ms); published after the commit. */
   readonly retryScheduled = new Topic<number>();
   /** A durable timer was set to a time (epoch ms); published after the commit. */

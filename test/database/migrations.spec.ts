@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { SQLITE } from '../../src/database/dialects/dialect.js';
 import { VERSION } from '../../src/common/version.js';
 import { blackboard } from '../../src/database/migrations/0001-blackboard.js';
-import { migrate } from '../../src/database/migrations/migrate.js';
+import { MIGRATIONS, migrate } from '../../src/database/migrations/migrate.js';
 import type { NumberedMigration } from '../../src/database/migrations/migration.js';
 import { StartError } from '../../src/database/start-error.js';
 import { runProgram } from '../cli/run-program.js';
@@ -23,7 +23,7 @@ const [major, minor, patch] = VERSION.split('.').map(Number) as [number, number,
 // On real files; only the later step, which no program has yet, is made up.
 describe('migrations of a SQLite file', () => {
   const files = new Files();
-  const ours = ['0001-blackboard'];
+  const ours = ['0001-blackboard', '0002-runs-and-batches'];
 
   afterAll(() => files.clear());
 
@@ -41,7 +41,20 @@ describe('migrations of a SQLite file', () => {
     expect(await schemaOf(db)).toEqual(schema);
     expect(await db.selectFrom('program_versions').select(['migration', 'oldest_program']).execute()).toEqual([
       { migration: '0001-blackboard', oldest_program: '0.1.0' },
+      { migration: '0002-runs-and-batches', oldest_program: '0.1.0' },
     ]);
+  });
+
+  it('bring an older schema with data in it up to this one', async () => {
+    const db = freshWriter();
+    expect(await migrate(db, SQLITE, [blackboard])).toEqual(['0001-blackboard']);
+    await db.insertInto('folds').values({ name: 'artifact_counts', up_to_seq: 12 }).execute();
+
+    expect(await migrate(db, SQLITE)).toEqual(['0002-runs-and-batches']);
+    expect(await db.selectFrom('folds').selectAll().execute()).toEqual([{ name: 'artifact_counts', up_to_seq: 12 }]);
+    const fresh = freshWriter();
+    await migrate(fresh, SQLITE);
+    expect(await schemaOf(db)).toEqual(await schemaOf(fresh));
   });
 
   it('find a file as it was left, at every later opening', async () => {
@@ -82,9 +95,9 @@ describe('migrations of a SQLite file', () => {
     await migrate(db, SQLITE);
     await db.insertInto('folds').values({ name: 'artifact_counts', up_to_seq: 12 }).execute();
 
-    expect(await migrate(db, SQLITE, [blackboard, later()])).toEqual(['9999-later']);
+    expect(await migrate(db, SQLITE, [...MIGRATIONS, later()])).toEqual(['9999-later']);
     expect(await db.selectFrom('folds').selectAll().execute()).toEqual([{ name: 'artifact_counts', up_to_seq: 12, note: 'none' }]);
-    expect(await migrate(db, SQLITE, [blackboard, later()])).toEqual([]);
+    expect(await migrate(db, SQLITE, [...MIGRATIONS, later()])).toEqual([]);
   });
 
   it('that fail half-way leave nothing behind, and can be made again', async () => {
@@ -99,15 +112,15 @@ describe('migrations of a SQLite file', () => {
       },
     });
 
-    await expect(migrate(db, SQLITE, [blackboard, half])).rejects.toThrow('no further');
+    await expect(migrate(db, SQLITE, [...MIGRATIONS, half])).rejects.toThrow('no further');
     expect({ schema: await schemaOf(db), versions: await db.selectFrom('program_versions').selectAll().execute() }).toEqual(before);
-    expect(await migrate(db, SQLITE, [blackboard, later()])).toEqual(['9999-later']);
+    expect(await migrate(db, SQLITE, [...MIGRATIONS, later()])).toEqual(['9999-later']);
   });
 
   it('undo the steps before a failing one too', async () => {
     const db = freshWriter();
     const failing = later({ up: () => Promise.reject(new Error('no further')) });
-    await expect(migrate(db, SQLITE, [blackboard, failing])).rejects.toThrow('no further');
+    await expect(migrate(db, SQLITE, [...MIGRATIONS, failing])).rejects.toThrow('no further');
     expect((await schemaOf(db)).join('\n')).not.toMatch(/"artifacts"/);
     expect(await migrate(db, SQLITE)).toEqual(ours);
   });
@@ -116,7 +129,7 @@ describe('migrations of a SQLite file', () => {
     'of a newer program whose schema needs %s stop this one with one clear line, and change nothing',
     async (needed) => {
       const db = freshWriter();
-      await migrate(db, SQLITE, [blackboard, later({ oldestProgram: needed })]);
+      await migrate(db, SQLITE, [...MIGRATIONS, later({ oldestProgram: needed })]);
       const schema = await schemaOf(db);
       await expect(migrate(db, SQLITE)).rejects.toThrow(
         new StartError(`the database was migrated for starling ${needed} or later (9999-later); this is ${VERSION}: install the newer one`),
@@ -127,7 +140,7 @@ describe('migrations of a SQLite file', () => {
 
   it('of a newer program whose schema this one may still use let it go on', async () => {
     const db = freshWriter();
-    await migrate(db, SQLITE, [blackboard, later()]);
+    await migrate(db, SQLITE, [...MIGRATIONS, later()]);
     expect(await migrate(db, SQLITE)).toEqual([]);
     await db.insertInto('folds').values({ name: 'ours', up_to_seq: 1 }).execute();
     expect(await db.selectFrom('folds').selectAll().execute()).toEqual([{ name: 'ours', up_to_seq: 1, note: 'none' }]);
@@ -136,7 +149,7 @@ describe('migrations of a SQLite file', () => {
   it('of a newer program stop the command itself with that line', async () => {
     const path = files.path();
     const database = files.open(path);
-    await migrate(database.writer, SQLITE, [blackboard, later({ oldestProgram: `${major + 1}.0.0` })]);
+    await migrate(database.writer, SQLITE, [...MIGRATIONS, later({ oldestProgram: `${major + 1}.0.0` })]);
     await database.close();
     const { code, stderr } = await runProgram(['migrate', '--database-url', `sqlite:${path}`]);
     expect(code).toBe(1);

@@ -5,7 +5,8 @@ import { preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
 import { Backlog } from './backlog.js';
-import type { CorrelationChanges, TrackedCorrelation } from '../correlation-tracker.js';
+import type { CorrelationChanges } from '../correlation-tracker.js';
+import type { TrackedCorrelation } from '../tracked-correlation.js';
 import { WorkflowErrors } from '../workflow-errors.js';
 
 export interface NewExecution {

@@ -26,6 +26,8 @@ export class Executor {
   /** Agents that may have executions waiting. */
   private readonly hungry = new Set<string>();
   private claiming: Promise<void> | null = null;
+  /** Executions that were cancelled while a round of claims was on its way, which may have claimed them. */
+  private readonly cancelledMeanwhile = new Set<string>();
   private working = false;
   /** Why the last round of claims failed. */
   private trouble: string | null = null;
@@ -64,6 +66,7 @@ export class Executor {
     this.unsubscribe.push(
       this.signals.executionReady.subscribe((agent) => this.wake(agent)),
       this.signals.retryScheduled.subscribe((time) => this.armRetryTimer(time)),
+      this.signals.executionsCancelled.subscribe((ids) => this.abort(new Set(ids))),
     );
     this.catalog.agents.forEach(({ name }) => this.hungry.add(name));
     await this.releaseRetries();
@@ -93,8 +96,17 @@ export class Executor {
     if (!this.working || this.claiming || this.slots.free(this.hungry).byAgent.size === 0) return;
     this.claiming = this.claimRound().finally(() => {
       this.claiming = null;
+      this.cancelledMeanwhile.clear();
       this.claimSome();
     });
+  }
+
+  // Their slots stay taken until the engines return; what these still answer, the lease's guard discards.
+  private abort(cancelled: ReadonlySet<string>): void {
+    if (this.claiming) cancelled.forEach((id) => this.cancelledMeanwhile.add(id));
+    for (const [{ id }, { abort }] of this.running) {
+      if (cancelled.has(id)) abort.abort(new DOMException('the execution was cancelled', 'AbortError'));
+    }
   }
 
   private async claimRound(): Promise<void> {
@@ -108,7 +120,7 @@ export class Executor {
         return round.claimed;
       });
       this.trouble = null;
-      claimed.forEach((execution) => this.begin(execution));
+      claimed.filter(({ id }) => !this.cancelledMeanwhile.has(id)).forEach((execution) => this.begin(execution));
     } catch (error) {
       this.trouble = isUnavailable(error) ? (error as Error).message : 'claiming executions failed';
       this.logger.error({ err: error }, 'claiming executions failed; trying again');

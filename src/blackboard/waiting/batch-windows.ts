@@ -4,10 +4,7 @@ import type { Subscription } from '../../catalog/definitions.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { ExecutionQueue } from '../executor/execution-queue.js';
-import { type Arrival, type Member, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
-
-/** A batch window has no key: a subscription fills one at a time. */
-const WINDOW = '';
+import { type Arrival, type Member, ownerOf, type WaitingGroup, WaitingGroups, WINDOW_KEY } from './waiting-groups.js';
 
 /** Batch windows: artifacts of any correlation gather until there are `size` of them, or `timeout` after the first. */
 @Injectable()
@@ -25,7 +22,7 @@ export class BatchWindows {
     artifact: Pick<Arrival, 'seq' | 'type' | 'correlationId'>,
   ): Promise<void> {
     const { size, timeoutMs } = subscription.batch!;
-    const arrival = { ...artifact, key: WINDOW, agent: subscription.agent, subscription: subscription.index };
+    const arrival = { ...artifact, key: WINDOW_KEY, agent: subscription.agent, subscription: subscription.index };
     const window = (await this.openWindow(tx, changes, arrival)) ?? (await this.groups.open(tx, changes, arrival, timeoutMs));
     await this.groups.join(tx, changes, window, arrival);
     if (window.size >= size) await this.close(tx, changes, window);
@@ -53,7 +50,7 @@ export class BatchWindows {
     await this.executions.add(tx, changes, {
       agent: subscription.agent,
       priority: subscription.priority,
-      correlationId: members.at(-1)!.correlation_id,
+      correlationId: ownerOf(members),
       inputs: members.map((member) => member.artifact_seq),
       batch: true,
       direct: false,

@@ -6,7 +6,7 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { artifactIds, ExecutionQueue } from '../executor/execution-queue.js';
 import { TimerQueue } from './timer-queue.js';
-import { type Arrival, correlationsOf, type Member, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
+import { type Arrival, correlationsOf, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
 import { WorkflowErrors } from '../workflow-errors.js';
 
 const LONGEST_KEY = 200;
@@ -110,9 +110,6 @@ export class Joins {
     });
   }
 }
-
-/** The newest input's correlation: the arrival that completed the group, and so one that is open. */
-const ownerOf = (members: Member[]): string => members.at(-1)!.correlation_id;
 
 /** Keys are stored and indexed; a long one by its digest. */
 const boundedKey = (key: string): string =>

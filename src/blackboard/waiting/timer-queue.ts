@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { newId } from '../../common/ids.js';
 import type { TimersTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
@@ -25,6 +25,17 @@ export class TimerQueue {
 
   async cancel(tx: Transaction, kind: Timer['kind'], subject: string): Promise<void> {
     await tx.db.deleteFrom('timers').where('subject', '=', subject).where('kind', '=', kind).execute();
+  }
+
+  /** For artifacts of this correlation that were to be released later: they trigger nothing any more. */
+  async cancelReleases(tx: Transaction, correlationId: string): Promise<void> {
+    await tx.db
+      .deleteFrom('timers')
+      .where('kind', '=', 'release')
+      .where('subject', 'in', ({ selectFrom }) =>
+        selectFrom('artifacts').select(sql<string>`cast(seq as text)`.as('subject')).where('correlation_id', '=', correlationId),
+      )
+      .execute();
   }
 
   /** Due timers in the order of their times. */

@@ -70,6 +70,7 @@ export class WaitingGroups {
         position: group.size,
         type: arrival.type,
         correlation_id: arrival.correlationId,
+        arrived_at: changes.now,
       })
       .execute();
     group.size += 1;
@@ -112,5 +113,13 @@ export class WaitingGroups {
     return member !== undefined;
   }
 }
+
+/** The newest input's correlation: the arrival that completed the group, and so one that is open. */
+export const ownerOf = (members: Member[]): string => members.at(-1)!.correlation_id;
+
+/** A batch window has no key: a subscription fills one at a time. The key of a join is JSON, and so never empty. */
+export const WINDOW_KEY = '';
+
+export const isWindow = ({ key }: Pick<WaitingGroup, 'key'>): boolean => key === WINDOW_KEY;
 
 export const correlationsOf = (members: Member[]): string[] => [...new Set(members.map((member) => member.correlation_id))];

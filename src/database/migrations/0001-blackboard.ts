@@ -204,6 +204,7 @@ async function createWaiting(db: Kysely<unknown>): Promise<void> {
     .addColumn('position', 'integer', (column) => column.notNull())
     .addColumn('type', 'text', (column) => column.notNull())
     .addColumn('correlation_id', 'text', (column) => column.notNull())
+    .addColumn('arrived_at', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('join_arrivals_pk', ['agent', 'subscription', 'artifact_seq'])
     .execute();
   await db.schema

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '../common/domain-error.js';
+import type { Transaction } from '../database/unit-of-work.js';
+import { Signals } from '../signals/signals.js';
+import type { CorrelationChanges } from './correlation-tracker.js';
+import { Backlog } from './executor/backlog.js';
+import { TimerQueue } from './waiting/timer-queue.js';
+import { Withdrawal } from './waiting/withdrawal.js';
+
+/**
+ * Cancelling a correlation: what is pending never starts, leases are revoked, timers and waiting artifacts are dropped, and the
+ * correlation is closed, all in one transaction. Engines that run get their signal after the commit and are not waited for;
+ * what they still return is discarded, since they have lost their leases.
+ */
+@Injectable()
+export class Cancellation {
+  constructor(
+    private readonly backlog: Backlog,
+    private readonly timers: TimerQueue,
+    private readonly withdrawal: Withdrawal,
+    private readonly signals: Signals,
+  ) {}
+
+  /** What `Blackboard.cancel` promises. */
+  async cancel(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
+    const correlation = await changes.find(correlationId);
+    if (!correlation) throw new DomainError('not_found', `Correlation not found: ${correlationId}`);
+    if (correlation.state !== 'active') {
+      throw new DomainError('conflict', `Correlation ${correlationId} has already ended (${correlation.state}) and cannot be cancelled`);
+    }
+    const pending = await endExecutions(tx, correlationId, 'pending', changes.now);
+    const running = await endExecutions(tx, correlationId, 'running', changes.now);
+    this.backlog.changed(tx, -pending.length);
+    await this.timers.cancelReleases(tx, correlationId);
+    await this.withdrawal.withdraw(tx, changes, correlationId);
+    await changes.cancel(correlation);
+    tx.afterCommit(() => this.signals.executionsCancelled.publish([...pending, ...running]));
+  }
+}
+
+async function endExecutions(tx: Transaction, correlationId: string, state: 'pending' | 'running', now: number): Promise<string[]> {
+  const ended = await tx.db
+    .updateTable('executions')
+    .set({ state: 'cancelled', ended_at: now, available_at: null, lease_token: null, lease_owner: null, lease_until: null })
+    .where('correlation_id', '=', correlationId)
+    .where('state', '=', state)
+    .returning('id')
+    .execute();
+  return ended.map(({ id }) => id);
+}
