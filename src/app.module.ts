@@ -9,6 +9,7 @@ import { DocsModule } from './docs/docs.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
+import { RunsModule } from './runs/runs.module.js';
 
 export interface AppOptions extends CoreOptions {
   /** Classes with `@Agent`, made and injected by Nest. */
@@ -30,6 +31,7 @@ export class AppModule {
         ArtifactsModule,
         CorrelationsModule,
         AgentsModule,
+        RunsModule,
         IdempotencyModule,
         HealthModule,
         MetricsModule,

@@ -6,6 +6,7 @@ import { Catalog } from '../catalog/catalog.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import { type ArtifactFilterQuery, toArtifactFilter } from '../http/dto/artifact-filter-query.js';
+import type { AgentNamesBody } from './dto/agent-names-body.js';
 import type { AgentsBody } from './dto/agents-body.js';
 import type { HistoryBody, HourBody } from './dto/history-body.js';
 import type { RunAgentBody } from './dto/run-body.js';
@@ -19,6 +20,10 @@ export class AgentsService {
     private readonly blackboard: Blackboard,
     private readonly history: AgentHistory,
   ) {}
+
+  names(): AgentNamesBody {
+    return { agents: this.catalog.agents.map(({ name, description }) => ({ name, description })) };
+  }
 
   list(): AgentsBody {
     const agents = this.catalog.agents.map(({ name, description, subscriptions, outputs }) => ({

@@ -1,7 +1,11 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiErrors } from '../http/api-errors.js';
 import { CorrelationsService } from './correlations.service.js';
 import { CorrelationStatusBody, STATUS_EXAMPLE } from './dto/correlation-status-body.js';
+
+const ApiCorrelationId = (): MethodDecorator =>
+  ApiParam({ name: 'correlation_id', description: 'Its id', schema: { type: 'string', example: 'order-4711' } });
 
 @ApiTags('Correlations')
 @Controller('api/v1/correlations')
@@ -13,9 +17,26 @@ export class CorrelationsController {
     summary: "A correlation's state",
     description: 'Poll it every 2 to 5 seconds while the state is `active`. An unknown id is answered with `not_found`.',
   })
-  @ApiParam({ name: 'correlation_id', description: 'Its id', schema: { type: 'string', example: 'order-4711' } })
+  @ApiCorrelationId()
   @ApiOkResponse({ type: CorrelationStatusBody, description: 'State and counts', example: STATUS_EXAMPLE })
   status(@Param('correlation_id') id: string): Promise<CorrelationStatusBody> {
     return this.correlations.status(id);
+  }
+
+  @Post(':correlation_id/cancel')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Cancel a correlation',
+    description: 'Nothing of it starts any more, and nothing can be published into it. Agents that run are told to stop and not waited for.',
+  })
+  @ApiCorrelationId()
+  @ApiOkResponse({ type: CorrelationStatusBody, description: 'The cancelled correlation', example: { ...STATUS_EXAMPLE, state: 'cancelled' } })
+  @ApiErrors(
+    [404, 'Correlation not found: order-4711'],
+    [409, 'Correlation order-4711 has already ended (completed) and cannot be cancelled'],
+    503,
+  )
+  cancel(@Param('correlation_id') id: string): Promise<CorrelationStatusBody> {
+    return this.correlations.cancel(id);
   }
 }

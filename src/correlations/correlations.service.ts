@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
+import { Blackboard } from '../blackboard/blackboard.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { prepared } from '../database/prepared.js';
 import type { CorrelationsTable } from '../database/schema.js';
@@ -8,7 +9,16 @@ import type { CorrelationStatusBody } from './dto/correlation-status-body.js';
 
 @Injectable()
 export class CorrelationsService {
-  constructor(private readonly unitOfWork: UnitOfWork) {}
+  constructor(
+    private readonly blackboard: Blackboard,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** DomainError `not_found`, `conflict` where it has ended. */
+  async cancel(id: string): Promise<CorrelationStatusBody> {
+    await this.unitOfWork.run((tx) => this.blackboard.cancel(tx, id));
+    return this.status(id);
+  }
 
   /** An unknown correlation is an answer too, not an error: it may begin at any moment. */
   async status(id: string): Promise<CorrelationStatusBody> {

@@ -90,7 +90,7 @@ export function QueryText(options: Documentation): PropertyDecorator {
   );
 }
 
-export function QueryChoice(options: Documentation & { choices: readonly string[]; default: string }): PropertyDecorator {
+export function QueryChoice(options: Documentation & { choices: readonly string[]; default?: string }): PropertyDecorator {
   const { choices, default: fallback } = options;
   return applyDecorators(
     optional(options, { type: 'string', enum: [...choices], default: fallback }),

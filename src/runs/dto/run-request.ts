@@ -1,0 +1,33 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsObject, IsString } from 'class-validator';
+import type { JsonObject } from '../../common/json.js';
+import { IfGiven } from '../../http/if-given.js';
+import { Opaque } from '../../http/opaque.js';
+
+/** Body of a run. */
+export class RunRequest {
+  @ApiProperty({ description: 'Name of the agent that starts the workflow', example: 'classifier' })
+  @IsString()
+  agent_name!: string;
+
+  @ApiProperty({
+    description:
+      "What the agent starts with, fitted to one of its subscriptions: with one type, that type's payload; with several, an object keyed by type name",
+    type: 'object',
+    additionalProperties: true,
+    selfRequired: false,
+    default: {},
+    example: { text: 'My card has not arrived yet' },
+  })
+  @IfGiven()
+  @IsObject()
+  @Opaque()
+  inputs?: JsonObject;
+
+  @ApiProperty({ description: 'Answer at once and go on in the background', type: Boolean, required: false, default: false, example: false })
+  @IfGiven()
+  @IsBoolean()
+  async_run?: boolean;
+}
+
+export const RUN_REQUEST_BODY_EXAMPLE = { agent_name: 'classifier', inputs: { text: 'My card has not arrived yet' } };

@@ -1,0 +1,39 @@
+import type { Selectable } from 'kysely';
+import type { JsonValue } from '../common/json.js';
+import { toTimestamp } from '../common/timestamp.js';
+import type { RunsTable } from '../database/schema.js';
+import type { RunBody } from './dto/run-body.js';
+import type { ListedRunBody } from './dto/run-list-body.js';
+
+/** A run with what its first execution knows of it. */
+export type RunRow = Selectable<RunsTable> & { started_at: number | null };
+
+/** As it stands on the wire. `result` is left out where the run has not completed. */
+export const runBody = (run: RunRow, result: JsonValue | undefined): RunBody => ({
+  run_id: run.id,
+  status: statusOf(run),
+  ...(run.status === 'completed' && { result: result ?? {} }),
+  ...timesOf(run),
+  ...(run.error !== null && { error: run.error }),
+});
+
+export const listedRunBody = (run: RunRow): ListedRunBody => ({
+  run_id: run.id,
+  agent_name: run.agent,
+  status: statusOf(run),
+  ...(run.batch_id !== null && { batch_id: run.batch_id }),
+  created_at: toTimestamp(run.created_at),
+  ...timesOf(run),
+  ...(run.error !== null && { error: run.error }),
+});
+
+const statusOf = ({ status, started_at }: RunRow): RunBody['status'] => (status === 'running' && started_at === null ? 'starting' : status);
+
+function timesOf(run: RunRow): Pick<RunBody, 'started_at' | 'completed_at'> {
+  // An item that never became an execution failed as soon as it was looked at.
+  const startedAt = run.execution_id === null ? run.created_at : run.started_at;
+  return {
+    ...(startedAt !== null && { started_at: toTimestamp(startedAt) }),
+    ...(run.ended_at !== null && { completed_at: toTimestamp(run.ended_at) }),
+  };
+}

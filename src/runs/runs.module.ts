@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { BlackboardModule } from '../blackboard/blackboard.module.js';
+import { IdempotencyModule } from '../idempotency/idempotency.module.js';
+import { RunEndings } from './run-endings.js';
+import { RunResults } from './run-results.js';
+import { RunsController } from './runs.controller.js';
+import { RunsRepository } from './runs.repository.js';
+import { RunsService } from './runs.service.js';
+
+@Module({
+  imports: [BlackboardModule, IdempotencyModule],
+  controllers: [RunsController],
+  providers: [RunEndings, RunResults, RunsRepository, RunsService],
+  exports: [RunEndings, RunsService],
+})
+export class RunsModule {}

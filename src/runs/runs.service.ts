@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { Blackboard, type Invocation } from '../blackboard/blackboard.js';
+import { Clock } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
+import type { JsonObject } from '../common/json.js';
+import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import type { RequestIds } from '../idempotency/request-ids.js';
+import type { RunBody } from './dto/run-body.js';
+import type { RunListBody } from './dto/run-list-body.js';
+import type { RunListQuery } from './dto/run-list-query.js';
+import type { RunRequest } from './dto/run-request.js';
+import { listedRunBody, runBody, type RunRow } from './run.js';
+import { RunResults } from './run-results.js';
+import { RunsRepository } from './runs.repository.js';
+
+/** The item of a batch that a run is for. */
+export interface BatchItem {
+  batchId: string;
+  round: number;
+  /** How many items of the batch it stands for. */
+  items: number;
+}
+
+const OPENING = 1;
+
+/** Runs: Interface A's view of a correlation that begins with one agent. */
+@Injectable()
+export class RunsService {
+  constructor(
+    private readonly blackboard: Blackboard,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly runs: RunsRepository,
+    private readonly results: RunResults,
+  ) {}
+
+  /** DomainError `not_found`, `invalid`, `conflict` (the correlation is taken), `unavailable`. */
+  async start(request: RunRequest, ids: RequestIds): Promise<RunBody> {
+    this.blackboard.refuseWhenBusy();
+    const id = ids.correlationId;
+    const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, id, ids.artifactId);
+    await this.unitOfWork.run((tx) => this.beginOnce(tx, invocation, ids));
+    if (request.async_run !== true) await this.ended(id);
+    return this.get(id);
+  }
+
+  /** A run of a batch's item. DomainError `invalid` where the inputs do not fit. */
+  async begin(tx: Transaction, agent: string, inputs: JsonObject, id: string, firstId: string, item: BatchItem): Promise<void> {
+    await this.store(tx, this.blackboard.prepareRun(agent, inputs, id, firstId), item);
+  }
+
+  /** The run of an item whose inputs never became any: it has failed. */
+  async failItem(tx: Transaction, agent: string, id: string, error: string, item: BatchItem): Promise<void> {
+    const now = this.clock.now();
+    await this.runs.insert(tx, { ...ofItem(item), id, agent, status: 'failed', execution_id: null, created_at: now, ended_at: now, error });
+  }
+
+  async get(id: string): Promise<RunBody> {
+    const run = await this.runs.find(this.unitOfWork.reader, id);
+    if (!run) throw new DomainError('not_found', `Run not found: ${id}`);
+    const [body] = await this.bodies([run]);
+    return body!;
+  }
+
+  /** In the order of `runs`. */
+  async bodies(runs: readonly RunRow[]): Promise<RunBody[]> {
+    const results = await this.results.of(runs.filter(({ status }) => status === 'completed').map(({ id }) => id));
+    return runs.map((run) => runBody(run, results.get(run.id)));
+  }
+
+  async list(query: RunListQuery): Promise<RunListBody> {
+    const { limit, offset } = query;
+    const filter = { status: query.status ?? null, agent: query.agent ?? null, from: query.from ?? null, to: query.to ?? null };
+    const rows = await this.runs.list(this.unitOfWork.reader, filter, { limit, offset });
+    return { items: rows.slice(0, limit).map(listedRunBody), pagination: { limit, offset, has_more: rows.length > limit } };
+  }
+
+  /** DomainError `not_found`, `conflict` where the run has ended. */
+  async cancel(id: string): Promise<RunBody> {
+    await this.unitOfWork.run(async (tx) => {
+      const run = await this.runs.find(tx.db, id);
+      if (!run) throw new DomainError('not_found', `Run not found: ${id}`);
+      if (run.status !== 'running') throw new DomainError('conflict', `Run ${id} has already ended (${run.status}) and cannot be cancelled`);
+      await this.blackboard.cancel(tx, id);
+    });
+    return this.get(id);
+  }
+
+  /** Cancels what still runs of a batch. */
+  async cancelBatch(tx: Transaction, batchId: string): Promise<void> {
+    for (const id of await this.runs.openInBatch(tx, batchId)) await this.blackboard.cancel(tx, id);
+  }
+
+  // A request that comes back with its idempotency key after a crash finds the run that it began.
+  private async beginOnce(tx: Transaction, invocation: Invocation, ids: RequestIds): Promise<void> {
+    try {
+      await this.store(tx, invocation, null);
+    } catch (error) {
+      const isTaken = error instanceof DomainError && error.code === 'conflict';
+      if (!isTaken || !(await this.runs.wasBegunWith(tx, ids.correlationId, ids.artifactId))) throw error;
+    }
+  }
+
+  private async store(tx: Transaction, invocation: Invocation, item: BatchItem | null): Promise<void> {
+    const { executionId } = await this.blackboard.begin(tx, invocation);
+    const { correlationId: id, subscription } = invocation;
+    const run = { id, agent: subscription.agent, status: 'running', execution_id: executionId, ended_at: null, error: null } as const;
+    await this.runs.insert(tx, { ...ofItem(item), ...run, created_at: this.clock.now() });
+  }
+
+  private async ended(id: string): Promise<void> {
+    const hasEnded = await this.blackboard.waitUntilSettled(id, OPENING, Number.MAX_SAFE_INTEGER);
+    if (!hasEnded) throw new DomainError('unavailable', `The service is stopping; run ${id} goes on after its next start, ask GET /run/${id} then`);
+  }
+}
+
+const ofItem = (item: BatchItem | null) => ({ batch_id: item?.batchId ?? null, batch_round: item?.round ?? 0, batch_items: item?.items ?? 0 });
