@@ -23,7 +23,7 @@ export class Program {
     this.parsed = parseExpression(source);
     this.plan = planExpression(this.parsed);
     this.uses = variableUses(this.parsed.expr);
-    this.inlineUnits = inlineUnits(this.parsed.expr, source);
+    this.inlineUnits = inlineUnits(this.parsed.expr);
   }
 
   /** Evaluates where that takes about a millisecond at most; null where it may take longer. */
@@ -48,9 +48,20 @@ export class Program {
 
   private evaluate(bindings: Record<string, CelInput>): EvaluationResult {
     resetBytes();
-    const result = this.plan(bindings);
+    const result = withoutStacks(() => this.plan(bindings));
     if (isCelError(result)) return { ok: false, error: errorText(result, this.parsed, this.source) };
     return { ok: true, value: resultJson(result) };
+  }
+}
+
+/** A macro may make an error for each element; noting the stack of each would take most of the time, and nobody reads it. */
+function withoutStacks<Result>(evaluate: () => Result): Result {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return evaluate();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

@@ -14,7 +14,7 @@ const LATE_MS = 500;
 const evaluator = new CelEvaluator();
 
 // The start of the processes is no part of an evaluation.
-beforeAll(() => Promise.all([1, 2].map(() => evaluate('payload.all(x, x == 1)', [1]))));
+beforeAll(() => Promise.all([1, 2].map(() => evaluate('payload.all(x, payload.all(y, x == y))', [1]))));
 afterAll(() => evaluator.close());
 
 function evaluate(source: string, payload: unknown): Promise<EvaluationResult> {
@@ -51,6 +51,12 @@ describe('a hostile payload', () => {
     ['nested maps that grow', 'payload.l.map(a, payload.l.map(b, payload.l.map(c, payload.l)))', { l: listOf(400) }, { ok: false }],
     ['a macro over a megabyte of elements', 'payload.l.exists(x, x == 2)', { l: listOf(MEGABYTE / 2) }, {}],
     ['a filter that compares all with all', 'payload.l.filter(x, payload.l.exists(y, x == y))', { l: listOf(5_000).map((_, index) => index) }, {}],
+    ['a macro over long texts', 'payload.l.exists(x, x.lowerAscii().upperAscii().contains("refund"))', { l: listOf(1_000, text(1_000)) }, { ok: true, value: false }],
+    ['a macro that looks through all of a list for each element', 'payload.l.all(x, x in payload.l)', { l: listOf(5_000).map((_, index) => index) }, {}],
+    ['a macro that copies a long text for each element', 'size(payload.l.map(x, payload.s.upperAscii() + x))', { l: listOf(1_000, 'x'), s: text(MEGABYTE / 2) }, { ok: false }],
+    ['a macro whose body errs for each element', 'payload.l.exists(x, x.nope < 1.0 || x.nope < 2.0)', { l: listOf(MEGABYTE / 4) }, { ok: false }],
+    ['a macro over the keys of a wide object', 'payload.o.exists(key, payload.o[key] == -1.0)', { o: wide(50_000) }, { ok: true, value: false }],
+    ['macros one after the other', 'size(payload.l.map(x, [x, x]).filter(x, x[0] == x[1]).map(x, x[0]))', { l: listOf(MEGABYTE / 8) }, {}],
     ['replace on a long text', 'size(payload.s.replace("a", "xyz"))', { s: text(MEGABYTE) }, { ok: true }],
     ['replace that makes a huge text', 'payload.s.replace("a", payload.s)', { s: text(MEGABYTE / 4) }, { ok: false }],
     ['a regular expression on a long text', 'payload.s.matches("(a*)*(a|b|c)*(ab)*$")', { s: text(MEGABYTE) }, {}],
@@ -118,6 +124,41 @@ describe('payloads as large as the main thread takes them', () => {
   it.each(sources.map((source) => [source.slice(0, 60), source]))('%s', async (_start, source) => {
     for (let size = 64; size <= 32_768; size *= 2) {
       await evaluateWithinLimits(source, { text: text(size), list: listOf(size / 8, 'ab'), digits: '9'.repeat(size) });
+    }
+  });
+});
+
+describe('macros over lists as long as the main thread takes them', () => {
+  const elements: [what: string, element: unknown][] = [
+    ['numbers', 1],
+    ['short texts', 'ab'],
+    ['long texts', text(500)],
+    ['objects', { a: 1, t: 'high' }],
+    ['lists', [[1], []]],
+  ];
+  const bodies = [
+    'exists(x, x.t == "low")',
+    `exists(x, ${listOf(20, 'x < null').join(' && ')})`,
+    'exists(x, x == payload.list || x == payload.other)',
+    'exists(x, x in payload.list)',
+    'exists(x, x.lowerAscii().upperAscii().trim().contains("refund"))',
+    'exists(x, timestamp(x) < timestamp("2026-01-01T00:00:00Z") || duration(x) < duration("1s") || int(x) < 1)',
+    'exists_one(x, [x, [x]] == [x, [x, payload.other]])',
+    'all(x, payload.list[0] == x && payload.list == payload.other)',
+    'map(x, x)',
+    'map(x, {"x": [x, x], "other": payload.other})',
+    'map(x, payload.other)',
+    'filter(x, x == x).map(x, x).filter(x, x == x)',
+  ];
+  it.each(elements.flatMap(([what, element]) => bodies.map((body) => [what, body, element] as const)))('%s: %s', async (_what, body, element) => {
+    for (let length = 1; length <= 1_000; length = Math.ceil(length * 1.25)) {
+      await evaluateWithinLimits(`payload.list.${body}`, { list: listOf(length, element), other: listOf(length, element) });
+    }
+  });
+
+  it('macros that compare all elements of one list in a list with each other', async () => {
+    for (let length = 1; length <= 1_000; length = Math.ceil(length * 1.25)) {
+      await evaluateWithinLimits('payload.exists(x, x.exists(y, x.exists(z, y < z)))', [listOf(length)]);
     }
   });
 });

@@ -15,7 +15,8 @@ import { eventually } from '../support/eventually.js';
 const ENDLESS = 'payload.l.all(a, payload.l.all(b, payload.l.all(c, payload.l.all(d, a + b + c + d > 0.0))))';
 const HOSTILE = { l: new Array<number>(500).fill(1) };
 const TOO_LONG: EvaluationResult = { ok: false, error: 'takes longer than 1000 ms' };
-const INNOCENT = 'payload.l.all(x, x == 1)';
+// Its time is no multiple of its input's size, so that it is never evaluated on the main thread.
+const INNOCENT = 'payload.l.all(x, [x].all(y, y == 1))';
 const TRUE: EvaluationResult = { ok: true, value: true };
 
 const evaluate = (evaluator: ExpressionEvaluator, source: string, payload: unknown): Promise<EvaluationResult> =>
@@ -47,10 +48,24 @@ describe('evaluation processes', () => {
   });
   afterEach(() => evaluator.close());
 
-  it('are started when an expression needs one', async () => {
-    expect(await evaluate(evaluator, 'size(payload.l) > 3', HOSTILE)).toEqual(TRUE);
+  const SMALL = { items: [{ sku: 'a', price: 2 }, { sku: 'b', price: 5 }], least: 4, skus: ['b', 'c'] };
+  const inline: [source: string, payload: unknown, value: unknown][] = [
+    ['size(payload.l) > 3', HOSTILE, true],
+    ['payload.items.exists(i, i.sku == "b")', SMALL, true],
+    ['payload.items.all(i, i.price > payload.least)', SMALL, false],
+    ['payload.items.exists_one(i, i.sku in payload.skus)', SMALL, true],
+    ['payload.items.filter(i, i.price > payload.least).map(i, {"sku": i.sku, "of": payload.skus})', SMALL, [{ sku: 'b', of: ['b', 'c'] }]],
+    ['payload.items.map(i, i.price > 4.0, i.sku)', SMALL, ['b']],
+    ['payload.map(i, i.n)', Array.from({ length: 100 }, (_, n) => ({ n })), Array.from({ length: 100 }, (_, n) => n)],
+    ['payload.exists(key, key == "sku")', { sku: 'a', price: 2 }, true],
+  ];
+  it.each(inline)('are not needed for %s over a small payload', async (source, payload, value) => {
+    expect(await evaluate(evaluator, source, payload)).toEqual({ ok: true, value });
     expect(evaluationProcesses()).toEqual([]);
-    expect(await evaluate(evaluator, INNOCENT, HOSTILE)).toEqual(TRUE);
+  });
+
+  it('are started when an expression needs one', async () => {
+    expect(await evaluate(evaluator, 'payload.l.all(x, x == 1)', { l: new Array<number>(5_000).fill(1) })).toEqual(TRUE);
     expect(evaluationProcesses()).toHaveLength(1);
   });
 
