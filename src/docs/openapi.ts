@@ -17,6 +17,8 @@ const TAGS: Record<string, string> = {
   Artifacts: 'Publish artifacts, wait for what agents make of them, and query what is on the blackboard',
   Agents: 'The agents, their subscriptions and history; run one directly',
   Correlations: 'Everything that follows from one publish: its state and counts',
+  Runs: 'Run a workflow that starts with an agent, wait for its end or come back for it',
+  Batches: 'Run an agent over the rows of a list or a CSV file, and watch it',
   Health: 'For liveness and readiness probes',
   Metrics: 'For Prometheus',
   Docs: 'This documentation',

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { Catalog } from '../../src/catalog/catalog.js';
+import { newId } from '../../src/common/ids.js';
+import { eventually } from '../support/eventually.js';
+import { printedSeed } from '../support/random.js';
+import { type Core, startCore } from './core.js';
+import { agents, allSettled, engines, publication, publications, types } from './scripted-agents.js';
+
+const plans = fc.record({
+  list: publications,
+  /** Before which publish, and how many turns of the event loop after it. */
+  cancelBefore: fc.integer({ min: 1, max: 12 }),
+  turns: fc.integer({ min: 0, max: 30 }),
+  cancelled: fc.integer({ min: 1, max: 3 }),
+});
+
+/** Real: the core on a SQLite file. Made up: the agents, which do what the artifacts' scripts say. */
+describe('cancelling a correlation at any moment', () => {
+  let core: Core;
+
+  beforeAll(async () => {
+    core = await startCore(new Catalog(types, agents), engines, { maxExecutionsPerCorrelation: 20 });
+  });
+
+  afterAll(() => core.close());
+
+  it('ends it at once and for good, and lets the others end as they would have', async () => {
+    await fc.assert(
+      fc.asyncProperty(plans, async ({ list, cancelBefore, turns, cancelled }) => {
+        const run = newId();
+        const id = `${run}-${cancelled}`;
+        const before = list.slice(0, cancelBefore);
+        await Promise.all(before.map((part) => core.blackboard.publish(publication(part, `${run}-${part.correlation}`))));
+        for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        const isCancelled = await cancel(core, id);
+        const atAnswer = isCancelled ? await factsOf(core, id) : null;
+        if (isCancelled) await checkNothingWaits(core, id);
+
+        const others = list.slice(cancelBefore).filter((part) => !(isCancelled && part.correlation === cancelled));
+        await Promise.all(others.map((part) => core.blackboard.publish(publication(part, `${run}-${part.correlation}`))));
+        const ids = [...new Set([...before, ...others].map((part) => `${run}-${part.correlation}`))];
+        await eventually('every other correlation has settled', () => allSettled(core, ids), 10_000);
+
+        await checkLines(core);
+        if (atAnswer) expect(await factsOf(core, id)).toEqual(atAnswer);
+        await checkEnds(core, ids);
+      }),
+      { seed: printedSeed(), numRuns: Number(process.env.STARLING_PROPERTY_RUNS ?? 80) },
+    );
+  }, 120_000);
+});
+
+/** False where it had ended, or never begun. */
+async function cancel(core: Core, id: string): Promise<boolean> {
+  const before = await core.unitOfWork.reader.selectFrom('correlations').select('state').where('id', '=', id).executeTakeFirst();
+  try {
+    await core.unitOfWork.run((tx) => core.blackboard.cancel(tx, id));
+    return true;
+  } catch (error) {
+    expect(error).toMatchObject({ code: before ? 'conflict' : 'not_found' });
+    return false;
+  }
+}
+
+/** What nothing may change after the answer. */
+async function factsOf(core: Core, id: string): Promise<object> {
+  const { reader } = core.unitOfWork;
+  const correlation = await reader.selectFrom('correlations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const artifacts = await reader.selectFrom('artifacts').select('id').where('correlation_id', '=', id).orderBy('seq').execute();
+  const executions = await reader.selectFrom('executions').select(['id', 'state', 'attempt', 'lease_token', 'ended_at']).where('correlation_id', '=', id).orderBy('seq').execute();
+  expect(correlation).toMatchObject({ state: 'cancelled', closed: 1, pending: 0 });
+  expect(executions.filter(({ state, lease_token }) => state === 'pending' || state === 'running' || lease_token !== null)).toEqual([]);
+  return { correlation, artifacts, executions };
+}
+
+async function checkNothingWaits(core: Core, id: string): Promise<void> {
+  const { reader } = core.unitOfWork;
+  const waiting = await reader
+    .selectFrom('join_arrivals')
+    .innerJoin('join_groups', 'join_groups.id', 'join_arrivals.group_id')
+    .select('artifact_seq')
+    .where('correlation_id', '=', id)
+    .where('state', '=', 'waiting')
+    .execute();
+  expect(waiting).toEqual([]);
+  const artifacts = await reader.selectFrom('artifacts').select('seq').where('correlation_id', '=', id).execute();
+  const releases = await reader.selectFrom('timers').select('subject').where('kind', '=', 'release').execute();
+  expect(releases.filter(({ subject }) => artifacts.some(({ seq }) => String(seq) === subject))).toEqual([]);
+}
+
+/** In every line of groups that wait for the same key, those that hold a type come before those that lack it. */
+async function checkLines(core: Core): Promise<void> {
+  const { reader } = core.unitOfWork;
+  const groups = await reader.selectFrom('join_groups').selectAll().where('state', '=', 'waiting').orderBy('ordinal').execute();
+  const members = await reader.selectFrom('join_arrivals').selectAll().orderBy('group_id').orderBy('position').execute();
+  const membersOf = Map.groupBy(members, ({ group_id }) => group_id);
+  for (const line of Map.groupBy(groups, ({ agent, subscription, key }) => JSON.stringify([agent, subscription, key])).values()) {
+    const held = line.map(({ id }) => (membersOf.get(id) ?? []).map(({ type }) => type));
+    if (line[0]!.key !== '') {
+      for (const type of new Set(held.flat())) {
+        const lacking = held.findIndex((types) => !types.includes(type));
+        expect(lacking < 0 ? [] : held.slice(lacking).filter((types) => types.includes(type))).toEqual([]);
+      }
+    }
+    for (const group of line) await checkGroup(core, group, membersOf.get(group.id) ?? []);
+  }
+}
+
+async function checkGroup(core: Core, group: { id: string; size: number; ordinal: number; closes_at: number | null }, members: { position: number; ordinal: number }[]): Promise<void> {
+  expect(members.length).toBeGreaterThan(0);
+  expect(group.size).toBe(members.length);
+  expect(members.map(({ position }) => position)).toEqual(members.map((_member, index) => index));
+  expect(new Set(members.map(({ ordinal }) => ordinal))).toEqual(new Set([group.ordinal]));
+  const timers = await core.unitOfWork.reader.selectFrom('timers').select('due_at').where('kind', '=', 'close').where('subject', '=', group.id).execute();
+  expect(timers).toEqual(group.closes_at === null ? [] : [{ due_at: group.closes_at }]);
+}
+
+async function checkEnds(core: Core, ids: string[]): Promise<void> {
+  const rows = await core.unitOfWork.reader.selectFrom('correlations').select(['id', 'state', 'pending']).where('id', 'in', ids).execute();
+  for (const { pending } of rows) expect(pending).toBe(0);
+  const open = await core.unitOfWork.reader.selectFrom('executions').select('id').where('correlation_id', 'in', ids).where('state', 'in', ['pending', 'running']).execute();
+  expect(open).toEqual([]);
+}
