@@ -3,6 +3,7 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { VERSION } from '../common/version.js';
 import { describeError, type ErrorStatus } from '../http/api-errors.js';
 import { ErrorBody } from '../http/dto/error-body.js';
+import { PATH_DOES_NOT_DECODE } from '../http/path-check.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Answer = Exclude<Operation['responses'][string], { $ref: string } | undefined>;
@@ -58,7 +59,7 @@ function operationId(controller: string, method: string): string {
 /** Adds what holds for every route, so that no controller has to repeat it. */
 function complete(operation: Operation): void {
   const common: ErrorStatus[] = operation.requestBody ? [400, 403, 413, 415, 500] : [403, 500];
-  if (takesPathParameter(operation)) operation.responses[400] ??= describeError(400, "Failed to decode param '%FF'");
+  if (takesPathParameter(operation)) operation.responses[400] ??= describeError(400, PATH_DOES_NOT_DECODE);
   for (const status of common) operation.responses[status] ??= describeError(status);
   for (const answer of Object.values(operation.responses) as Answer[]) {
     answer.headers = { ...answer.headers, [REQUEST_ID]: { $ref: `#/components/headers/${REQUEST_ID}` } };

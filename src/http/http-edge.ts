@@ -7,6 +7,7 @@ import { parseJsonBodies } from './body-parser.js';
 import { ErrorFilter } from './error-filter.js';
 import { checkHosts } from './host-check.js';
 import { checkOrigins } from './origin-check.js';
+import { checkPaths } from './path-check.js';
 import { answerProtocolErrors } from './protocol-errors.js';
 import { type EndedRequest, observeRequests } from './request-observer.js';
 import { setSecurityHeaders } from './security-headers.js';
@@ -35,6 +36,7 @@ export function installHttpEdge(app: NestExpressApplication, { settings, logger,
       setSecurityHeaders(),
       checkHosts(settings.host, settings.allowedHosts),
       checkOrigins(settings.corsOrigins),
+      checkPaths(),
       parseJsonBodies(settings.bodyLimitBytes),
     ),
   );

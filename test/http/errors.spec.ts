@@ -3,6 +3,8 @@ import { connect } from 'node:net';
 import request from 'supertest';
 import { type SampleApp, startSampleApp } from './sample-app.js';
 
+const NOT_DECODABLE = 'The path is not valid percent-encoding of UTF-8; write a % that stands for itself as %25';
+
 let sample: SampleApp;
 beforeAll(async () => void (sample = await startSampleApp()));
 afterAll(() => sample.app.close());
@@ -39,9 +41,15 @@ it.each([
   ['get', '/nope', 404, 'No route for GET /nope; /docs lists them all'],
   ['get', '/nope?token=1', 404, 'No route for GET /nope; /docs lists them all'],
   ['delete', '/echo', 404, 'No route for DELETE /echo; /docs lists them all'],
-  ['get', '/items/%FF', 400, "Failed to decode param '%FF'"],
+  ['get', '/items/%FF', 400, NOT_DECODABLE],
+  ['get', '/items/%ZZ?a=b', 400, NOT_DECODABLE],
+  ['get', '/%', 400, NOT_DECODABLE],
 ] as const)('%s %s answers %d', async (method, path, status, detail) => {
   await request(sample.app.getHttpServer())[method](path).expect(status, { detail }).expect('X-Request-ID', /./);
+});
+
+it('a path that decodes is served, whatever its query', async () => {
+  await get('/items/100%25?%ZZ').expect(200, { id: '100%' });
 });
 
 it('every request has an id of its own and one line in the log, without its query', async () => {
