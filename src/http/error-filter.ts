@@ -33,9 +33,11 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private answerDomainError(error: DomainError, response: Response): void {
+    const { retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS, cause } = error.options;
     if (error.code === 'unavailable') {
-      response.setHeader('Retry-After', String(error.options.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS));
-      this.logger.warn({ err: error, request_id: requestIdOf(response) }, 'unavailable');
+      response.setHeader('Retry-After', String(retryAfterSeconds));
+      // Where the service itself refuses, as when it is overloaded, the request's own line says all.
+      if (cause !== undefined) this.logger.warn({ err: cause, request_id: requestIdOf(response) }, error.message);
     }
     response.status(STATUS[error.code]).json({ detail: error.message });
   }

@@ -1,6 +1,7 @@
 // The real edge over HTTP before a sample controller: what errors look like from outside and in the log.
 import { connect } from 'node:net';
 import request from 'supertest';
+import { eventually } from '../support/eventually.js';
 import { type SampleApp, startSampleApp } from './sample-app.js';
 
 const NOT_DECODABLE = 'The path is not valid percent-encoding of UTF-8; write a % that stands for itself as %25';
@@ -10,6 +11,13 @@ beforeAll(async () => void (sample = await startSampleApp()));
 afterAll(() => sample.app.close());
 
 const get = (path: string) => request(sample.app.getHttpServer()).get(path);
+
+/** What the log has of a request, whose own line comes last. */
+async function linesOf({ headers }: request.Response): Promise<Record<string, unknown>[]> {
+  const lines = () => sample.logLines.filter((line) => line.request_id === headers['x-request-id']);
+  await eventually('its line is in the log', () => lines().some(({ msg }) => msg === 'request'));
+  return lines();
+}
 
 it.each([
   ['invalid', 400],
@@ -24,6 +32,18 @@ it.each([
 
 it('a 503 says when to come back', async () => {
   await get('/errors/unavailable').expect('Retry-After', '7');
+});
+
+it('a 503 that the service itself decides on has the one line of its request in the log', async () => {
+  expect(await linesOf(await get('/errors/unavailable'))).toEqual([expect.objectContaining({ level: 30, msg: 'request', status: 503 })]);
+});
+
+it('a 503 that something else causes has a line with the cause besides, which the answer does not tell', async () => {
+  const answer = await get('/errors/full').expect(503, { detail: 'The disk is full' }).expect('Retry-After', '1');
+  expect(await linesOf(answer)).toEqual([
+    expect.objectContaining({ level: 40, msg: 'The disk is full', err: expect.objectContaining({ message: 'no space inside' }) }),
+    expect.objectContaining({ level: 30, msg: 'request', status: 503 }),
+  ]);
 });
 
 it('an unexpected error names the request and says nothing of the inside, which the log has', async () => {

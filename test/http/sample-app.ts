@@ -86,6 +86,7 @@ class SampleController {
   @Get('errors/:code')
   fail(@Param('code') code: string): never {
     if (code === 'bug') throw new TypeError('secret inside');
+    if (code === 'full') throw new DomainError('unavailable', 'The disk is full', { cause: new Error('no space inside') });
     throw new DomainError(code as 'invalid', `It is ${code}`, code === 'unavailable' ? { retryAfterSeconds: 7 } : {});
   }
 }
