@@ -37,7 +37,7 @@ export class PublishingService {
     };
   }
 
-  private store(request: PublishRequest, { artifactId, correlationId }: RequestIds): Promise<Published> {
+  private store(request: PublishRequest, { madeId: artifactId, correlationId }: RequestIds): Promise<Published> {
     return this.blackboard.publish({
       artifactId,
       correlationId,

@@ -3,12 +3,11 @@ import type { Request, Response } from 'express';
 import { from, lastValueFrom, map, type Observable } from 'rxjs';
 import { DomainError } from '../common/domain-error.js';
 import type { JsonValue } from '../common/json.js';
-import { answerCorrelationId } from '../http/correlation-id.js';
 import { JsonText } from '../http/send-json.js';
 import { IdempotencyService } from './idempotency.service.js';
 import type { IdempotentAnswer } from './idempotent-request.js';
 import { requestHash } from './request-hash.js';
-import { newRequestIds, reserveIds } from './request-ids.js';
+import { answerIds, newRequestIds, reserveIds } from './request-ids.js';
 
 const HEADER = 'X-Idempotency-Key';
 
@@ -29,13 +28,18 @@ export class IdempotencyInterceptor implements NestInterceptor {
       endpoint: `${request.method} ${(request.route as { path: string }).path}`,
       key,
       hash: requestHash(request.body as JsonValue | undefined),
-      ids: newRequestIds(request, response),
+      ids: newRequestIds(context),
     };
     const answer = this.idempotency.answer(idempotent, (ids) => {
       reserveIds(request, ids);
       return lastValueFrom(next.handle());
     });
-    return from(answer).pipe(map((answered) => send(answered, response)));
+    return from(answer).pipe(
+      map((answered) => {
+        answerIds(context, answered.ids);
+        return send(answered, response);
+      }),
+    );
   }
 }
 
@@ -48,8 +52,7 @@ function keyOf(request: Request): string | undefined {
 }
 
 /** The stored text goes out as it is, so that every answer to a key is the same to the byte. */
-function send({ text, ids, replayed, mismatch }: IdempotentAnswer, response: Response): JsonText {
-  answerCorrelationId(response, ids.correlationId);
+function send({ text, replayed, mismatch }: IdempotentAnswer, response: Response): JsonText {
   if (replayed) response.setHeader('X-Idempotency-Replayed', 'true');
   if (mismatch) response.setHeader('X-Idempotency-Mismatch', 'true');
   return new JsonText(text);

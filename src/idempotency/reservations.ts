@@ -69,12 +69,12 @@ export class Reservations {
   }
 
   /**
-   * After an error: the key is free again. Where the artifact was stored before the error, its ids stay with the key, or the
+   * After an error: the key is free again. Where the artifact or batch was stored before the error, its ids stay with the key, or the
    * next request would do the same work twice.
    */
   giveBack(key: ScopedKey, ids: RequestIds): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
-      if (await isPublished(tx, ids)) await this.keys.renew(tx, key, this.owner, 0);
+      if (await isMade(tx, ids)) await this.keys.renew(tx, key, this.owner, 0);
       else await this.keys.remove(tx, key, this.owner);
     });
   }
@@ -87,7 +87,7 @@ export class Reservations {
 
   private async takeOver(tx: Transaction, request: IdempotentRequest, dead: KeyRow, now: number): Promise<Turn> {
     // Only where nothing came of the first body is the new one what the answer is for.
-    const requestHash = (await isPublished(tx, dead.ids)) ? dead.requestHash : request.hash;
+    const requestHash = (await isMade(tx, dead.ids)) ? dead.requestHash : request.hash;
     const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };
     const isOurs = await this.keys.takeOver(tx, request, dead, next, now + LIFETIME_MS);
     return isOurs ? { state: 'ours', ids: dead.ids, requestHash } : { state: 'held' };
@@ -104,7 +104,9 @@ function replay(row: KeyRow, request: IdempotentRequest): IdempotentAnswer | nul
   return { text: row.response, ids, requestHash, replayed: true, mismatch: requestHash !== request.hash };
 }
 
-async function isPublished(tx: Transaction, { artifactId }: RequestIds): Promise<boolean> {
-  const row = await tx.db.selectFrom('artifacts').select('seq').where('id', '=', artifactId).executeTakeFirst();
-  return row !== undefined;
+async function isMade(tx: Transaction, { madeId }: RequestIds): Promise<boolean> {
+  const artifact = await tx.db.selectFrom('artifacts').select('seq').where('id', '=', madeId).executeTakeFirst();
+  if (artifact) return true;
+  const batch = await tx.db.selectFrom('batches').select('seq').where('id', '=', madeId).where('status', '<>', 'intake').executeTakeFirst();
+  return batch !== undefined;
 }

@@ -38,7 +38,7 @@ export class RunsService {
   async start(request: RunRequest, ids: RequestIds): Promise<RunBody> {
     this.blackboard.refuseWhenBusy();
     const id = ids.correlationId;
-    const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, id, ids.artifactId);
+    const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, id, ids.madeId);
     await this.unitOfWork.run((tx) => this.beginOnce(tx, invocation, ids));
     if (request.async_run !== true) await this.ended(id);
     return this.get(id);
@@ -97,7 +97,7 @@ export class RunsService {
       await this.store(tx, invocation, null);
     } catch (error) {
       const isTaken = error instanceof DomainError && error.code === 'conflict';
-      if (!isTaken || !(await this.runs.wasBegunWith(tx, ids.correlationId, ids.artifactId))) throw error;
+      if (!isTaken || !(await this.runs.wasBegunWith(tx, ids.correlationId, ids.madeId))) throw error;
     }
   }
 

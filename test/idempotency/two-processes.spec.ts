@@ -58,7 +58,7 @@ describe('a key that two processes are asked for', () => {
     endpoint: 'POST /things',
     key: 'k',
     hash,
-    ids: { artifactId: newId(), correlationId: newId() },
+    ids: { madeId: newId(), correlationId: newId() },
   });
 
   /** Work that ends when told to, and the ids that it was given. */
@@ -155,7 +155,7 @@ describe('a key that two processes are asked for', () => {
     database.writer
       .insertInto('artifacts')
       .values({
-        id: ids.artifactId,
+        id: ids.madeId,
         type: 'Note',
         version: 1,
         payload: '{}',
