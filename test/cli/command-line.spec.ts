@@ -183,4 +183,12 @@ describe('starling migrate', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/^database_url: cannot open .*\n$/);
   });
+
+  test('in a folder that nobody can make is refused in one line', async () => {
+    expect(await runProgram(['migrate', '--database-url', 'sqlite:/proc/nope/deeper/starling.db'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^database_url: cannot make the folder of \/proc\/nope\/deeper\/starling\.db: .*\n$/) as string,
+    });
+  });
 });

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtProgram } from '../support/built-program.js';
 
+const LONGEST_MS = 20_000;
+
 export interface Ended {
   code: number | null;
   stdout: string;
@@ -14,9 +16,9 @@ export interface Ended {
 export async function runProgram(args: string[], { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {}): Promise<Ended> {
   const program = await builtProgram();
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [program, ...args], { env: { PATH: process.env.PATH, ...env }, cwd }, (_error, stdout, stderr) =>
-      resolve({ code: child.exitCode, stdout, stderr }),
-    );
+    // One that hangs must not outlive its test, and ends with the code null.
+    const options = { env: { PATH: process.env.PATH, ...env }, cwd, timeout: LONGEST_MS, killSignal: 'SIGKILL' } as const;
+    const child = execFile(process.execPath, [program, ...args], options, (_error, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }));
   });
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
@@ -65,9 +65,21 @@ function refuseOldSqlite(): void {
 
 function makeFolder(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeMissing(dirname(path));
   } catch (error) {
     throw new StartError(`database_url: cannot make the folder of ${path}: ${(error as Error).message}`);
+  }
+}
+
+// Node's own recursive `mkdirSync` tries for ever where a folder that is there lets none be made in it, as /proc does.
+function makeMissing(folder: string): void {
+  if (existsSync(folder)) return;
+  makeMissing(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process that starts may just have made it.
+    if (!existsSync(folder)) throw error;
   }
 }
 
