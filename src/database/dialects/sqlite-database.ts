@@ -22,6 +22,8 @@ const NOT_A_DATABASE = 26;
 
 /** An open SQLite file: one writer, readers apart from it, held by this process alone. */
 export class SqliteDatabase {
+  private closing: Promise<void> | undefined;
+
   private constructor(
     readonly path: string,
     /** For transactions' own statements; everything else goes through `writer`. */
@@ -47,7 +49,13 @@ export class SqliteDatabase {
     );
   }
 
-  async close(): Promise<void> {
+  /** Closed already, it does nothing; in the midst of closing, it ends with that. */
+  close(): Promise<void> {
+    this.closing ??= this.closeAll();
+    return this.closing;
+  }
+
+  private async closeAll(): Promise<void> {
     await this.reader.destroy();
     await this.writer.destroy();
     this.lock.close();

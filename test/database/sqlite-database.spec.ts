@@ -1,0 +1,15 @@
+// Real files.
+import { SqliteDatabase } from '../../src/database/dialects/sqlite-database.js';
+import { Files } from './files.js';
+
+const files = new Files();
+afterAll(() => files.clear());
+
+it('is closed once, however often that is asked for, and another one can hold the file then', async () => {
+  const path = files.path();
+  const database = files.open(path);
+  expect(() => SqliteDatabase.open(path)).toThrow('is in use by another starling process');
+  await Promise.all([database.close(), database.close()]);
+  await database.close();
+  await files.open(path).close();
+});
