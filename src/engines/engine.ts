@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../catalog/definitions.js';
 import type { EngineKind } from '../catalog/engine-kind.js';
+import type { Clock } from '../common/clock.js';
 import type { JsonObject } from '../common/json.js';
 import type { ExpressionEvaluator } from '../expressions/evaluator.js';
 
@@ -66,6 +67,7 @@ export interface EngineEnvironment {
   /** The configuration file's folder; relative module paths start here. */
   baseDirectory: string;
   expressions: ExpressionEvaluator;
+  clock: Clock;
   /** The one instance of an agent class that the application made. */
   instanceOf(agentClass: AgentClass): RunnableAgent;
 }

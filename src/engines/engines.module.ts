@@ -1,6 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { Catalog } from '../catalog/catalog.js';
+import { Clock } from '../common/clock.js';
 import { ExpressionEvaluator } from '../expressions/evaluator.js';
 import { ExpressionsModule } from '../expressions/expressions.module.js';
 import { PreparedEngines, type AgentClass, type RunnableAgent } from './engine.js';
@@ -14,11 +15,11 @@ const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =
   providers: [
     {
       provide: PreparedEngines,
-      useFactory: (catalog: Catalog, expressions: ExpressionEvaluator, modules: ModuleRef) => {
+      useFactory: (catalog: Catalog, expressions: ExpressionEvaluator, clock: Clock, modules: ModuleRef) => {
         const instanceOf = (agentClass: AgentClass): RunnableAgent => instanceIn(modules, agentClass);
-        return prepareEngines(catalog, { baseDirectory: catalog.baseDirectory, expressions, instanceOf });
+        return prepareEngines(catalog, { baseDirectory: catalog.baseDirectory, expressions, clock, instanceOf });
       },
-      inject: [Catalog, ExpressionEvaluator, ModuleRef],
+      inject: [Catalog, ExpressionEvaluator, Clock, ModuleRef],
     },
   ],
   exports: [PreparedEngines],

@@ -2,12 +2,18 @@ import { type DynamicModule, Global, Injectable, Module, type Provider } from '@
 import { Test, type TestingModule } from '@nestjs/testing';
 import { pino } from 'pino';
 import { Catalog } from '../../src/catalog/catalog.js';
+import { Clock } from '../../src/common/clock.js';
 import { LOGGER } from '../../src/common/logger.js';
-import { type AgentClass, PreparedEngines } from '../../src/engines/engine.js';
+import { type AgentClass, type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
 import { EnginesModule } from '../../src/engines/engines.module.js';
+import { ExpressionEvaluator } from '../../src/expressions/evaluator.js';
+import { EVALUATION_PROCESSES, MOST_WAITING } from '../../src/expressions/limits.js';
 import { Agent, type AgentArtifact, type ExecutionContext } from '../../src/index.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { catalogOf, context, inputsOf } from './running.js';
+
+const clock = new ManualClock();
 
 @Injectable()
 class Queues {
@@ -31,6 +37,7 @@ class Given {
   static with(catalog: Catalog): DynamicModule {
     const providers: Provider[] = [
       { provide: Catalog, useValue: catalog },
+      { provide: Clock, useValue: clock },
       { provide: LOGGER, useValue: pino({ level: 'silent' }) },
     ];
     return { module: Given, providers, exports: providers };
@@ -73,6 +80,39 @@ describe('engines in a Nest application', () => {
   test('an expression that errs rejects with the reason', async () => {
     const prepared = await engines('agents: { a: { consumes: [{ types: [Ticket] }], engine: { kind: expression, expression: payload.missing } } }');
     await expect(prepared.for('a')!.run(inputsOf({}), context())).rejects.toThrow(/missing/);
+  });
+
+  describe('while too many expressions wait', () => {
+    // A macro in a macro is never evaluated on the main thread.
+    const ELSEWHERE = 'payload.list.map(x, [x].map(y, {"n": y})[0])';
+    const CONFIGURATION = `agents: { a: { consumes: [{ types: [Ticket] }], engine: { kind: expression, expression: '${ELSEWHERE}' } } }`;
+
+    /** The agent, on a server whose evaluator takes nothing more until `relieved`. */
+    async function overloaded(): Promise<{ agent: PreparedEngine; relieved: Promise<unknown> }> {
+      const prepared = await engines(CONFIGURATION);
+      const evaluator = running.at(-1)!.get(ExpressionEvaluator, { strict: false });
+      const evaluate = () => evaluator.evaluate(ELSEWHERE, { payload: { list: [1] }, artifact: {}, inputs: [] });
+      const relieved = Promise.all(Array.from({ length: EVALUATION_PROCESSES + MOST_WAITING }, evaluate));
+      await expect(evaluate()).rejects.toMatchObject({ code: 'unavailable' });
+      return { agent: prepared.for('a')!, relieved };
+    }
+
+    test('an expression asks again, and its agent has an answer', async () => {
+      const { agent, relieved } = await overloaded();
+      const answered = expect(agent.run(inputsOf({ list: [1, 2] }), context())).resolves.toEqual([{ n: 1 }, { n: 2 }]);
+      await relieved;
+      clock.advance(1_000);
+      await answered;
+    });
+
+    test('an expression stops asking when it is aborted', async () => {
+      const { agent, relieved } = await overloaded();
+      const abort = new AbortController();
+      const stopped = expect(agent.run(inputsOf({ list: [1] }), { ...context(), signal: abort.signal })).rejects.toThrow('time is up');
+      await relieved;
+      abort.abort(new Error('time is up'));
+      await stopped;
+    });
   });
 
   test('an agent that is not there has none', async () => {

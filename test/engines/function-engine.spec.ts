@@ -2,6 +2,7 @@ import { CatalogError } from '../../src/catalog/mistakes.js';
 import type { PreparedEngine } from '../../src/engines/engine.js';
 import { FunctionEngine } from '../../src/engines/function/function.engine.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { catalogOf, context, inputsOf } from './running.js';
 
 const agentWith = (module: string): string => `agents: { a: { consumes: [{ types: [Ticket] }], engine: { kind: function, module: ${module} } } }`;
@@ -22,7 +23,7 @@ describe('function agents, as real modules in a folder', () => {
       throw new Error('there are no classes here');
     };
     const expressions = undefined as never; // function agents use none
-    return new FunctionEngine().prepare(catalog.agent('a')!, { baseDirectory: catalog.baseDirectory, expressions, instanceOf });
+    return new FunctionEngine().prepare(catalog.agent('a')!, { baseDirectory: catalog.baseDirectory, expressions, clock: new ManualClock(), instanceOf });
   }
 
   test.each([

@@ -1,8 +1,12 @@
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { EngineFinding } from '../../catalog/engine-kind.js';
+import type { Clock } from '../../common/clock.js';
+import { isUnavailable } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
 import { checkExpression, expressionWarnings } from '../../expressions/check.js';
 import type { Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
+
+const ASK_AGAIN_AFTER_MS = 1_000;
 
 /** One CEL expression, whose result is the answer. */
 export class ExpressionEngine implements Engine {
@@ -27,16 +31,45 @@ export class ExpressionEngine implements Engine {
     return expressionWarnings(source).map((message) => ({ path, message, warning: true }));
   }
 
-  async prepare(agent: AgentDefinition, { expressions }: EngineEnvironment): Promise<PreparedEngine> {
+  async prepare(agent: AgentDefinition, { expressions, clock }: EngineEnvironment): Promise<PreparedEngine> {
     const source = sourceOf(agent);
     return {
-      async run({ artifacts, view }) {
-        const result = await expressions.evaluate(source, { payload: view, artifact: artifacts[0], inputs: artifacts });
+      async run({ artifacts, view }, { signal }) {
+        const variables = { payload: view, artifact: artifacts[0], inputs: artifacts };
+        const result = await onceAvailable(() => expressions.evaluate(source, variables), clock, signal);
         if (!result.ok) throw new Error(result.error);
         return result.value;
       },
     };
   }
+}
+
+/** An evaluator that cannot evaluate now is no fault of the agent, whose attempt it must not cost: asks until the signal is aborted. */
+async function onceAvailable<Result>(ask: () => Promise<Result>, clock: Clock, signal: AbortSignal): Promise<Result> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      await pause(clock, ASK_AGAIN_AFTER_MS, signal);
+    }
+  }
+}
+
+/** Rejects with the signal's reason as soon as that is aborted. */
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      cancel();
+      reject(signal.reason as Error);
+    };
+    const cancel = clock.at(clock.now() + ms, () => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    });
+    signal.addEventListener('abort', abort, { once: true });
+  });
 }
 
 const sourceOf = (agent: AgentDefinition): string => agent.engine.expression as string;
