@@ -2,6 +2,7 @@ import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nes
 import { ScheduleModule } from '@nestjs/schedule';
 import { AgentsModule } from './agents/agents.module.js';
 import { ArtifactsModule } from './artifacts/artifacts.module.js';
+import { BatchesModule } from './batches/batches.module.js';
 import { BlackboardModule } from './blackboard/blackboard.module.js';
 import { CoreModule, type CoreOptions } from './core.module.js';
 import { CorrelationsModule } from './correlations/correlations.module.js';
@@ -32,6 +33,7 @@ export class AppModule {
         CorrelationsModule,
         AgentsModule,
         RunsModule,
+        BatchesModule,
         IdempotencyModule,
         HealthModule,
         MetricsModule,

@@ -239,7 +239,7 @@ export interface BatchesTable {
   running_runs: number;
   /** The first row that was not looked at in this round. */
   next_position: number;
-  /** Counts up with every `retry-failed`. */
+  /** From 0, and up with every `retry-failed`. */
   round: number;
   error: string | null;
   /** The process that reads its rows, and how long it may be silent; null once all are in. */

@@ -4,18 +4,23 @@ import type { NextFunction, Request, Response } from 'express';
 import { readBody } from './body-reader.js';
 import { findUnsafeJson } from './json-safety.js';
 
+/** The one route that takes lists as long as files, and files. */
+const BATCHES = /^\/run\/batch\/?$/i;
+const BATCH_LIMIT_BYTES = 32 * 1_024 * 1_024;
+
 /**
- * Parses JSON bodies up to `limitBytes` into `request.body`, which stays undefined where there is none. Express' own parser
- * lets broken UTF-8 through as replacement characters, answers other content types as if there were no body, and reads an
- * upload that is too large to its end before it says so.
+ * Parses JSON bodies up to `limitBytes`, or 32 MiB for a batch, into `request.body`, which stays undefined where there is
+ * none; a batch's multipart body is left unread. Express' own parser lets broken UTF-8 through as replacement characters,
+ * answers other content types as if there were no body, and reads an upload that is too large to its end before it says so.
  */
 export function parseJsonBodies(limitBytes: number) {
   return (request: Request, _response: Response, next: NextFunction): void => {
-    if (!hasBody(request)) return next();
+    const isBatch = BATCHES.test(request.path);
+    if (!hasBody(request) || (isBatch && isMultipart(request))) return next();
     if (!isJson(request.headers['content-type'])) {
       return next(new UnsupportedMediaTypeException('Send the body as JSON in UTF-8, with the header Content-Type: application/json'));
     }
-    readBody(request, limitBytes, (error, body) => {
+    readBody(request, isBatch ? Math.max(limitBytes, BATCH_LIMIT_BYTES) : limitBytes, (error, body) => {
       if (error) return next(error);
       try {
         request.body = parse(body!);
@@ -32,6 +37,8 @@ function hasBody({ method, headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
+export const isMultipart = ({ headers }: Request): boolean => /^multipart\/form-data\s*(;|$)/i.test(headers['content-type'] ?? '');
+
 function isJson(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
   const [type, ...parameters] = (contentType ?? '').toLowerCase().split(';');
@@ -41,17 +48,22 @@ function isJson(contentType: string | undefined): boolean {
 
 function parse(body: Buffer): unknown {
   if (!isUtf8(body)) throw new BadRequestException('The body is not valid UTF-8');
-  const value = parseText(body.toString('utf8'));
+  return parseJson(body.toString('utf8'), 'The body');
+}
+
+/** Parses JSON that a client sent as `name`, and refuses what is unsafe to handle. 400 where it is no such JSON. */
+export function parseJson(text: string, name: string): unknown {
+  const value = parseText(text, name);
   const problem = findUnsafeJson(value);
-  if (problem) throw new BadRequestException(problem);
+  if (problem) throw new BadRequestException(problem.replace('The body', name));
   return value;
 }
 
-function parseText(text: string): unknown {
+function parseText(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    if (text.startsWith('\ufeff')) throw new BadRequestException('The body begins with a byte-order mark; JSON is sent without one');
-    throw new BadRequestException(`The body is not valid JSON: ${(error as Error).message}`);
+    if (text.startsWith('\ufeff')) throw new BadRequestException(`${name} begins with a byte-order mark; JSON is sent without one`);
+    throw new BadRequestException(`${name} is not valid JSON: ${(error as Error).message}`);
   }
 }

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { from, lastValueFrom, map, type Observable } from 'rxjs';
 import { DomainError } from '../common/domain-error.js';
 import type { JsonValue } from '../common/json.js';
+import { attachmentDigestOf } from '../http/attachment-digest.js';
 import { JsonText } from '../http/send-json.js';
 import { IdempotencyService } from './idempotency.service.js';
 import type { IdempotentAnswer } from './idempotent-request.js';
@@ -27,7 +28,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const idempotent = {
       endpoint: `${request.method} ${(request.route as { path: string }).path}`,
       key,
-      hash: requestHash(request.body as JsonValue | undefined),
+      hash: requestHash(request.body as JsonValue | undefined, attachmentDigestOf(request)),
       ids: newRequestIds(context),
     };
     const answer = this.idempotency.answer(idempotent, (ids) => {

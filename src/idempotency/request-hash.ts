@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonValue } from '../common/json.js';
 
-/** The same for bodies that say the same, however their keys are ordered. */
-export const requestHash = (body: JsonValue | undefined): string => hash('sha256', canonical(body ?? null), 'base64url');
+/** The same for bodies that say the same, however their keys are ordered, with the same file (by its digest) or none. */
+export const requestHash = (body: JsonValue | undefined, attachment = ''): string =>
+  hash('sha256', canonical(body ?? null) + attachment, 'base64url');
 
 function canonical(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;

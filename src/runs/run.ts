@@ -2,18 +2,18 @@ import type { Selectable } from 'kysely';
 import type { JsonValue } from '../common/json.js';
 import { toTimestamp } from '../common/timestamp.js';
 import type { RunsTable } from '../database/schema.js';
-import type { RunBody } from './dto/run-body.js';
+import type { RunBody } from '../http/dto/run-body.js';
 import type { ListedRunBody } from './dto/run-list-body.js';
 
 /** A run with what its first execution knows of it. */
 export type RunRow = Selectable<RunsTable> & { started_at: number | null };
 
-/** As it stands on the wire. `result` is left out where the run has not completed. */
+/** As it stands on the wire: `result` once it has completed, times once it has ended (rest-api.md, section 2.1). */
 export const runBody = (run: RunRow, result: JsonValue | undefined): RunBody => ({
   run_id: run.id,
   status: statusOf(run),
   ...(run.status === 'completed' && { result: result ?? {} }),
-  ...timesOf(run),
+  ...(run.ended_at !== null && timesOf(run)),
   ...(run.error !== null && { error: run.error }),
 });
 

@@ -4,7 +4,7 @@ import { ApiErrors } from '../http/api-errors.js';
 import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../http/correlation-id.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
 import { Ids, type RequestIds } from '../idempotency/request-ids.js';
-import { CANCELLED_RUN_EXAMPLE, RUN_BODY_EXAMPLE, RunBody } from './dto/run-body.js';
+import { CANCELLED_RUN_EXAMPLE, RUN_BODY_EXAMPLE, RunBody } from '../http/dto/run-body.js';
 import { RUN_LIST_EXAMPLE, RunListBody } from './dto/run-list-body.js';
 import { RunListQuery } from './dto/run-list-query.js';
 import { RUN_REQUEST_BODY_EXAMPLE, RunRequest } from './dto/run-request.js';
@@ -61,7 +61,7 @@ export class RunsController {
   @Get('api/v1/runs')
   @ApiOperation({ summary: 'List runs', description: 'Newest first, those of batches included.' })
   @ApiOkResponse({ type: RunListBody, description: 'One page', example: RUN_LIST_EXAMPLE })
-  @ApiErrors([400, 'status must be one of starting, running, completed, failed, cancelled'])
+  @ApiErrors([400, 'status: must be one of starting, running, completed, failed, cancelled'])
   list(@Query() query: RunListQuery): Promise<RunListBody> {
     return this.runs.list(query);
   }

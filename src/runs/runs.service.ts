@@ -5,7 +5,7 @@ import { DomainError } from '../common/domain-error.js';
 import type { JsonObject } from '../common/json.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
-import type { RunBody } from './dto/run-body.js';
+import type { RunBody } from '../http/dto/run-body.js';
 import type { RunListBody } from './dto/run-list-body.js';
 import type { RunListQuery } from './dto/run-list-query.js';
 import type { RunRequest } from './dto/run-request.js';

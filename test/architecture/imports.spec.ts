@@ -12,12 +12,12 @@ const LAYERS: readonly (readonly string[])[] = [
   ['engines', 'signals'],
   ['blackboard'],
   ['http'],
-  ['artifacts', 'agents', 'correlations', 'idempotency', 'health', 'metrics', 'docs'],
+  ['artifacts', 'agents', 'correlations', 'idempotency', 'health', 'metrics', 'docs', 'runs', 'batches'],
   ['entries'],
 ];
 
 /** A feature may use another one only through its exported service; each such arrow is named here. */
-const BETWEEN_FEATURES = new Set(['artifacts → idempotency']);
+const BETWEEN_FEATURES = new Set(['artifacts → idempotency', 'runs → idempotency', 'batches → idempotency', 'batches → runs']);
 
 interface Import {
   from: string;

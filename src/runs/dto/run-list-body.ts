@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { PageBody } from '../../http/dto/page-body.js';
-import { RUN_BODY_EXAMPLE, RUN_STATUSES } from './run-body.js';
+import { RUN_BODY_EXAMPLE, RUN_STATUSES } from '../../http/dto/run-body.js';
 
 /** A run in a list; its result is with the run itself. */
 export class ListedRunBody {

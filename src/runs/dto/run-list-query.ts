@@ -1,5 +1,5 @@
 import { QueryChoice, QueryInteger, QueryText, QueryTimestamp } from '../../http/query.js';
-import { RUN_STATUSES } from './run-body.js';
+import { RUN_STATUSES } from '../../http/dto/run-body.js';
 
 /** The query of the list of runs. */
 export class RunListQuery {

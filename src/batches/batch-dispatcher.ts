@@ -1,0 +1,81 @@
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { LOGGER, type Logger } from '../common/logger.js';
+import { UnitOfWork } from '../database/unit-of-work.js';
+import { RunEndings } from '../runs/run-endings.js';
+import { BatchStep } from './batch-step.js';
+import { BatchesRepository } from './batches.repository.js';
+
+const LOOK_AGAIN_MS = 5_000;
+
+/**
+ * Moves running batches on: whenever one of their runs has ended, and, since that wake-up can be lost with its process, at
+ * the start and every few seconds. What is to be done stands in the database alone.
+ */
+@Injectable()
+export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly hungry = new Set<number>();
+  private moving: Promise<void> | null = null;
+  private working = false;
+
+  constructor(
+    private readonly unitOfWork: UnitOfWork,
+    private readonly endings: RunEndings,
+    private readonly batches: BatchesRepository,
+    private readonly step: BatchStep,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.endings.add(async (tx, run) => {
+      if (run.batch_id === null) return;
+      const { status, batch_items: items } = run;
+      const seq = await this.batches.countEnded(tx, run.batch_id, status === 'completed' ? items : 0, status === 'failed' ? items : 0);
+      // Joins the group commit of what ended the run.
+      if (seq !== undefined) tx.whenVisible(() => this.wake(seq));
+    });
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.working = true;
+    await this.lookAtAll();
+  }
+
+  /** Takes no further step; resolves when the one that is being taken has ended. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.working = false;
+    await this.moving;
+  }
+
+  /** There may be something to do for a batch. */
+  wake(seq: number): void {
+    this.hungry.add(seq);
+    if (this.working) this.moving ??= this.move().finally(() => (this.moving = null));
+  }
+
+  @Interval(LOOK_AGAIN_MS)
+  async lookAtAll(): Promise<void> {
+    if (!this.working) return;
+    try {
+      for (const seq of await this.batches.running(this.unitOfWork.reader)) this.wake(seq);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'running batches could not be looked up; trying again');
+    }
+  }
+
+  private async move(): Promise<void> {
+    while (this.working && this.hungry.size > 0) {
+      const seqs = [...this.hungry];
+      this.hungry.clear();
+      await Promise.all(seqs.map((seq) => this.moveOne(seq)));
+    }
+  }
+
+  private async moveOne(seq: number): Promise<void> {
+    try {
+      if (await this.unitOfWork.run((tx) => this.step.take(tx, seq))) this.hungry.add(seq);
+    } catch (error) {
+      this.logger.error({ err: error, batch: seq }, 'a batch could not be moved on; trying again');
+    }
+  }
+}

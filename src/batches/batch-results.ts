@@ -1,0 +1,85 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { prepared } from '../database/prepared.js';
+import { type Reader, UnitOfWork } from '../database/unit-of-work.js';
+import type { RunRow } from '../runs/run.js';
+import { RunsService } from '../runs/runs.service.js';
+import type { BatchRow } from './batch.js';
+import type { BatchItemBody } from './dto/batch-body.js';
+
+export interface ResultsPage {
+  status: 'completed' | 'failed' | null;
+  limit: number;
+  /** Of the results that have this status. */
+  offset: number;
+}
+
+/** Rows that one query looks at, after which other requests get their turn. */
+const WINDOW = 500;
+
+interface Stretch {
+  seq: number;
+  round: number;
+  low: number;
+  high: number;
+}
+
+type ItemRow = RunRow & { position: number };
+
+/** What came of a batch's items: those that completed or failed, in the order of the input. */
+@Injectable()
+export class BatchResults {
+  constructor(
+    private readonly unitOfWork: UnitOfWork,
+    private readonly runs: RunsService,
+  ) {}
+
+  async page(batch: BatchRow, page: ResultsPage): Promise<BatchItemBody[]> {
+    const isWhole = page.status === null && batch.succeeded_items + batch.failed_items === batch.total_items;
+    const from = isWhole ? page.offset : 0;
+    let skip = isWhole ? 0 : page.offset;
+    const found: ItemRow[] = [];
+    for await (const rows of this.rowsOf(batch, from)) {
+      const wanted = page.status === null ? rows : rows.filter(({ status }) => status === page.status);
+      found.push(...wanted.slice(skip, skip + page.limit - found.length));
+      skip = Math.max(0, skip - wanted.length);
+      if (found.length >= page.limit) break;
+    }
+    return page.limit === 0 ? [] : this.bodies(found);
+  }
+
+  /** All of them, in parts. */
+  async *all(batch: BatchRow): AsyncGenerator<BatchItemBody[]> {
+    for await (const rows of this.rowsOf(batch, 0)) yield await this.bodies(rows);
+  }
+
+  private async *rowsOf({ seq, round, total_items: total }: BatchRow, from: number): AsyncGenerator<ItemRow[]> {
+    for (let low = from; low < total; low += WINDOW) {
+      yield await findItems(this.unitOfWork.reader, { seq, round, low, high: low + WINDOW });
+      await setImmediate();
+    }
+  }
+
+  private async bodies(rows: ItemRow[]): Promise<BatchItemBody[]> {
+    const bodies = await this.runs.bodies(rows);
+    return bodies.map((body, index) => ({ index: rows[index]!.position, ...body }));
+  }
+}
+
+// A row that repeats another shows that one's run. A failed run of an earlier round is to run again, and no result.
+const findItems = prepared<Stretch, ItemRow>((db: Reader, place) =>
+  db
+    .selectFrom('batch_rows as item')
+    .innerJoin('batch_rows as owner', (join) =>
+      join.onRef('owner.batch_seq', '=', 'item.batch_seq').on(({ eb, fn, ref }) => eb('owner.position', '=', fn.coalesce(ref('item.repeats'), ref('item.position')))),
+    )
+    .innerJoin('runs', 'runs.id', 'owner.run_id')
+    .leftJoin('executions', 'executions.id', 'runs.execution_id')
+    .selectAll('runs')
+    .select(['item.position', 'executions.started_at'])
+    .where('item.batch_seq', '=', place('seq'))
+    .where('item.position', '>=', place('low'))
+    .where('item.position', '<', place('high'))
+    .where(({ or, and, eb }) => or([eb('runs.status', '=', 'completed'), and([eb('runs.status', '=', 'failed'), eb('runs.batch_round', '>=', place('round'))])]))
+    .orderBy('item.position'),
+);

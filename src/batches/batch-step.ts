@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '../catalog/catalog.js';
+import { Clock } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
+import type { JsonObject } from '../common/json.js';
+import { Settings } from '../config/settings.js';
+import type { Transaction } from '../database/unit-of-work.js';
+import { type BatchItem, RunsService } from '../runs/runs.service.js';
+import type { BatchRow } from './batch.js';
+import { BatchesRepository, type DueRow } from './batches.repository.js';
+
+/** Rows that one transaction looks at. */
+const LOOKED_AT_ONCE = 200;
+
+/** One step of a running batch, as one transaction: rows become runs as its share of the workers is free, and it ends. */
+@Injectable()
+export class BatchStep {
+  constructor(
+    private readonly settings: Settings,
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+    private readonly runs: RunsService,
+    private readonly batches: BatchesRepository,
+  ) {}
+
+  /** True where there is more to do at once. */
+  async take(tx: Transaction, seq: number): Promise<boolean> {
+    const batch = await this.batches.findRunning(tx, seq);
+    if (!batch) return false;
+    const free = (await this.shareOf(tx, batch)) - batch.running_runs;
+    const rows = free > 0 ? await this.batches.dueRows(tx, batch, LOOKED_AT_ONCE) : [];
+    let started = 0;
+    let failed = 0;
+    let next = batch.next_position;
+    for (const row of rows) {
+      if (started === free) break;
+      next = row.position + 1;
+      if (!isDue(row, batch)) continue;
+      if (await this.begin(tx, batch, row)) started += 1;
+      else failed += 1 + row.copies;
+    }
+    const now = this.clock.now();
+    const running = batch.running_runs + started;
+    const failedItems = batch.failed_items + failed;
+    await this.batches.saveProgress(tx, seq, { next_position: next, running_runs: running, failed_items: failedItems, started_at: batch.started_at ?? now });
+    if (next < batch.total_items) return started < free;
+    if (running === 0) await this.end(tx, batch, failedItems, now);
+    return false;
+  }
+
+  /**
+   * At most `max_workers` at a time, and no more than its part of the slots that its agent has, so that other work of the
+   * agent goes on beside it, however many rows there are.
+   */
+  private async shareOf(tx: Transaction, { agent, max_workers }: BatchRow): Promise<number> {
+    const concurrency = this.catalog.agent(agent)?.concurrency ?? 1;
+    const slots = Math.min(concurrency, this.settings.maxConcurrentExecutions);
+    const batches = await this.batches.countRunning(tx, agent);
+    return Math.min(max_workers, Math.max(1, Math.floor(slots / (batches + 1))));
+  }
+
+  /** False where the row fails at once, without a workflow. */
+  private async begin(tx: Transaction, batch: BatchRow, row: DueRow): Promise<boolean> {
+    const runId = newId();
+    const item: BatchItem = { batchId: batch.id, round: batch.round, items: 1 + row.copies };
+    await this.batches.rememberRun(tx, batch.seq, row.position, runId);
+    const problem = row.problem ?? (await this.tryToBegin(tx, batch.agent, row.inputs, runId, item));
+    if (problem === null) return true;
+    await this.runs.failItem(tx, batch.agent, runId, problem, item);
+    return false;
+  }
+
+  private async tryToBegin(tx: Transaction, agent: string, inputs: string, runId: string, item: BatchItem): Promise<string | null> {
+    try {
+      await this.runs.begin(tx, agent, JSON.parse(inputs) as JsonObject, runId, newId(), item);
+      return null;
+    } catch (error) {
+      // An agent that the configuration no longer has fails the rows, which can then be run again when it is back.
+      if (error instanceof DomainError && (error.code === 'invalid' || error.code === 'not_found')) return error.message;
+      throw error;
+    }
+  }
+
+  private async end(tx: Transaction, { seq, total_items: total }: BatchRow, failed: number, now: number): Promise<void> {
+    const allFailed = failed === total;
+    await this.batches.end(tx, seq, allFailed ? 'failed' : 'completed', now, allFailed ? 'every item failed' : null);
+  }
+}
+
+/** The first round starts every row; a later one those whose run failed before it. One that repeats another never runs itself. */
+const isDue = ({ repeats, run_status, run_round }: DueRow, { round }: BatchRow): boolean => {
+  if (repeats !== null) return false;
+  return round === 0 ? run_status === null : run_status === 'failed' && run_round! < round;
+};

@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { prepared } from '../database/prepared.js';
+import type { BatchState } from '../database/schema.js';
+import type { Reader, Transaction } from '../database/unit-of-work.js';
+import type { BatchRow } from './batch.js';
+
+/** A row that may have to be started, with how its last run went. */
+export interface DueRow {
+  position: number;
+  inputs: string;
+  problem: string | null;
+  repeats: number | null;
+  copies: number;
+  run_status: string | null;
+  run_round: number | null;
+}
+
+export interface BatchFilter {
+  /** On the wire: `starting` are the running ones without a first run. */
+  status: 'starting' | Exclude<BatchState, 'intake'> | null;
+  agent: string | null;
+  /** Epoch ms, inclusive. */
+  from: number | null;
+  to: number | null;
+}
+
+/** What a step of a batch changes. */
+export type BatchProgress = Pick<BatchRow, 'next_position' | 'running_runs' | 'failed_items' | 'started_at'>;
+
+@Injectable()
+export class BatchesRepository {
+  /** A batch that is still being taken in is nobody's business. */
+  async find(db: Reader, id: string): Promise<BatchRow | undefined> {
+    return db.selectFrom('batches').selectAll().where('id', '=', id).where('status', '<>', 'intake').executeTakeFirst();
+  }
+
+  async findRunning(tx: Transaction, seq: number): Promise<BatchRow | undefined> {
+    const [batch] = await findRunning(tx.db, { seq });
+    return batch;
+  }
+
+  async running(db: Reader): Promise<number[]> {
+    const rows = await db.selectFrom('batches').select('seq').where('status', '=', 'running').execute();
+    return rows.map(({ seq }) => seq);
+  }
+
+  async countRunning(tx: Transaction, agent: string): Promise<number> {
+    const [row] = await countRunning(tx.db, { agent });
+    return row!.count;
+  }
+
+  /** In order, from the first that was not looked at in this round. */
+  dueRows(tx: Transaction, batch: BatchRow, limit: number): Promise<DueRow[]> {
+    return findDue(tx.db, { seq: batch.seq, from: batch.next_position, limit });
+  }
+
+  async rememberRun(tx: Transaction, seq: number, position: number, runId: string): Promise<void> {
+    await setRun(tx.db, { seq, position, runId });
+  }
+
+  async saveProgress(tx: Transaction, seq: number, progress: BatchProgress): Promise<void> {
+    await saveProgress(tx.db, { seq, ...progress });
+  }
+
+  /** Counts the end of one of its runs, and says which batch that was. */
+  async countEnded(tx: Transaction, id: string, succeeded: number, failed: number): Promise<number | undefined> {
+    const [row] = await countEnded(tx.db, { id, succeeded, failed });
+    return row?.seq;
+  }
+
+  async end(tx: Transaction, seq: number, status: Exclude<BatchState, 'intake' | 'running'>, endedAt: number, error: string | null): Promise<void> {
+    await tx.db.updateTable('batches').set({ status, ended_at: endedAt, error }).where('seq', '=', seq).execute();
+  }
+
+  /** A new round: its failed items are to run again. */
+  async reopen(tx: Transaction, { seq, round }: BatchRow): Promise<void> {
+    await tx.db
+      .updateTable('batches')
+      .set({ status: 'running', round: round + 1, next_position: 0, failed_items: 0, ended_at: null, error: null })
+      .where('seq', '=', seq)
+      .execute();
+  }
+
+  /** Newest first; one more than the page holds where there are more. */
+  list(db: Reader, { status, agent, from, to }: BatchFilter, { limit, offset }: { limit: number; offset: number }): Promise<BatchRow[]> {
+    let query = db.selectFrom('batches').selectAll().where('status', '<>', 'intake').orderBy('seq', 'desc').limit(limit + 1).offset(offset);
+    if (status !== null) query = query.where('status', '=', status === 'starting' ? 'running' : status);
+    if (status === 'starting') query = query.where('started_at', 'is', null);
+    if (status === 'running') query = query.where('started_at', 'is not', null);
+    if (agent !== null) query = query.where('agent', '=', agent);
+    if (from !== null) query = query.where('created_at', '>=', from);
+    if (to !== null) query = query.where('created_at', '<=', to);
+    return query.execute();
+  }
+}
+
+const findRunning = prepared<{ seq: number }, BatchRow>((db, place) =>
+  db.selectFrom('batches').selectAll().where('seq', '=', place('seq')).where('status', '=', 'running'),
+);
+
+const countRunning = prepared<{ agent: string }, { count: number }>((db, place) =>
+  db
+    .selectFrom('batches')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('status', '=', 'running')
+    .where('agent', '=', place('agent')),
+);
+
+const findDue = prepared<{ seq: number; from: number; limit: number }, DueRow>((db, place) =>
+  db
+    .selectFrom('batch_rows')
+    .leftJoin('runs', 'runs.id', 'batch_rows.run_id')
+    .select(['position', 'inputs', 'problem', 'repeats', 'copies', 'runs.status as run_status', 'runs.batch_round as run_round'])
+    .where('batch_seq', '=', place('seq'))
+    .where('position', '>=', place('from'))
+    .orderBy('position')
+    .limit(place('limit')),
+);
+
+const setRun = prepared<{ seq: number; position: number; runId: string }, unknown>((db, place) =>
+  db
+    .updateTable('batch_rows')
+    .set({ run_id: place('runId') })
+    .where('batch_seq', '=', place('seq'))
+    .where('position', '=', place('position')),
+);
+
+const saveProgress = prepared<BatchProgress & { seq: number }, unknown>((db, place) =>
+  db
+    .updateTable('batches')
+    .set({
+      next_position: place('next_position'),
+      running_runs: place('running_runs'),
+      failed_items: place('failed_items'),
+      started_at: place('started_at'),
+    })
+    .where('seq', '=', place('seq')),
+);
+
+const countEnded = prepared<{ id: string; succeeded: number; failed: number }, { seq: number }>((db, place) =>
+  db
+    .updateTable('batches')
+    .set({
+      running_runs: sql<number>`running_runs - 1`,
+      succeeded_items: sql<number>`succeeded_items + ${place('succeeded')}`,
+      failed_items: sql<number>`failed_items + ${place('failed')}`,
+    })
+    .where('id', '=', place('id'))
+    .returning('seq'),
+);

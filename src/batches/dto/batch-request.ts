@@ -1,0 +1,79 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsInt, IsObject, IsString, Length, Max, Min, ValidateBy } from 'class-validator';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
+import { IfGiven } from '../../http/if-given.js';
+import { Opaque } from '../../http/opaque.js';
+
+export const DEFAULT_WORKERS = 5;
+const MOST_WORKERS = 1_000;
+
+const isMapping = (value: unknown): boolean => isJsonObject(value) && Object.values(value).every((name) => typeof name === 'string');
+
+/** Body of a batch; with an upload, the part named `request`. */
+export class BatchRequest {
+  @ApiProperty({ description: 'Name of the agent that each run starts with', example: 'classifier' })
+  @IsString()
+  agent_name!: string;
+
+  @ApiProperty({
+    description: 'A list of objects, one for each run, or the path of a CSV file inside `csv_root`; left out where a file is uploaded',
+    oneOf: [{ type: 'array', items: { type: 'object', additionalProperties: true } }, { type: 'string' }],
+    selfRequired: false,
+    example: [{ text: 'My card has not arrived yet' }],
+  } as never)
+  @IfGiven()
+  @Opaque()
+  @ValidateBy({
+    name: 'isBatchInputs',
+    validator: {
+      validate: (value) => typeof value === 'string' || Array.isArray(value),
+      defaultMessage: () => 'must be a list of objects, or the path of a CSV file',
+    },
+  })
+  batch_inputs?: JsonValue[] | string;
+
+  @ApiProperty({ description: "Inputs of every run; an item's own value wins", type: 'object', additionalProperties: true, selfRequired: false, example: {} })
+  @IfGiven()
+  @IsObject()
+  @Opaque()
+  static_inputs?: JsonObject;
+
+  @ApiProperty({
+    description: 'Source column or key → input name; what it does not name is dropped',
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    selfRequired: false,
+    example: { text: 'text' },
+  })
+  @IfGiven()
+  @Opaque()
+  @ValidateBy({ name: 'isMapping', validator: { validate: isMapping, defaultMessage: () => 'must be an object whose values are strings' } })
+  input_mapping?: Record<string, string>;
+
+  @ApiProperty({ description: 'False: one run at a time, in order', type: Boolean, required: false, default: true, example: true })
+  @IfGiven()
+  @IsBoolean()
+  parallel?: boolean;
+
+  @ApiProperty({ description: 'Most runs at a time', type: 'integer', required: false, minimum: 1, maximum: MOST_WORKERS, default: DEFAULT_WORKERS, example: 5 })
+  @IfGiven()
+  @IsInt()
+  @Min(1)
+  @Max(MOST_WORKERS)
+  max_workers?: number;
+
+  @ApiProperty({ description: 'What separates the fields of a CSV line: one character', type: String, required: false, default: ',', minLength: 1, maxLength: 1, example: ',' })
+  @IfGiven()
+  @IsString()
+  @Length(1, 1)
+  delimiter?: string;
+
+  @ApiProperty({ description: 'A column: rows with an equal value run once, the others repeat its result', type: String, required: false, example: 'text' })
+  @IfGiven()
+  @IsString()
+  row_key?: string;
+}
+
+export const BATCH_REQUEST_EXAMPLES = {
+  list: { value: { agent_name: 'classifier', batch_inputs: [{ text: 'My card has not arrived yet' }, { text: 'Please cancel my transfer' }] } },
+};

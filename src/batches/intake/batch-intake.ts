@@ -1,0 +1,118 @@
+import type { FileHandle } from 'node:fs/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { Catalog } from '../../catalog/catalog.js';
+import { DomainError } from '../../common/domain-error.js';
+import type { JsonObject } from '../../common/json.js';
+import { Lifecycle } from '../../common/lifecycle.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { Settings } from '../../config/settings.js';
+import type { BatchDraft } from './batch-draft.js';
+import { cellTypes } from './cell-types.js';
+import { csvColumns } from './csv-columns.js';
+import { openCsvFile } from './csv-file.js';
+import { readCsv } from './csv-reader.js';
+import { type IntakeRow, inParts } from './intake-row.js';
+import { IntakesRepository } from './intakes.repository.js';
+import { listRows } from './list-rows.js';
+import { useUpload } from './uploads.js';
+
+export type { BatchDraft };
+
+// Every row holds them.
+const MAX_STATIC_INPUTS = 1_024 * 1_024;
+
+/** How a batch gets its rows: checked and stored in parts, so that neither memory nor other writers feel how many there are. */
+@Injectable()
+export class BatchIntake {
+  constructor(
+    private readonly settings: Settings,
+    private readonly catalog: Catalog,
+    private readonly lifecycle: Lifecycle,
+    private readonly intakes: IntakesRepository,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Resolves when the batch and all its rows are stored and the batch is `running`. Rejects with a DomainError `invalid` where
+   * a row, or what is asked of the rows, is wrong, and `unavailable` where the service is stopping; then nothing is left.
+   */
+  async fromList(draft: BatchDraft, items: JsonObject[]): Promise<void> {
+    checkStaticInputs(draft);
+    await this.store(draft, inParts(items, listRows(items, draft)));
+  }
+
+  /** `path` is what a caller named, inside `csv_root`, or else that of an upload. As `fromList` otherwise. */
+  async fromCsv(draft: BatchDraft, { path, uploaded }: { path: string; uploaded: boolean }, delimiter: string): Promise<void> {
+    checkStaticInputs(draft);
+    checkDelimiter(delimiter);
+    if (uploaded) return this.storeCsv('file', draft, useUpload(path), delimiter);
+    const file = await openCsvFile(this.settings.csvRoot, path);
+    try {
+      await this.storeCsv('batch_inputs', draft, file, delimiter);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** `field`: what messages call the file. */
+  private async storeCsv(field: string, draft: BatchDraft, file: FileHandle, delimiter: string): Promise<void> {
+    const total = await this.store(draft, csvParts(field, draft, cellTypes(this.catalog, draft.agent), readCsv(field, file, delimiter)));
+    if (total === 0) throw new DomainError('invalid', `${field}: has no rows below its header; a batch needs one at least`);
+  }
+
+  /** How many rows there were. */
+  private async store(draft: BatchDraft, parts: Iterable<IntakeRow[]> | AsyncIterable<IntakeRow[]>): Promise<number> {
+    let seq: number | null = null;
+    let total = 0;
+    try {
+      for await (const part of parts) {
+        if (this.lifecycle.stopping) throw STOPPING;
+        seq ??= await this.intakes.begin(draft);
+        await this.intakes.add(seq, total, part, draft.rowKey !== null);
+        total += part.length;
+      }
+      if (seq !== null) await this.intakes.finish(seq, total);
+      return total;
+    } catch (error) {
+      if (seq !== null) await this.discard(seq);
+      throw error;
+    }
+  }
+
+  private async discard(seq: number): Promise<void> {
+    try {
+      await this.intakes.discard(seq);
+    } catch (error) {
+      // Nobody sees what is left, and UnfinishedIntakes deletes it.
+      this.logger.warn({ err: error }, 'the rows of a refused batch could not be deleted yet');
+    }
+  }
+}
+
+const STOPPING = new DomainError('unavailable', 'The service is stopping; send the batch again after its next start');
+
+async function* csvParts(
+  field: string,
+  draft: BatchDraft,
+  types: ReturnType<typeof cellTypes>,
+  lists: AsyncIterable<string[][]>,
+): AsyncGenerator<IntakeRow[]> {
+  let toRow: ((row: string[]) => IntakeRow) | null = null;
+  for await (const rows of lists) {
+    toRow ??= csvColumns(field, rows.shift()!, draft, types);
+    yield* inParts(rows, toRow);
+  }
+  if (!toRow) throw new DomainError('invalid', `${field}: is empty; a CSV begins with a header`);
+}
+
+function checkStaticInputs({ staticInputs }: BatchDraft): void {
+  if (Buffer.byteLength(JSON.stringify(staticInputs)) > MAX_STATIC_INPUTS) {
+    throw new DomainError('invalid', 'static_inputs: must not be larger than 1 MiB, for every run gets them');
+  }
+}
+
+function checkDelimiter(delimiter: string): void {
+  const isOne = [...delimiter].length === 1;
+  if (!isOne) throw new DomainError('invalid', 'delimiter: must be exactly one character');
+  if (['"', '\r', '\n', '\0'].includes(delimiter)) throw new DomainError('invalid', 'delimiter: must not be a quote, a line break or NUL');
+}
