@@ -11,6 +11,7 @@ const AGENTS = {
   pairer: `{ consumes: [{ types: [Left, Right], join: { within: 10m } }], publishes: [{ type: Pair }], engine: { kind: expression, expression: '{"ok": true}' } }`,
   window: `{ consumes: [{ types: [Event], batch: { size: 10, timeout: 10m } }], publishes: [{ type: Digest }], engine: { kind: expression, expression: '{"size": size(payload)}' } }`,
   gate: `{ consumes: [{ types: [Gate] }], publishes: [{ type: Opened }], timeout: 1h, engine: { kind: function, module: ./gate.js } }`,
+  spreader: `{ consumes: [{ types: [Spread] }], publishes: [{ type: Gate }], engine: { kind: expression, expression: 'payload.list.map(n, {"n": n})' } }`,
   unlucky: `{ consumes: [{ types: [Doomed] }], publishes: [{ type: Done }], retry: { attempts: 2, delay: 5m }, engine: { kind: function, module: ./unlucky.js } }`,
 };
 
@@ -101,6 +102,23 @@ describe('after a restart', () => {
     second!.open();
     await board.ended(correlation);
     expect(tally(await board.types(correlation))).toEqual({ Gate: 1, Opened: 1 });
+  });
+
+  it('fails what waits for agents that the configuration no longer has, however much, some at a time', async () => {
+    const executions = 1_000;
+    const many = await board.publish('Spread', { list: Array.from({ length: executions }, (_, n) => n) });
+    await eventually('all of them wait', async () => (await board.status(many)).artifact_count > executions);
+    const retried = await board.publish('Doomed', {});
+    await eventually('its first attempt has failed', () =>
+      board.app.logLines.some((line) => line.outcome === 'retried' && line.correlation_id === retried),
+    );
+    await restart(['late', 'pairer', 'window', 'spreader']);
+    expect(await board.ended(many)).toMatchObject({ error_count: executions });
+    expect(await board.ended(retried)).toMatchObject({ state: 'failed', error_count: 1 });
+    // One transaction for all of them would hold up every other write.
+    const { text } = await board.http.get('/metrics').expect(200);
+    const transactions = Number(/^starling_database_transaction_seconds_count (\d+)$/m.exec(text)?.[1]);
+    expect(transactions).toBeGreaterThanOrEqual(executions / 100);
   });
 
   it('fails what waits for an agent that the configuration no longer has', async () => {

@@ -84,24 +84,43 @@ export class Leases {
 
   /** Fails what waits for an agent that the configuration no longer has: it would wait for ever, unseen. */
   async failRemovedAgents(): Promise<number> {
+    const orphans = await this.orphans();
+    let failed = 0;
+    for (let start = 0; start < orphans.length; start += TAKEN_AT_ONCE) {
+      const some = orphans.slice(start, start + TAKEN_AT_ONCE);
+      failed += await this.unitOfWork.run((tx) => this.failSome(tx, some));
+    }
+    return failed;
+  }
+
+  /** Positions of what waits for agents that are not there. Looked for once: each look reads all that waits for the others too. */
+  private async orphans(): Promise<number[]> {
     const agents = this.catalog.agents.map(({ name }) => name);
-    return this.unitOfWork.run(async (tx) => {
-      let query = tx.db.selectFrom('executions').select(LOST_COLUMNS).where('state', '=', sql.lit('pending' as const));
-      if (agents.length > 0) query = query.where('agent', 'not in', agents);
-      // Two queries, since each reads its partial index and one over both would read the whole table.
-      const ready = await query.where('available_at', 'is', null).execute();
-      const retrying = await query.where('available_at', 'is not', null).execute();
-      const orphans = [...ready, ...retrying];
-      for (const orphan of orphans) {
-        const leaseToken = newId();
-        await tx.db.updateTable('executions').set({ state: 'running', lease_token: leaseToken }).where('id', '=', orphan.id).execute();
-        await this.outcomes.fail(tx, await ending(tx, { ...orphan, lease_token: leaseToken }), {
-          type: 'agent_removed',
-          message: `the configuration has no agent ${orphan.agent} any more`,
-        });
-      }
-      return orphans.length;
-    });
+    let query = this.unitOfWork.reader.selectFrom('executions').select('seq').where('state', '=', sql.lit('pending' as const));
+    if (agents.length > 0) query = query.where('agent', 'not in', agents);
+    // Two queries, since each reads its partial index and one over both would read the whole table.
+    const ready = await query.where('available_at', 'is', null).execute();
+    const retrying = await query.where('available_at', 'is not', null).execute();
+    return [...ready, ...retrying].map(({ seq }) => seq);
+  }
+
+  private async failSome(tx: Transaction, positions: number[]): Promise<number> {
+    // Those that still wait: another process may know their agent.
+    const orphans = await tx.db
+      .selectFrom('executions')
+      .select(LOST_COLUMNS)
+      .where('seq', 'in', positions)
+      .where('state', '=', sql.lit('pending' as const))
+      .execute();
+    for (const orphan of orphans) {
+      const leaseToken = newId();
+      await tx.db.updateTable('executions').set({ state: 'running', lease_token: leaseToken }).where('id', '=', orphan.id).execute();
+      await this.outcomes.fail(tx, await ending(tx, { ...orphan, lease_token: leaseToken }), {
+        type: 'agent_removed',
+        message: `the configuration has no agent ${orphan.agent} any more`,
+      });
+    }
+    return orphans.length;
   }
 
   private async takeOverSome(tx: Transaction): Promise<number> {
