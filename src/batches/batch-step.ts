@@ -8,7 +8,7 @@ import { Settings } from '../config/settings.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { type BatchItem, RunsService } from '../runs/runs.service.js';
 import type { BatchRow } from './batch.js';
-import { BatchesRepository, type DueRow } from './batches.repository.js';
+import { BatchesRepository, type DueRow, type RunningBatch } from './batches.repository.js';
 
 /** Rows that one transaction looks at. */
 const LOOKED_AT_ONCE = 200;
@@ -28,8 +28,9 @@ export class BatchStep {
   async take(tx: Transaction, seq: number): Promise<boolean> {
     const batch = await this.batches.findRunning(tx, seq);
     if (!batch) return false;
-    const free = (await this.shareOf(tx, batch)) - batch.running_runs;
-    const rows = free > 0 ? await this.batches.dueRows(tx, batch, LOOKED_AT_ONCE) : [];
+    const free = this.shareOf(batch) - batch.running_runs;
+    // In the first round nearly every row is due; later on most have been completed.
+    const rows = free > 0 ? await this.batches.dueRows(tx, batch, batch.round === 0 ? free : LOOKED_AT_ONCE) : [];
     let started = 0;
     let failed = 0;
     let next = batch.next_position;
@@ -50,14 +51,13 @@ export class BatchStep {
   }
 
   /**
-   * At most `max_workers` at a time, and no more than its part of the slots that its agent has, so that other work of the
-   * agent goes on beside it, however many rows there are.
+   * At most `max_workers` at a time. The batches of an agent share its slots but one, and take half of the process's at most,
+   * so that other work finds a slot beside them however many rows there are.
    */
-  private async shareOf(tx: Transaction, { agent, max_workers }: BatchRow): Promise<number> {
+  private shareOf({ agent, max_workers, batches_of_agent: batches }: RunningBatch): number {
     const concurrency = this.catalog.agent(agent)?.concurrency ?? 1;
-    const slots = Math.min(concurrency, this.settings.maxConcurrentExecutions);
-    const batches = await this.batches.countRunning(tx, agent);
-    return Math.min(max_workers, Math.max(1, Math.floor(slots / (batches + 1))));
+    const slots = Math.min(concurrency - 1, Math.floor(this.settings.maxConcurrentExecutions / 2));
+    return Math.min(max_workers, Math.max(1, Math.floor(slots / batches)));
   }
 
   /** False where the row fails at once, without a workflow. */

@@ -25,6 +25,9 @@ export interface BatchFilter {
   to: number | null;
 }
 
+/** With how many batches of its agent are running, itself among them. */
+export type RunningBatch = BatchRow & { batches_of_agent: number };
+
 /** What a step of a batch changes. */
 export type BatchProgress = Pick<BatchRow, 'next_position' | 'running_runs' | 'failed_items' | 'started_at'>;
 
@@ -35,7 +38,7 @@ export class BatchesRepository {
     return db.selectFrom('batches').selectAll().where('id', '=', id).where('status', '<>', 'intake').executeTakeFirst();
   }
 
-  async findRunning(tx: Transaction, seq: number): Promise<BatchRow | undefined> {
+  async findRunning(tx: Transaction, seq: number): Promise<RunningBatch | undefined> {
     const [batch] = await findRunning(tx.db, { seq });
     return batch;
   }
@@ -43,11 +46,6 @@ export class BatchesRepository {
   async running(db: Reader): Promise<number[]> {
     const rows = await db.selectFrom('batches').select('seq').where('status', '=', 'running').execute();
     return rows.map(({ seq }) => seq);
-  }
-
-  async countRunning(tx: Transaction, agent: string): Promise<number> {
-    const [row] = await countRunning(tx.db, { agent });
-    return row!.count;
   }
 
   /** In order, from the first that was not looked at in this round. */
@@ -95,16 +93,21 @@ export class BatchesRepository {
   }
 }
 
-const findRunning = prepared<{ seq: number }, BatchRow>((db, place) =>
-  db.selectFrom('batches').selectAll().where('seq', '=', place('seq')).where('status', '=', 'running'),
-);
-
-const countRunning = prepared<{ agent: string }, { count: number }>((db, place) =>
+const findRunning = prepared<{ seq: number }, RunningBatch>((db, place) =>
   db
     .selectFrom('batches')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('status', '=', 'running')
-    .where('agent', '=', place('agent')),
+    .selectAll()
+    .select(({ selectFrom }) =>
+      selectFrom('batches as beside')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('beside.status', '=', 'running')
+        .whereRef('beside.agent', '=', 'batches.agent')
+        .$asScalar()
+        .$notNull()
+        .as('batches_of_agent'),
+    )
+    .where('seq', '=', place('seq'))
+    .where('status', '=', 'running'),
 );
 
 const findDue = prepared<{ seq: number; from: number; limit: number }, DueRow>((db, place) =>

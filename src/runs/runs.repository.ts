@@ -43,10 +43,6 @@ export class RunsRepository {
     return run ?? null;
   }
 
-  async isOpen(tx: Transaction, id: string): Promise<boolean> {
-    return (await findOpen(tx.db, { id })).length > 0;
-  }
-
   /** The first execution of a correlation that failed for good. */
   async firstFailure(tx: Transaction, correlationId: string): Promise<{ agent: string; error_message: string | null } | undefined> {
     const [failure] = await findFailure(tx.db, { correlationId });
@@ -96,10 +92,6 @@ const insertRun = preparedInsert('runs', [
   'ended_at',
   'error',
 ]);
-
-const findOpen = prepared<{ id: string }, { seq: number }>((db, place) =>
-  db.selectFrom('runs').select('seq').where('id', '=', place('id')).where('status', '=', 'running'),
-);
 
 const endOpen = prepared<{ id: string; status: RunState; error: string | null; endedAt: number }, Selectable<RunsTable>>((db, place) =>
   db
