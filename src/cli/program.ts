@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { VERSION } from '../common/version.js';
+import { addClientCommands } from './client/commands.js';
 import { failing } from './failures.js';
 import { addSettingOptions, settingFlags } from './setting-options.js';
 
@@ -11,7 +12,7 @@ const CONFIG_OPTION = '-c, --config <file>';
  */
 export function buildProgram(): Command {
   const program = new Command('starling')
-    .description('Serves configured agents over HTTP, on a durable blackboard.')
+    .description('Serves configured agents over HTTP, on a durable blackboard, and talks to a server that does.')
     .version(VERSION)
     .showHelpAfterError('(see --help)')
     // A misspelt `--webhook-secret=...` must not put the secret into a log.
@@ -34,6 +35,8 @@ export function buildProgram(): Command {
     program.command('migrate').description('bring the database to the schema of this version; serve does so too').option(CONFIG_OPTION, 'configuration file'),
     ['database_url'],
   ).action(failing(async (options: Record<string, string>) => (await import('./migrate.js')).migrateDatabase(options.config, settingFlags(options))));
+
+  addClientCommands(program);
 
   return program;
 }

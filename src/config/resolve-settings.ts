@@ -3,7 +3,7 @@ import { isJsonObject } from '../common/json.js';
 import { nearestName } from '../common/nearest-name.js';
 import type { Environment } from './environment.js';
 import { Settings } from './settings.js';
-import { flagOf, isOurVariable, settingEntries, variableOf, type Setting } from './settings-table.js';
+import { flagOf, isOurVariable, SERVER_URL_VARIABLE, settingEntries, variableOf, type Setting } from './settings-table.js';
 
 /** Where settings come from, in the order of precedence. */
 export interface SettingsSources {
@@ -61,7 +61,7 @@ function firstOf(setting: Setting, given: Given[], mistakes: string[]): unknown 
 
 function* unknownNames(sources: SettingsSources, server: Record<string, unknown>): Generator<string> {
   const settings = settingEntries.map(([, setting]) => setting);
-  const variables = settings.map(variableOf);
+  const variables = [...settings.map(variableOf), SERVER_URL_VARIABLE];
   for (const name of Object.keys(sources.environment)) {
     // A misspelt variable would otherwise leave its setting at the default without a word.
     if (isOurVariable(name) && !variables.includes(name)) yield unknownName(name, variables);

@@ -108,6 +108,9 @@ export const settingEntries = Object.entries(SETTINGS) as [keyof Settings, Setti
 
 const PREFIX = 'STARLING_';
 
+/** Read by the commands that talk to a server, and no setting of the server itself. */
+export const SERVER_URL_VARIABLE = `${PREFIX}URL`;
+
 export const flagOf = (setting: Setting): string => `--${setting.name.replaceAll('_', '-')}`;
 
 export const variableOf = (setting: Setting): string => PREFIX + setting.name.toUpperCase();

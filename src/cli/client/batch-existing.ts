@@ -1,0 +1,32 @@
+import type { BatchBody } from '../../batches/dto/batch-body.js';
+import { follow } from './follow.js';
+import { summaryOf } from './progress-text.js';
+import { refuseUnwritable } from './results-file.js';
+import { serverAt } from './server-option.js';
+import { lookAt } from './watch-batch.js';
+
+interface WatchOptions {
+  url?: string;
+  out?: string;
+}
+
+/** Watches a batch to its end, or tells at once how it ended. */
+export async function watch(id: string, { url, out }: WatchOptions): Promise<void> {
+  const server = serverAt(url);
+  if (out !== undefined) await refuseUnwritable(out);
+  await follow(server, await lookAt(server, id), out);
+}
+
+/** Runs the failed rows of an ended batch again, and watches them. */
+export async function retryFailed(id: string, { url, out }: WatchOptions): Promise<void> {
+  const server = serverAt(url);
+  if (out !== undefined) await refuseUnwritable(out);
+  const { body } = await server.post<BatchBody>(`/batch/${encodeURIComponent(id)}/retry-failed`, null);
+  await follow(server, body, out);
+}
+
+/** Cancels a batch, and tells how far it had come. */
+export async function cancel(id: string, { url }: { url?: string }): Promise<void> {
+  const { body } = await serverAt(url).post<BatchBody>(`/batch/${encodeURIComponent(id)}/cancel`, null);
+  console.log(summaryOf(body));
+}

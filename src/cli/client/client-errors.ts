@@ -1,0 +1,21 @@
+/** What the person at the terminal can mend; the message is told as it is. */
+export class ClientError extends Error {
+  override readonly name: string = 'ClientError';
+}
+
+/** The server answered with an error; its own words are the message. */
+export class Refused extends ClientError {
+  override readonly name = 'Refused';
+
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** No whole answer came. */
+export class Unreachable extends ClientError {
+  override readonly name = 'Unreachable';
+}

@@ -1,0 +1,25 @@
+import { ClientError } from './client-errors.js';
+import { readJsonArgument } from './json-argument.js';
+import { numberOf } from './number-option.js';
+import { serverAt } from './server-option.js';
+
+export interface PublishOptions {
+  url?: string;
+  wait?: true;
+  timeout?: string;
+  tag?: string[];
+  correlationId?: string;
+}
+
+const CORRELATION_HEADER = 'x-correlation-id';
+
+/** Publishes one artifact and prints the answer; where it does not wait, with the correlation id to ask about it. */
+export async function publish(type: string, json: string, options: PublishOptions): Promise<void> {
+  const { wait = false, timeout, tag: tags, correlationId } = options;
+  if (timeout !== undefined && !wait) throw new ClientError('--timeout: only with --wait; an answer that is not waited for comes at once');
+  const payload = await readJsonArgument('json', json);
+  const request = { type, payload, ...(tags && { tags }), ...(timeout !== undefined && { timeout: numberOf('--timeout', timeout) }) };
+  const sent: Record<string, string> = correlationId === undefined ? {} : { [CORRELATION_HEADER]: correlationId };
+  const { body, headers } = await serverAt(options.url).post<object>(wait ? '/api/v1/artifacts/sync' : '/api/v1/artifacts', request, sent);
+  console.log(JSON.stringify(wait ? body : { ...body, correlation_id: headers[CORRELATION_HEADER] }, null, 2));
+}

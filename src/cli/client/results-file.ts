@@ -1,0 +1,38 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { ClientError } from './client-errors.js';
+import type { Server } from './server.js';
+
+/** ClientError where results could not be written to `out`: better before a batch of hours than after it. */
+export async function refuseUnwritable(out: string): Promise<void> {
+  const existing = await stat(out).catch(() => null);
+  if (existing && !existing.isFile()) throw new ClientError(`--out: ${out} is no regular file`);
+  const temporary = temporaryName(out);
+  try {
+    await new Promise((resolve, reject) => createWriteStream(temporary).on('error', reject).end(resolve));
+  } catch (error) {
+    throw notWritable(out, error);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** All results, as CSV where the name ends in `.csv`, else as NDJSON. A file of that name is replaced only by a whole one. */
+export async function saveResults(server: Server, id: string, out: string, signal: AbortSignal): Promise<void> {
+  const temporary = temporaryName(out);
+  const results = await server.stream(`/batch/${encodeURIComponent(id)}/results`, out.toLowerCase().endsWith('.csv') ? 'text/csv' : 'application/x-ndjson', signal);
+  try {
+    await pipeline(results, createWriteStream(temporary, { flush: true }), { signal });
+    await rename(temporary, out);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw isOfTheFile(error) ? notWritable(out, error) : server.lost(error, 'GET');
+  }
+}
+
+const temporaryName = (out: string): string => `${out}.${process.pid}.part`;
+
+const isOfTheFile = (error: unknown): boolean => ['open', 'write', 'fsync', 'close', 'rename'].includes((error as NodeJS.ErrnoException).syscall ?? '');
+
+const notWritable = (out: string, error: unknown): ClientError => new ClientError(`--out: cannot write ${out} (${(error as NodeJS.ErrnoException).code})`);

@@ -1,0 +1,35 @@
+import { setTimeout } from 'node:timers/promises';
+import type { RunBody } from '../../http/dto/run-body.js';
+import { readJsonArgument } from './json-argument.js';
+import { patiently } from './patiently.js';
+import type { Server } from './server.js';
+import { serverAt } from './server-option.js';
+
+const FIRST_LOOK_MS = 20;
+const LOOK_MS = 1_000;
+
+/**
+ * Starts a run and prints it when it has ended, or its id at once. The run is always started in the background: a synchronous
+ * call is lost with its connection, and the run's id with it.
+ */
+export async function run(agent: string, { inputs = '{}', url, async: atOnce = false }: { inputs?: string; url?: string; async?: boolean }): Promise<void> {
+  const server = serverAt(url);
+  const request = { agent_name: agent, inputs: await readJsonArgument('--inputs', inputs), async_run: true };
+  const { body: started } = await server.post<RunBody>('/run/flock', request);
+  if (atOnce) {
+    console.log(started.run_id);
+    return;
+  }
+  const ended = await endOf(server, started);
+  console.log(JSON.stringify(ended, null, 2));
+  process.exitCode = ended.status === 'completed' ? 0 : 1;
+}
+
+async function endOf(server: Server, started: RunBody): Promise<RunBody> {
+  let current = started;
+  for (let pause = FIRST_LOOK_MS; current.status === 'starting' || current.status === 'running'; pause = Math.min(2 * pause, LOOK_MS)) {
+    await setTimeout(pause);
+    current = await patiently(() => server.get<RunBody>(`/run/${started.run_id}`), console.error);
+  }
+  return current;
+}

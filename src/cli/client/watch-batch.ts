@@ -1,0 +1,23 @@
+import { setTimeout } from 'node:timers/promises';
+import type { BatchBody } from '../../batches/dto/batch-body.js';
+import { patiently } from './patiently.js';
+import type { Progress } from './progress.js';
+import type { Server } from './server.js';
+
+const FIRST_LOOK_MS = 250;
+const LOOK_MS = 1_000;
+
+export const lookAt = (server: Server, id: string, signal?: AbortSignal): Promise<BatchBody> =>
+  server.get<BatchBody>(`/batch/${encodeURIComponent(id)}?results_limit=0`, signal);
+
+/** Shows how a batch goes on until it has ended, through a restart of the server too. */
+export async function watchBatch(server: Server, first: BatchBody, progress: Progress, signal: AbortSignal): Promise<BatchBody> {
+  let batch = first;
+  progress.show(batch);
+  for (let pause = FIRST_LOOK_MS; batch.status === 'starting' || batch.status === 'running'; pause = Math.min(2 * pause, LOOK_MS)) {
+    await setTimeout(pause, undefined, { signal });
+    batch = await patiently(() => lookAt(server, first.batch_id, signal), (line) => progress.say(line), signal);
+    progress.show(batch);
+  }
+  return batch;
+}

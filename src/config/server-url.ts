@@ -1,0 +1,17 @@
+import type { Environment } from './environment.js';
+import { httpUrl } from './network-kinds.js';
+import { SettingsError } from './resolve-settings.js';
+import { SERVER_URL_VARIABLE } from './settings-table.js';
+
+/** Where `starling serve` listens when nothing is configured. */
+export const DEFAULT_SERVER_URL = 'http://127.0.0.1:8344';
+
+/** Base of the server that a client command talks to, without a slash at its end. SettingsError where it is no http URL. */
+export function serverUrl(flag: string | undefined, environment: Environment): string {
+  const variable = environment[SERVER_URL_VARIABLE] || undefined;
+  const [source, raw] = flag !== undefined ? ['--url', flag] : [SERVER_URL_VARIABLE, variable ?? DEFAULT_SERVER_URL];
+  const kind = httpUrl();
+  const reading = kind.read(raw);
+  if ('wrong' in reading) throw new SettingsError([`${source}: must be ${kind.expected} (got ${JSON.stringify(raw)})`]);
+  return reading.value.replace(/\/+$/, '');
+}
