@@ -6,7 +6,7 @@ import { CsvFault } from './csv-fault.js';
 import { TextCheck } from './text-check.js';
 
 const NEWLINE = 10;
-const CHUNK_BYTES = 32 * 1_024;
+const CHUNK_BYTES = 16 * 1_024;
 const MIB = 1_024 * 1_024;
 const MAX_CELL_BYTES = MIB;
 // Bounds the memory that one row takes; a quote that is never closed would make a row of all the rest.

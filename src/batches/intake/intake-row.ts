@@ -8,7 +8,7 @@ export interface IntakeRow {
 }
 
 // A transaction holds up every other writer, so a part is small in rows and in bytes.
-const MOST_ROWS = 500;
+const MOST_ROWS = 250;
 const MOST_CHARACTERS = 256 * 1_024;
 
 /** Makes rows of items, in parts, each for one transaction; a part's rows are made when it is asked for. */

@@ -3,7 +3,6 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { newId } from '../../common/ids.js';
 
 export interface Upload {
@@ -24,15 +23,16 @@ export async function keepUpload(stream: Readable): Promise<Upload> {
   const path = join(tmpdir(), `starling-upload-${newId()}.csv`);
   const file = await open(path, 'wx+', 0o600);
   const sum = createHash('sha256');
-  const summed = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of chunks) {
+  const summed = async function* (): AsyncGenerator<Buffer> {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
       sum.update(chunk);
       yield chunk;
     }
   };
   try {
     await unlink(path);
-    await pipeline(stream, summed, file.createWriteStream({ autoClose: false }));
+    // Not through a stream of the file: without closing it, that would never let go of it.
+    await file.writeFile(summed());
   } catch (error) {
     await file.close();
     throw error;

@@ -1,0 +1,110 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type BatchDraft, BatchIntake } from '../../src/batches/intake/batch-intake.js';
+import { newId } from '../../src/common/ids.js';
+import type { Settings } from '../../src/config/settings.js';
+import { startApp, type TestApp } from '../support/app.js';
+
+const CONFIG = `
+types:
+  Person:
+    schema:
+      type: object
+      properties:
+        age: { type: integer }
+        height: { type: number }
+        member: { type: boolean }
+        note: { type: string }
+        maybe: { type: [integer, 'null'] }
+        mixed: { type: [boolean, number, string] }
+agents:
+  greeter:
+    consumes: [{ types: [Person, Letter] }, { types: [Person] }]
+    publishes: [{ type: Greeting }]
+    engine: { kind: function, module: ./never.js }
+`;
+
+const NEVER = `export default (_inputs, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));`;
+
+export interface StoredRow {
+  position: number;
+  inputs: string;
+  problem: string | null;
+  repeats: number | null;
+  copies: number;
+}
+
+/** An application with a folder for CSV files, and a look at what it has stored. */
+export class IntakeApp {
+  private constructor(
+    readonly app: TestApp,
+    readonly root: string,
+    private readonly database: DatabaseSync,
+  ) {}
+
+  static async start(settings: Partial<Settings> = {}): Promise<IntakeApp> {
+    const root = await mkdtemp(join(tmpdir(), 'starling-csv-'));
+    const app = await startApp({ config: CONFIG, files: { 'never.js': NEVER }, settings: { csvRoot: root, shutdownGraceMs: 0, ...settings } });
+    return new IntakeApp(app, root, new DatabaseSync(join(app.folder, 'starling.db'), { readOnly: true }));
+  }
+
+  async close(): Promise<void> {
+    this.database.close();
+    await this.app.close();
+    await rm(this.root, { recursive: true });
+  }
+
+  /** Returns its name, by which a caller names it. */
+  async file(name: string, content: string | Buffer): Promise<string> {
+    await writeFile(join(this.root, name), content);
+    return name;
+  }
+
+  /** Takes the text in as a CSV, and gives back what is stored. */
+  async csv(content: string | Buffer, draft: Partial<BatchDraft> = {}, delimiter = ','): Promise<StoredRow[]> {
+    const path = await this.file('taken.csv', content);
+    const whole = draftOf(draft);
+    await this.intake.fromCsv(whole, { path, uploaded: false }, delimiter);
+    return this.rows(whole.id);
+  }
+
+  async list(items: object[], draft: Partial<BatchDraft> = {}): Promise<StoredRow[]> {
+    const whole = draftOf(draft);
+    await this.intake.fromList(whole, items as never);
+    return this.rows(whole.id);
+  }
+
+  /** What the database holds of batches: rows of each table. */
+  held(): Record<'batches' | 'batch_rows' | 'batch_keys', number> {
+    const count = (table: string): number => (this.database.prepare(`select count(*) as n from ${table}`).get() as { n: number }).n;
+    return { batches: count('batches'), batch_rows: count('batch_rows'), batch_keys: count('batch_keys') };
+  }
+
+  batch(id: string): Record<string, unknown> | undefined {
+    return this.database.prepare('select * from batches where id = ?').get(id);
+  }
+
+  /** In their order. */
+  rows(id: string): StoredRow[] {
+    const select = 'select position, inputs, problem, repeats, copies from batch_rows where batch_seq = (select seq from batches where id = ?)';
+    return (this.database.prepare(`${select} order by position`).all(id) as unknown as StoredRow[]).map((row) => ({ ...row }));
+  }
+
+  private get intake(): BatchIntake {
+    return this.app.app.get(BatchIntake, { strict: false });
+  }
+}
+
+export const draftOf = (draft: Partial<BatchDraft> = {}): BatchDraft => ({
+  id: newId(),
+  agent: 'greeter',
+  maxWorkers: 5,
+  staticInputs: {},
+  inputMapping: null,
+  rowKey: null,
+  ...draft,
+});
+
+export const inputsOf = (rows: readonly StoredRow[]): unknown[] => rows.map(({ inputs }) => JSON.parse(inputs) as unknown);

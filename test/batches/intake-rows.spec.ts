@@ -1,0 +1,179 @@
+// Real: the application, its SQLite file, CSV files on disk. The intake is called as the batches' service calls it.
+import { readFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import { printedSeed } from '../support/random.js';
+import { draftOf, inputsOf, IntakeApp } from './intake-app.js';
+
+let taken: IntakeApp;
+beforeAll(async () => void (taken = await IntakeApp.start()));
+afterAll(() => taken.close());
+
+describe('a CSV', () => {
+  it.each<[what: string, csv: string | Buffer, delimiter: string, inputs: object[]]>([
+    ['quoted commas, doubled quotes and line breaks', 'a,b\n"x, y","say ""hi"""\n"one\ntwo\r\nthree",""\n', ',', [{ a: 'x, y', b: 'say "hi"' }, { a: 'one\ntwo\r\nthree', b: '' }]],
+    ['both kinds of line break', 'a,b\r\n1,2\n3,4\r\n', ',', [{ a: '1', b: '2' }, { a: '3', b: '4' }]],
+    ['no line break at its end', 'a\n1', ',', [{ a: '1' }]],
+    ['empty lines, which are no rows', 'a\n\n1\n\n\n""\n2\n\n', ',', [{ a: '1' }, { a: '' }, { a: '2' }]],
+    ['a byte-order mark', '\ufeff"a",b\n1,2\n', ',', [{ a: '1', b: '2' }]],
+    ['tabs', 'a\tb\n1,5\t2\n', '\t', [{ a: '1,5', b: '2' }]],
+    ['a delimiter of several bytes', 'a¦b\n1¦2\n', '¦', [{ a: '1', b: '2' }]],
+    ['spaces, which belong to their cells', 'a, b\n 1 ,  \n', ',', [{ a: ' 1 ', ' b': '  ' }]],
+    ['characters outside ASCII', 'naïve,\u{1f426}\n\u{1d11e},日本\n', ',', [{ naïve: '\u{1d11e}', '\u{1f426}': '日本' }]],
+  ])('with %s', async (_what, csv, delimiter, inputs) => {
+    expect(inputsOf(await taken.csv(csv, {}, delimiter))).toEqual(inputs);
+  });
+
+  it('is read as it was written, whatever its cells hold', async () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', '1', ' ', ',', '"', '\n', '\r', '\r\n', '\t', 'é', '日', '\u{1f426}'), maxLength: 12 });
+    const table = fc.integer({ min: 1, max: 5 }).chain((columns) => fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), { minLength: 1, maxLength: 30 }));
+    const lineBreak = fc.constantFrom('\n', '\r\n');
+    await fc.assert(
+      fc.asyncProperty(table, lineBreak, fc.boolean(), async (rows, end, quoteAll) => {
+        const header = rows[0]!.map((_, column) => `column ${column}`);
+        const quoted = (text: string): string => (quoteAll || text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+        const csv = [header, ...rows].map((row) => row.map(quoted).join(',') + end).join('');
+        const wanted = rows.map((row) => Object.fromEntries(row.map((text, column) => [header[column], text])));
+        expect(inputsOf(await taken.csv(csv))).toEqual(wanted);
+      }),
+      { numRuns: 60, seed: printedSeed() },
+    );
+  });
+
+  it('keeps characters whole that lie across the parts in which it is read', async () => {
+    // Three bytes each, so that the boundary of every part comes at another place in a character.
+    const cells = Array.from({ length: 2_000 }, (_, index) => '日'.repeat(20 + (index % 61)));
+    expect(inputsOf(await taken.csv(`text\n${cells.join('\n')}\n`))).toEqual(cells.map((text) => ({ text })));
+  });
+
+  it('keeps the order of 5,000 rows, and their number', async () => {
+    const draft = draftOf();
+    const rows = await taken.csv(`n\n${Array.from({ length: 5_000 }, (_, n) => n).join('\n')}\n`, draft);
+    expect(rows.map(({ position, inputs }) => [position, inputs])).toEqual(rows.map((_, n) => [n, `{"n":"${n}"}`]));
+    expect(taken.batch(draft.id)).toMatchObject({
+      status: 'running',
+      total_items: 5_000,
+      agent: 'greeter',
+      max_workers: 5,
+      intake_owner: null,
+      intake_until: null,
+    });
+  });
+
+  it("holds BANKING77's texts with line breaks as the file has them", async () => {
+    const file = await readFile('examples/support-desk/banking77/test.csv');
+    const texts = (inputsOf(await taken.csv(file)) as { text: string }[]).map(({ text }) => text);
+    const broken = texts.filter((text) => text.includes('\n'));
+    expect([texts.length, broken.length]).toEqual([3_080, 3]);
+    for (const text of broken) expect(file.toString()).toContain(`"${text.replaceAll('"', '""')}"`);
+  });
+
+  it('is mapped: columns get other names, and what is not named is dropped', async () => {
+    const draft = { inputMapping: { b: 'x', a: 'b' }, staticInputs: { x: 'static', y: [1] } };
+    expect(inputsOf(await taken.csv('a,b,c\n1,2,3\n', draft))).toEqual([{ b: '1', x: '2', y: [1] }]);
+    expect(inputsOf(await taken.csv('a\n1\n', { inputMapping: {}, staticInputs: { y: 1 } }))).toEqual([{ y: 1 }]);
+    expect(inputsOf(await taken.csv('a\n1\n', { inputMapping: {} }))).toEqual([{}]);
+  });
+
+  it('may have columns with the names of what every object has', async () => {
+    const [row] = await taken.csv('constructor,toString,hasOwnProperty\n1,2,3\n', { staticInputs: { valueOf: 4 } });
+    expect(row!.inputs).toBe('{"valueOf":4,"constructor":"1","toString":"2","hasOwnProperty":"3"}');
+  });
+
+  describe("has the types of the agent's schema", () => {
+    it.each<[column: string, cell: string, value: unknown]>([
+      ['age', '42', 42],
+      ['age', '-0', 0],
+      ['age', '1e3', 1_000],
+      ['age', '9007199254740991', 9_007_199_254_740_991],
+      ['height', '1.85', 1.85],
+      ['height', '-2E-1', -0.2],
+      ['member', 'TRUE', true],
+      ['member', 'False', false],
+      ['note', '42', '42'],
+      ['other', 'true', 'true'],
+      ['maybe', '7', 7],
+      ['maybe', '', null],
+      ['mixed', 'true', true],
+      ['mixed', '1.5', 1.5],
+      ['mixed', 'so so', 'so so'],
+      ['mixed', '', ''],
+    ])('%s: %j becomes %j', async (column, cell, value) => {
+      const [row] = await taken.csv(`x,${column}\n,${cell}\n`);
+      expect([JSON.parse(row!.inputs), row!.problem]).toEqual([{ x: '', [column]: value }, null]);
+    });
+
+    it.each<[column: string, cell: string, problem: string]>([
+      ['age', 'abc', 'column age: "abc" is no integer'],
+      ['age', '', 'column age: "" is no integer'],
+      ['age', '1.5', 'column age: "1.5" is no integer'],
+      ['age', '9007199254740993', 'column age: "9007199254740993" is no integer'],
+      ['age', ' 42', 'column age: " 42" is no integer'],
+      ['age', '0x10', 'column age: "0x10" is no integer'],
+      ['age', '042', 'column age: "042" is no integer'],
+      ['height', 'NaN', 'column height: "NaN" is no number'],
+      ['height', 'Infinity', 'column height: "Infinity" is no number'],
+      ['height', '1e999', 'column height: "1e999" is no number'],
+      ['height', '1,5', 'column height: "1,5" is no number'],
+      ['member', 'yes', 'column member: "yes" is no boolean'],
+      ['maybe', 'none', 'column maybe: "none" is no integer'],
+    ])('%s: %j is a problem of its row alone', async (column, cell, problem) => {
+      const good = column === 'member' ? 'true' : '1';
+      const rows = await taken.csv(`${column}\tz\n${cell}\t1\n${good}\t2\n`, {}, '\t');
+      expect(rows.map((row) => row.problem)).toEqual([problem, null]);
+    });
+
+    it('a long cell is not quoted at length', async () => {
+      const [row] = await taken.csv(`age\n${'x'.repeat(1_000)}\n`);
+      expect(row!.problem).toBe(`column age: "${'x'.repeat(60)}..." is no integer`);
+    });
+
+    it('also under the name that a mapping gives', async () => {
+      const rows = await taken.csv('Alter\n42\nalt\n', { inputMapping: { Alter: 'age' } });
+      expect(rows.map(({ inputs, problem }) => [inputs, problem])).toEqual([
+        ['{"age":42}', null],
+        ['{"age":"alt"}', 'column Alter: "alt" is no integer'],
+      ]);
+    });
+  });
+});
+
+describe('a list', () => {
+  it('is stored as it came, over the static inputs', async () => {
+    const items: object[] = [{ age: '42', deep: { list: [1, null] } }, {}, { constructor: 'me', note: 'own' }];
+    const wanted: object[] = [{ note: 'static', age: '42', deep: { list: [1, null] } }, { note: 'static' }, { note: 'own', constructor: 'me' }];
+    expect(inputsOf(await taken.list(items, { staticInputs: { note: 'static' } }))).toEqual(wanted);
+  });
+
+  it('is mapped; a key that an item lacks stays absent', async () => {
+    expect(inputsOf(await taken.list([{ a: 1, b: 2 }, { b: 3 }, { toString: 1 }], { inputMapping: { a: 'x', toString: 'y' } }))).toEqual([{ x: 1 }, {}, { y: 1 }]);
+  });
+});
+
+describe('row_key', () => {
+  it('lets later rows with an equal value repeat the first, within a part and across parts', async () => {
+    // More rows than one transaction takes, every key again in a later one.
+    const keys = Array.from({ length: 1_700 }, (_, index) => `key ${index % 600}`);
+    const rows = await taken.csv(`id,n\n${keys.map((key, n) => `${key},${n}`).join('\n')}\n`, { rowKey: 'id' });
+    const firsts = keys.map((key) => keys.indexOf(key));
+    expect(rows.map(({ repeats }) => repeats)).toEqual(firsts.map((first, n) => (first === n ? null : first)));
+    expect(rows.map(({ copies }) => copies)).toEqual(firsts.map((first, n) => (first === n ? keys.filter((key) => key === keys[n]).length - 1 : 0)));
+    expect(inputsOf(rows.slice(0, 600))).toEqual(keys.slice(0, 600).map((id, n) => ({ id, n: String(n) })));
+    expect(taken.held().batch_keys).toBe(0);
+  });
+
+  it('tells long values apart, and a short one from the trace of a long one', async () => {
+    const long = 'x'.repeat(5_000);
+    const rows = await taken.csv(`id\n${long}a\n${long}b\n${long}a\n\n`, { rowKey: 'id' });
+    expect(rows.map(({ repeats }) => repeats)).toEqual([null, null, 0]);
+  });
+
+  it('may be a column that is dropped', async () => {
+    const rows = await taken.csv('id,text\n1,a\n1,b\n', { rowKey: 'id', inputMapping: { text: 'text' } });
+    expect(rows.map(({ inputs, repeats, copies }) => [inputs, repeats, copies])).toEqual([['{"text":"a"}', null, 1], ['{}', 0, 0]]);
+  });
+
+  it("compares a list's values with their types", async () => {
+    const rows = await taken.list([{ id: 1 }, { id: '1' }, { id: [1] }, { id: 1 }, { id: [1] }, { id: null }], { rowKey: 'id' });
+    expect(rows.map(({ repeats }) => repeats)).toEqual([null, null, null, 0, 2, null]);
+  });
+});

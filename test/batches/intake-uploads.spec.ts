@@ -1,0 +1,165 @@
+// Real: the application, its SQLite file, HTTP, multipart bodies as a browser and as a broken client send them.
+import { createHash } from 'node:crypto';
+import { readdir, readlink } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { eventually } from '../support/eventually.js';
+import { inputsOf, IntakeApp } from './intake-app.js';
+
+let taken: IntakeApp;
+beforeEach(async () => void (taken = await IntakeApp.start()));
+afterEach(() => taken.close());
+
+const CSV = 'age,note\n42,"a, b"\n';
+const MIB = 1_024 * 1_024;
+const NOTHING = { batches: 0, batch_rows: 0, batch_keys: 0 };
+
+interface Answer {
+  status: number;
+  body: { batch_id?: string; total_items?: number; detail?: string };
+  headers: Headers;
+}
+
+async function post(body: RequestInit['body'], headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(`${taken.app.url}/run/batch`, { method: 'POST', body, headers });
+  return { status: response.status, body: (await response.json()) as Answer['body'], headers: response.headers };
+}
+
+function form(file: string | Buffer | null, request: string | Blob | null = JSON.stringify({ agent_name: 'greeter' })): FormData {
+  const data = new FormData();
+  if (request !== null) data.set('request', request as string);
+  if (file !== null) data.set('file', new Blob([file as never]), 'messages.csv');
+  return data;
+}
+
+/** Temporary files that this process still holds open, as the operating system sees it. */
+async function openUploads(): Promise<number> {
+  const handles = await readdir('/proc/self/fd');
+  const files = await Promise.all(handles.map((handle) => readlink(`/proc/self/fd/${handle}`).catch(() => '')));
+  return files.filter((file) => file.includes('starling-upload-')).length;
+}
+
+const noUploadIsLeft = (): Promise<void> =>
+  eventually('no upload is left', async () => {
+    const names = (await readdir(tmpdir())).filter((name) => name.startsWith('starling-upload-'));
+    return names.length === 0 && (await openUploads()) === 0;
+  });
+
+it('takes an uploaded CSV as it takes one by its path, and keeps no file', async () => {
+  const request = JSON.stringify({ agent_name: 'greeter', input_mapping: { age: 'age' }, static_inputs: { note: 'from all' } });
+  const { status, body } = await post(form(CSV, request));
+  expect([status, body]).toMatchObject([200, { total_items: 1 }]);
+  expect(inputsOf(taken.rows(body.batch_id!))).toEqual([{ note: 'from all', age: 42 }]);
+  await noUploadIsLeft();
+});
+
+it('takes the request before or after the file, and as a part with a type of its own', async () => {
+  const after = new FormData();
+  after.set('file', new Blob([CSV]), 'a.csv');
+  after.set('request', JSON.stringify({ agent_name: 'greeter' }));
+  expect((await post(after)).status).toBe(200);
+  const typed = new Blob([JSON.stringify({ agent_name: 'greeter' })], { type: 'application/json' });
+  expect((await post(form(CSV, typed))).status).toBe(200);
+});
+
+it('takes a file of many parts whole', async () => {
+  const lines = Array.from({ length: 60_000 }, (_, n) => `${n},row ${n}\n`);
+  const { body } = await post(form(`age,note\n${lines.join('')}`));
+  const rows = taken.rows(body.batch_id!);
+  const sum = (texts: string[]): string => createHash('sha256').update(texts.join('\n')).digest('hex');
+  expect(sum(rows.map(({ inputs }) => inputs))).toBe(sum(lines.map((_, n) => JSON.stringify({ age: n, note: `row ${n}` }))));
+});
+
+it.each<[what: string, body: () => FormData, status: number, detail: string]>([
+  ['no file', () => form(null), 400, 'Send one CSV as file field `file` and everything else as JSON in the field `request`; there was no file field `file`'],
+  ['no request', () => form(CSV, null), 400, 'Send one CSV as file field `file` and everything else as JSON in the field `request`; there was no field `request`'],
+  ['a request that is no JSON', () => form(CSV, '{agent_name}'), 400, 'The field request is not valid JSON'],
+  ['a request with a key that reaches prototypes', () => form(CSV, '{"__proto__": {}}'), 400, 'The field request holds a key named __proto__, which is not allowed'],
+  ['a request nested too deeply', () => form(CSV, '['.repeat(100) + ']'.repeat(100)), 400, 'The field request is nested deeper than 64 levels'],
+  ['a request that is no object', () => form(CSV, '[]'), 400, ''],
+  ['a request without an agent', () => form(CSV, '{}'), 400, 'agent_name'],
+  ['an unknown agent', () => form(CSV, '{"agent_name": "nobody"}'), 404, 'Agent not found: nobody'],
+  ['a request larger than 1 MiB', () => form(CSV, JSON.stringify({ agent_name: 'x'.repeat(MIB) })), 413, 'The field request is larger than 1 MiB'],
+  ['such a request with a type of its own', () => form(CSV, new Blob([' '.repeat(2 * MIB)])), 413, 'The field request is larger than 1 MiB'],
+  ['a file that is no CSV', () => form('a,b\n1,2\n3\n'), 400, 'file: line 3 has 1 field and the header 2'],
+  ['an empty file', () => form(''), 400, 'file: is empty; a CSV begins with a header'],
+  ['a path beside the file', () => form(CSV, '{"agent_name": "greeter", "batch_inputs": "a.csv"}'), 400, 'batch_inputs: must be left out where a file is uploaded'],
+  [
+    'two files',
+    () => {
+      const data = form(CSV);
+      data.append('file', new Blob([CSV]), 'b.csv');
+      return data;
+    },
+    400,
+    'and nothing more',
+  ],
+  [
+    'a field of another name',
+    () => {
+      const data = form(CSV);
+      data.set('delimiter', ';');
+      return data;
+    },
+    400,
+    'and nothing more',
+  ],
+])('refuses an upload with %s, and keeps nothing', async (_what, body, status, detail) => {
+  const answer = await post(body());
+  expect([answer.status, Object.keys(answer.body)]).toEqual([status, ['detail']]);
+  expect(answer.body.detail).toContain(detail);
+  expect(taken.held()).toEqual(NOTHING);
+  await noUploadIsLeft();
+});
+
+it.each<[what: string, body: string, headers: Record<string, string>, status: number, detail: string]>([
+  ['without a boundary', 'x', { 'content-type': 'multipart/form-data' }, 400, 'The body is not valid multipart/form-data: Multipart: Boundary not found'],
+  ['that ends too early', '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\na,b', { 'content-type': 'multipart/form-data; boundary=b' }, 400, 'The body is not valid multipart/form-data: Unexpected end of form'],
+  ['that is compressed', 'x', { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': 'gzip' }, 415, 'Send a multipart/form-data body without Content-Encoding'],
+  ['of another kind', 'x', { 'content-type': 'multipart/mixed; boundary=b' }, 415, 'Send the body as JSON'],
+])('refuses a body %s, and keeps nothing', async (_what, body, headers, status, detail) => {
+  const answer = await post(body, headers);
+  expect([answer.status, answer.body.detail]).toEqual([status, expect.stringContaining(detail)]);
+  expect(taken.held()).toEqual(NOTHING);
+  await noUploadIsLeft();
+});
+
+it('refuses what says that it is larger than 1 GiB before it is sent', async () => {
+  const headers = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': String(1_100 * MIB) };
+  const answer = await new Promise<[number, string]>((resolve, reject) => {
+    const sent = httpRequest(`${taken.app.url}/run/batch`, { method: 'POST', headers }, (response) => {
+      response.setEncoding('utf8').once('data', (text: string) => resolve([response.statusCode!, text]));
+      response.once('end', () => sent.destroy());
+    });
+    sent.once('error', reject);
+    sent.write('--b\r\n');
+  });
+  expect(answer).toEqual([413, '{"detail":"The uploaded file is larger than 1 GiB"}']);
+});
+
+it('forgets the upload of a client that hangs up', async () => {
+  const sent = httpRequest(`${taken.app.url}/run/batch`, { method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=b' } });
+  sent.on('error', () => {});
+  sent.write(`--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${'a,b\n'.repeat(100_000)}`);
+  await eventually('the upload has begun', async () => (await openUploads()) === 1);
+  sent.destroy();
+  await noUploadIsLeft();
+  expect(taken.held()).toEqual(NOTHING);
+});
+
+it('multipart bodies elsewhere are refused as ever', async () => {
+  const response = await fetch(`${taken.app.url}/run/flock`, { method: 'POST', body: form(CSV) });
+  expect(response.status).toBe(415);
+});
+
+it('tells uploads with the same request apart by their files where an idempotency key comes again', async () => {
+  const key = { 'x-idempotency-key': 'upload' };
+  const first = await post(form(CSV), key);
+  const same = await post(form(CSV), key);
+  const other = await post(form(`${CSV}43,c\n`), key);
+  expect([first, same, other].map(({ status, body }) => [status, body.batch_id])).toEqual(Array(3).fill([200, first.body.batch_id]));
+  const mismatch = (answer: Answer): string | null => answer.headers.get('x-idempotency-mismatch');
+  expect([first, same, other].map(mismatch)).toEqual([null, null, 'true']);
+  expect(taken.held().batches).toBe(1);
+  await noUploadIsLeft();
+});
