@@ -31,9 +31,9 @@ export class Server {
     this.url = url;
   }
 
-  /** The service as `npx starling` starts it, with default settings and the bench's configuration. */
-  static starling(databasePath: string): Promise<Server> {
-    const args = ['serve', '--config', here('starling.yaml'), '--port', '0', '--database-url', `sqlite:${databasePath}`];
+  /** The service as `npx starling` starts it, with default settings besides `options` and the bench's configuration. */
+  static starling(databasePath: string, options: string[] = []): Promise<Server> {
+    const args = ['serve', '--config', here('starling.yaml'), '--port', '0', '--database-url', `sqlite:${databasePath}`, ...options];
     return Server.start(PROGRAM, args, `${databasePath}.log`);
   }
 

@@ -21,6 +21,7 @@ async function run(load: Load): Promise<Measured> {
     requestsPerSecond: latencies.length / (wallMs / 1_000),
     p50: percentile(latencies, 0.5),
     p95: percentile(latencies, 0.95),
+    p99: percentile(latencies, 0.99),
     generatorBusy: (user + system) / 1_000 / wallMs,
   };
 }

@@ -21,6 +21,7 @@ export interface Measured {
   requestsPerSecond: number;
   p50: number;
   p95: number;
+  p99: number;
   /** Share of one core that the generator itself was busy, 0 to 1: near 1, the figures are its own limit. */
   generatorBusy: number;
 }

@@ -33,7 +33,8 @@ export async function memoryRows(generator: LoadGenerator, server: Server, echo:
   ];
 }
 
-function residentMegabytes(pid: number): number {
+/** What the process holds in memory now. */
+export function residentMegabytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1_024;
 }
