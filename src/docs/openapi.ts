@@ -43,7 +43,7 @@ export function buildOpenApi(application: INestApplication, title: string): Open
     operationIdFactory: operationId,
   });
   for (const path of Object.values(document.paths)) {
-    for (const method of METHODS) if (path[method]) complete(path[method]);
+    for (const method of METHODS) if (path[method]) complete(path[method], method);
   }
   const components = { ...document.components, headers: { [REQUEST_ID]: DESCRIBED_REQUEST_ID } };
   // The API has no authentication (rest-api.md, section 5); an empty list says so.
@@ -57,8 +57,9 @@ function operationId(controller: string, method: string): string {
 }
 
 /** Adds what holds for every route, so that no controller has to repeat it. */
-function complete(operation: Operation): void {
-  const common: ErrorStatus[] = operation.requestBody ? [400, 403, 413, 415, 500] : [403, 500];
+function complete(operation: Operation, method: (typeof METHODS)[number]): void {
+  // A body that a POST does not ask for is read all the same, and can be wrong.
+  const common: ErrorStatus[] = method === 'get' ? [403, 500] : [400, 403, 413, 415, 500];
   if (takesPathParameter(operation)) operation.responses[400] ??= describeError(400, PATH_DOES_NOT_DECODE);
   for (const status of common) operation.responses[status] ??= describeError(status);
   for (const answer of Object.values(operation.responses) as Answer[]) {

@@ -9,6 +9,9 @@ export interface Holdings {
   published: number;
   directRuns: number;
   correlations: string[];
+  /** Those of batches and their artifacts come when workers are free, and are not counted. */
+  runs: string[];
+  batches: string[];
   keys: string[];
 }
 
@@ -17,6 +20,8 @@ export class Ledger {
   private published = 0;
   private directRuns = 0;
   private readonly correlations = new Set<string>();
+  private readonly runs = new Set<string>();
+  private readonly batches = new Set<string>();
   private readonly keys = new Set<string>();
 
   /** Goes by the answer: a target may be written in many ways. */
@@ -30,6 +35,12 @@ export class Ledger {
       if (answered['x-idempotency-replayed'] !== undefined) return;
       this.published += 1;
       this.correlations.add(answered['x-correlation-id'] as string);
+    } else if ('run_id' in answer) {
+      this.runs.add(answer.run_id as string);
+      if (headers['X-Idempotency-Key'] !== undefined) this.keys.add(`POST /run/flock ${headers['X-Idempotency-Key']}`);
+    } else if ('batch_id' in answer) {
+      this.batches.add(answer.batch_id as string);
+      if (headers['X-Idempotency-Key'] !== undefined) this.keys.add(`POST /run/batch ${headers['X-Idempotency-Key']}`);
     } else if (tellsFailedAgent(status, text) || Object.keys(answer).join() === 'artifacts') {
       this.directRuns += 1;
       this.published += (JSON.parse(body!.toString()) as { inputs: unknown[] }).inputs.length;
@@ -37,8 +48,9 @@ export class Ledger {
   }
 
   get holdings(): Holdings {
-    const { published, directRuns, correlations, keys } = this;
-    return { published, directRuns, correlations: [...correlations].sort(), keys: [...keys].sort() };
+    const { published, directRuns, correlations, runs, batches, keys } = this;
+    const sorted = (ids: Set<string>): string[] => [...ids].sort();
+    return { published, directRuns, correlations: sorted(correlations), runs: sorted(runs), batches: sorted(batches), keys: sorted(keys) };
   }
 }
 
@@ -52,10 +64,13 @@ export class Tables {
 
   get holdings(): Holdings {
     const directly = `select distinct correlation_id as value from executions where direct = 1`;
+    const ofRuns = `select id as value from runs`;
     return {
-      published: this.texts(`select id as value from artifacts where produced_by = 'external'`).length,
+      published: this.texts(`select id as value from artifacts where produced_by = 'external' and correlation_id not in (${ofRuns})`).length,
       directRuns: this.texts(directly).length,
-      correlations: this.texts(`select id as value from correlations where id not in (${directly})`),
+      correlations: this.texts(`select id as value from correlations where id not in (${directly}) and id not in (${ofRuns})`),
+      runs: this.texts(`select id as value from runs where batch_id is null`),
+      batches: this.texts(`select id as value from batches`),
       keys: this.texts(`select endpoint || ' ' || key as value from idempotency_keys`),
     };
   }
