@@ -1,0 +1,307 @@
+import { eventually } from '../support/eventually.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { type Batch, ended, GATE, type Gate, gatesOf, openAll, orders, send, show, started } from './batch-board.js';
+import { Board, tally } from './board.js';
+
+const CONFIG = `
+agents:
+  gate:
+    consumes: [{ types: [Gated] }]
+    publishes: [{ type: Passed }]
+    engine: { kind: function, module: ./gate.js }
+    concurrency: 6
+    timeout: 1h
+    retry: { attempts: 1 }
+  other:
+    consumes: [{ types: [Other] }]
+    publishes: [{ type: Passed }]
+    engine: { kind: function, module: ./gate.js }
+    concurrency: 6
+    timeout: 1h
+`;
+
+const FILES = { 'gate.js': GATE };
+
+const open = (gate: Gate): void => gate.open();
+
+/** Real: the whole app over HTTP on a SQLite file, and an agent whose invocations end when the test says so. */
+describe('a batch and its workers', () => {
+  let board: Board;
+
+  beforeAll(async () => {
+    board = await Board.start(CONFIG, { files: FILES });
+  });
+
+  afterAll(() => board.close());
+
+  /** The batch's runs that have been started and have not ended, whether their agent runs already or not. */
+  const openRuns = async (id: string): Promise<number> => {
+    const runs = ['starting', 'running'].map(async (status) => {
+      const { body } = await board.http.get('/api/v1/runs').query({ status, limit: 500 }).expect(200);
+      return (body as { items: { batch_id?: string }[] }).items.filter(({ batch_id }) => batch_id === id).length;
+    });
+    return (await Promise.all(runs)).reduce((one, other) => one + other);
+  };
+
+  const finish = async (ids: string[], names: string[]): Promise<void> => {
+    await openAll(names, async () => (await Promise.all(ids.map((id) => show(board, id, { results_limit: 0 })))).every(({ completed_at }) => completed_at !== undefined));
+  };
+
+  it('goes from starting through running to completed, with its progress and the results so far', async () => {
+    const answer = await board.http.post('/run/batch').send({ agent_name: 'gate', batch_inputs: orders(4, { batch: 'steps' }), max_workers: 2 }).expect(200);
+    const id = (answer.body as Batch).batch_id;
+    expect(answer.body).toEqual({ batch_id: id, status: 'starting', total_items: 4, completed_items: 0, failed_items: 0, progress_percentage: 0, results: [] });
+    await started('steps', 2);
+    expect(await show(board, id)).toEqual({ ...(answer.body as Batch), status: 'running', started_at: expect.any(String) });
+
+    // The second item ends before the first.
+    gatesOf('steps')[1]!.open();
+    await started('steps', 3);
+    gatesOf('steps')[2]!.fail();
+    await started('steps', 4);
+    const half = await show(board, id);
+    expect(half).toMatchObject({ status: 'running', completed_items: 2, failed_items: 1, progress_percentage: 50 });
+    expect(half).not.toHaveProperty('completed_at');
+    expect(half.results.map(({ index, status }) => [index, status])).toEqual([[1, 'completed'], [2, 'failed']]);
+
+    await finish([id], ['steps']);
+    const batch = await show(board, id);
+    expect(batch).toMatchObject({ status: 'completed', completed_items: 4, failed_items: 1, progress_percentage: 100, started_at: half.started_at });
+    expect(batch.results.map(({ index, status, result, error }) => [index, status, result?.n ?? error])).toEqual([
+      [0, 'completed', 0],
+      [1, 'completed', 1],
+      [2, 'failed', 'gate failed: shut'],
+      [3, 'completed', 3],
+    ]);
+    expect(batch.completed_at! >= batch.started_at!).toBe(true);
+  });
+
+  it.each([
+    ['max_workers', 2, 2],
+    ['all but one of what its agent may run at once', 100, 5],
+  ])('has at most %s of its runs open at a time', async (_limit, maxWorkers, most) => {
+    const name = `most ${maxWorkers}`;
+    const id = await send(board, 'gate', orders(12, { batch: name }), { max_workers: maxWorkers });
+    for (let count = 0; count + most <= 12; count += 1) {
+      await started(name, count + most);
+      expect(await openRuns(id)).toBe(most);
+      open(gatesOf(name)[count]!);
+    }
+    await finish([id], [name]);
+    expect(gatesOf(name).map(({ n }) => n).sort((one, other) => one - other)).toEqual(orders(12).map((_, n) => n));
+  });
+
+  it('shares the agent with another batch, and both go on', async () => {
+    const [one, two] = [await send(board, 'gate', orders(12, { batch: 'one' }), { max_workers: 10 }), await send(board, 'gate', orders(12, { batch: 'two' }), { max_workers: 10 })];
+    // The first had five before the second came, and gets no sixth until it has fewer than its half of them.
+    await started('one', 5);
+    await started('two', 1);
+    for (const gate of gatesOf('one').slice(0, 4)) open(gate);
+    await started('one', 6);
+    await started('two', 2);
+    expect(await openRuns(one)).toBe(2);
+    expect(await openRuns(two)).toBe(2);
+    await finish([one, two], ['one', 'two']);
+    for (const id of [one, two]) expect(await show(board, id)).toMatchObject({ status: 'completed', completed_items: 12 });
+  });
+
+  it('leaves another agent its own share', async () => {
+    const ids = [await send(board, 'gate', orders(6, { batch: 'here' }), { max_workers: 10 }), await send(board, 'other', orders(6, { batch: 'there' }), { max_workers: 10 })];
+    await started('here', 5);
+    await started('there', 5);
+    await finish(ids, ['here', 'there']);
+  });
+
+  it('does not hold up what is published to the same agent meanwhile', async () => {
+    const id = await send(board, 'gate', orders(50, { batch: 'long' }), { max_workers: 1_000 });
+    await started('long', 5);
+    // None of the batch's own runs ends until then.
+    for (const n of [1, 2, 3]) {
+      const correlation = await board.publish('Gated', { n, batch: 'interactive' });
+      await started('interactive', n);
+      gatesOf('interactive').forEach(open);
+      expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
+    }
+    expect(gatesOf('long')).toHaveLength(5);
+    expect(await show(board, id)).toMatchObject({ status: 'running', completed_items: 0 });
+    await finish([id], ['long']);
+  });
+
+  describe('when it is cancelled', () => {
+    it('aborts its runs and starts no other row, and leaves everything else alone', async () => {
+      const id = await send(board, 'gate', orders(20, { batch: 'stopped' }), { max_workers: 3 });
+      await started('stopped', 3);
+      open(gatesOf('stopped')[0]!);
+      await started('stopped', 4);
+      const interactive = (await board.http.post('/run/flock').send({ agent_name: 'gate', inputs: { n: 1, batch: 'beside' }, async_run: true }).expect(200)).body as { run_id: string };
+      await started('beside', 1);
+
+      const cancelled = await board.http.post(`/batch/${id}/cancel`);
+      expect([cancelled.status, cancelled.body]).toEqual([
+        200,
+        { batch_id: id, status: 'cancelled', total_items: 20, completed_items: 1, failed_items: 0, progress_percentage: 5, results: [], started_at: expect.any(String), completed_at: expect.any(String) },
+      ]);
+      await eventually('its engines are told', () => gatesOf('stopped').slice(1).every(({ isAborted }) => isAborted));
+      const { items } = (await board.http.get('/api/v1/runs').query({ limit: 500 }).expect(200)).body as { items: { run_id: string; batch_id?: string; status: string }[] };
+      const runs = items.filter(({ batch_id }) => batch_id === id);
+      expect(tally(runs.map(({ status }) => status))).toEqual({ completed: 1, cancelled: 3 });
+      expect((await show(board, id)).results.map(({ index, status }) => [index, status])).toEqual([[0, 'completed']]);
+
+      const again = await board.http.post(`/batch/${id}/cancel`);
+      expect([again.status, again.body]).toEqual([409, { detail: `Batch ${id} has already ended (cancelled) and cannot be cancelled` }]);
+
+      open(gatesOf('beside')[0]!);
+      await eventually('the interactive run has ended', async () => ((await board.http.get(`/run/${interactive.run_id}`)).body as { status: string }).status === 'completed');
+      // Rows of the cancelled batch would have come before all of these.
+      const next = await send(board, 'gate', orders(10, { batch: 'next' }), { max_workers: 3 });
+      await finish([next], ['next']);
+      expect(gatesOf('stopped')).toHaveLength(4);
+      expect((await board.http.get(`/batch/${id}`)).body).toMatchObject({ status: 'cancelled', completed_items: 1 });
+    });
+
+    it('ends as completed where only one of its runs was', async () => {
+      const id = await send(board, 'gate', orders(3, { batch: 'partly' }), { max_workers: 1 });
+      await started('partly', 1);
+      const { items } = (await board.http.get('/api/v1/runs?limit=1').expect(200)).body as { items: { run_id: string; batch_id: string }[] };
+      expect(items[0]!.batch_id).toBe(id);
+      await board.http.post(`/run/${items[0]!.run_id}/cancel`).expect(200);
+      await started('partly', 2);
+      await finish([id], ['partly']);
+      expect(await show(board, id)).toMatchObject({ status: 'completed', completed_items: 2, failed_items: 0, results: [{ index: 1 }, { index: 2 }] });
+    });
+  });
+
+  describe('when its failed items are retried', () => {
+    const TOTAL = 40;
+    const isTenth = (n: number): boolean => n % 10 === 7;
+    const retry = (id: string) => board.http.post(`/batch/${id}/retry-failed`);
+
+    it('runs only those again, and counts right all the way', async () => {
+      const id = await send(board, 'gate', orders(TOTAL, { batch: 'retried' }), { max_workers: 3 });
+      const early = await retry(id);
+      expect([early.status, early.body]).toEqual([409, { detail: `Batch ${id} is still running; retry its failed items when it has ended` }]);
+      for (let count = 0; count < TOTAL; count += 1) {
+        await started('retried', count + 1);
+        const gate = gatesOf('retried')[count]!;
+        if (isTenth(gate.n)) gate.fail();
+        else gate.open();
+      }
+      const before = await ended(board, id);
+      expect(before).toMatchObject({ status: 'completed', completed_items: TOTAL, failed_items: 4, progress_percentage: 100 });
+
+      const answer = await retry(id);
+      expect([answer.status, answer.body]).toEqual([
+        200,
+        { batch_id: id, status: 'running', total_items: TOTAL, completed_items: TOTAL - 4, failed_items: 0, progress_percentage: 90, results: [], started_at: before.started_at },
+      ]);
+      await started('retried', TOTAL + 3);
+      const during = await show(board, id);
+      expect(during).toMatchObject({ status: 'running', completed_items: TOTAL - 4, failed_items: 0, progress_percentage: 90 });
+      expect(during.results).toEqual(before.results.filter(({ index }) => !isTenth(index)));
+      expect((await show(board, id, { results_offset: 7, results_limit: 1 })).results).toMatchObject([{ index: 8 }]);
+      expect((await show(board, id, { results_status: 'failed' })).results).toEqual([]);
+
+      const again = gatesOf('retried').slice(TOTAL);
+      again[0]!.open();
+      again[1]!.fail();
+      again[2]!.open();
+      await started('retried', TOTAL + 4);
+      gatesOf('retried')[TOTAL + 3]!.open();
+      const after = await ended(board, id);
+      expect(after).toMatchObject({ status: 'completed', completed_items: TOTAL, failed_items: 1, progress_percentage: 100 });
+      expect(after.results.map(({ index }) => index)).toEqual(before.results.map(({ index }) => index));
+      for (const [index, item] of after.results.entries()) {
+        if (isTenth(index)) expect(item.run_id).not.toBe(before.results[index]!.run_id);
+        else expect(item).toEqual(before.results[index]);
+      }
+      expect(after.results.filter(({ status }) => status === 'failed').map(({ index }) => index)).toEqual([again[1]!.n]);
+      expect((await board.http.get(`/run/${before.results[7]!.run_id}`)).body).toMatchObject({ status: 'failed' });
+
+      const starts = tally(gatesOf('retried').map(({ n }) => String(n)));
+      expect(starts).toEqual(Object.fromEntries(after.results.map(({ index }) => [String(index), isTenth(index) ? 2 : 1])));
+
+      expect((await retry(id)).body).toMatchObject({ status: 'running', completed_items: TOTAL - 1 });
+      await started('retried', TOTAL + 5);
+      gatesOf('retried')[TOTAL + 4]!.open();
+      expect(await ended(board, id)).toMatchObject({ status: 'completed', completed_items: TOTAL, failed_items: 0 });
+      const none = await retry(id);
+      expect([none.status, none.body]).toEqual([409, { detail: `Batch ${id} has no failed items` }]);
+      expect(gatesOf('retried')).toHaveLength(TOTAL + 5);
+    });
+
+    it('runs one of several rows with an equal key again, for all of them', async () => {
+      const keys = ['a', 'b', 'a', 'b', 'a'];
+      const id = await send(board, 'gate', keys.map((key, n) => ({ n, key, batch: 'keys' })), { row_key: 'key' });
+      await started('keys', 2);
+      for (const gate of gatesOf('keys')) (gate.n === 0 ? gate.fail : gate.open)();
+      expect(await ended(board, id)).toMatchObject({ completed_items: 5, failed_items: 3 });
+      expect((await retry(id)).body).toMatchObject({ completed_items: 2, failed_items: 0 });
+      await started('keys', 3);
+      gatesOf('keys')[2]!.open();
+      const batch = await ended(board, id);
+      expect(batch).toMatchObject({ status: 'completed', completed_items: 5, failed_items: 0 });
+      expect(batch.results.map(({ result }) => result!.n)).toEqual([0, 1, 0, 1, 0]);
+      expect(gatesOf('keys')).toHaveLength(3);
+    });
+
+    it('takes a batch out of `failed`', async () => {
+      const id = await send(board, 'gate', orders(2, { batch: 'hopeless' }));
+      await started('hopeless', 2);
+      gatesOf('hopeless').forEach((gate) => gate.fail());
+      expect((await ended(board, id)).status).toBe('failed');
+      const { body } = await retry(id);
+      expect(body).toMatchObject({ status: 'running', completed_items: 0, progress_percentage: 0 });
+      expect(body).not.toHaveProperty('error');
+      expect(body).not.toHaveProperty('completed_at');
+      await finish([id], ['hopeless']);
+      expect(await show(board, id)).toMatchObject({ status: 'completed', failed_items: 0 });
+    });
+  });
+});
+
+describe('a batch in a process that runs less at once than its agent may', () => {
+  it('takes half of what the process runs', async () => {
+    const board = await Board.start(CONFIG, { files: FILES, settings: { maxConcurrentExecutions: 4 } });
+    try {
+      const id = await send(board, 'gate', orders(8, { batch: 'narrow' }), { max_workers: 8 });
+      await started('narrow', 2);
+      const correlation = await board.publish('Gated', { n: 1, batch: 'narrow, beside it' });
+      await started('narrow, beside it', 1);
+      expect(gatesOf('narrow')).toHaveLength(2);
+      await openAll(['narrow', 'narrow, beside it'], async () => (await show(board, id)).completed_at !== undefined);
+      await board.ended(correlation);
+    } finally {
+      await board.close();
+    }
+  });
+});
+
+describe('a batch whose app is stopped and started again', () => {
+  const folder = new ConfigurationFolder();
+  afterAll(() => folder.remove());
+
+  it('goes on where it stood', async () => {
+    const start = (): Promise<Board> => Board.start(CONFIG, { files: FILES, folder: folder.path, settings: { shutdownGraceMs: 1 } });
+    let board = await start();
+    const id = await send(board, 'gate', orders(10, { batch: 'restarted' }), { max_workers: 2 });
+    await started('restarted', 2);
+    gatesOf('restarted').forEach(open);
+    await started('restarted', 4);
+    const before = await show(board, id);
+    expect(before).toMatchObject({ status: 'running', completed_items: 2 });
+    await board.close();
+
+    board = await start();
+    try {
+      await openAll(['restarted'], async () => (await show(board, id)).completed_at !== undefined);
+      const batch = await show(board, id);
+      expect(batch).toMatchObject({ status: 'completed', total_items: 10, completed_items: 10, failed_items: 0, started_at: before.started_at });
+      expect(batch.results.map(({ index, result }) => [index, result!.n])).toEqual(orders(10).map((_, n) => [n, n]));
+      expect(batch.results.slice(0, 2)).toEqual(before.results);
+      // What had ended before does not run again; the two that were cut off do.
+      expect(tally(gatesOf('restarted').map(({ n }) => String(n)))).toEqual(Object.fromEntries(batch.results.map(({ index }) => [String(index), [2, 3].includes(index) ? 2 : 1])));
+    } finally {
+      await board.close();
+    }
+  });
+});
