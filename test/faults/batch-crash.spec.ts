@@ -1,0 +1,114 @@
+import { builtProgram } from '../support/built-program.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { eventually } from '../support/eventually.js';
+import { printedSeed, Random } from '../support/random.js';
+import { Service } from '../support/service.js';
+import { batchIds, breaches, stateOf, unfinished } from './batch-invariants.js';
+import { BatchLedger, CSV, CSV_FILE, FIRST_TWIN, type Order, ROWS } from './batch-ledger.js';
+
+const CONFIG = `
+types:
+  Row: { schema: { type: object, required: [n, batch], properties: { n: { type: integer }, batch: { type: string } } } }
+agents:
+  clerk:
+    consumes: [{ types: [Row] }]
+    publishes: [{ type: Done }]
+    engine: { kind: expression, expression: '{"n": payload.n, "batch": payload.batch}' }
+    concurrency: 64
+`;
+
+const ROUNDS = Number(process.env.STARLING_BATCH_CRASH_ROUNDS ?? 3);
+
+/** Real: the built program as a process, its SQLite file, HTTP, SIGKILL. Nothing is faked. */
+describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`, () => {
+  const folder = new ConfigurationFolder();
+  const path = `${folder.path}/starling.db`;
+  const ledger = new BatchLedger();
+  let service: Service;
+
+  beforeAll(async () => {
+    await builtProgram();
+    folder.write('starling.yaml', CONFIG);
+    folder.write(CSV_FILE, CSV);
+  }, 120_000);
+
+  afterAll(async () => {
+    await service?.kill();
+    folder.remove();
+  });
+
+  const start = (): Promise<Service> =>
+    Service.start(['--config', `${folder.path}/starling.yaml`, '--csv-root', folder.path, '--database-url', `sqlite:${path}`, '--log-level', 'warn']);
+
+  it('loses no row, runs none to completion twice, and leaves nothing half in', async () => {
+    const random = new Random(printedSeed());
+    const found: ReturnType<typeof stateOf>[] = [];
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      service = await start();
+      expect(breaches(path, ledger)).toEqual([]);
+      await (round % 2 === 1 ? killAmidIntake(service, ledger, random) : killAmidRuns(service, ledger, random));
+      found.push(stateOf(path));
+    }
+
+    service = await start();
+    expect(breaches(path, ledger)).toEqual([]);
+    // A request whose answer was lost comes again with its key, and finds the same batch.
+    if (ledger.unanswered) expect(await ledger.send(service, ledger.unanswered)).toBe(true);
+    await eventually('every batch has ended', async () => (await unended(service)).length === 0, 60_000 + ROUNDS * 3_000);
+    expect([...breaches(path, ledger), ...unfinished(path)]).toEqual([]);
+    for (const [name, id] of batchIds(path)) await checkResults(service, id, ledger.orders.get(name)!);
+    expect(await service.kill('SIGTERM')).toBe(0);
+    const halfIn = found.filter(({ isHalfIn }) => isHalfIn).length;
+    const amidRuns = found.filter(({ openRuns }) => openRuns > 0).length;
+    console.log(`${ROUNDS} kills: ${halfIn} with a batch half in, ${amidRuns} with open runs; ${ledger.acknowledged.size} of ${ledger.orders.size} batches acknowledged`);
+  }, 120_000 + ROUNDS * 20_000);
+});
+
+/** Kills at a random moment from before a batch comes in until just after it. */
+async function killAmidIntake(service: Service, ledger: BatchLedger, random: Random): Promise<void> {
+  const killed = killAfter(service, random.next() * ledger.intakeMs * 1.3);
+  await ledger.send(service, ledger.next(random));
+  await killed;
+}
+
+/** Kills a random moment after a random number of rows of a batch has ended. */
+async function killAmidRuns(service: Service, ledger: BatchLedger, random: Random): Promise<void> {
+  if ((await unended(service)).length === 0) expect(await ledger.send(service, ledger.next(random))).toBe(true);
+  const batch = (await unended(service)).at(-1);
+  const target = (batch?.completed_items ?? 0) + random.between(0, ROWS / 3);
+  await eventually('the rows have ended', async () => {
+    const same = (await unended(service)).find(({ batch_id }) => batch_id === batch?.batch_id);
+    return !same || same.completed_items >= target;
+  });
+  await killAfter(service, random.next() * 30);
+}
+
+async function killAfter(service: Service, ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  await service.kill('SIGKILL');
+}
+
+interface Listed {
+  batch_id: string;
+  completed_items: number;
+}
+
+async function unended(service: Service): Promise<Listed[]> {
+  const pages = ['starting', 'running'].map((status) => service.get<{ items: Listed[] }>(`/api/v1/batches?limit=500&status=${status}`));
+  return (await Promise.all(pages)).flatMap(({ items }) => items);
+}
+
+interface Item {
+  index: number;
+  status: string;
+  result: object;
+}
+
+/** Whole and in order. */
+async function checkResults(service: Service, id: string, { name, hasTwins }: Order): Promise<void> {
+  const response = await fetch(`${service.url}/batch/${id}/results`);
+  const items = (await response.text()).trimEnd().split('\n').map((line) => JSON.parse(line) as Item);
+  const row = (index: number): number => (hasTwins ? index % FIRST_TWIN : index);
+  const expected = Array.from({ length: ROWS }, (_, index) => ({ index, status: 'completed', result: { n: row(index), batch: name } }));
+  expect(items.map(({ index, status, result }) => ({ index, status, result }))).toEqual(expected);
+}
