@@ -64,7 +64,11 @@ export class IntakeApp {
 
   /** Takes the text in as a CSV, and gives back what is stored. */
   async csv(content: string | Buffer, draft: Partial<BatchDraft> = {}, delimiter = ','): Promise<StoredRow[]> {
-    const path = await this.file('taken.csv', content);
+    return this.path(await this.file('taken.csv', content), draft, delimiter);
+  }
+
+  /** The same with a file that is there already. */
+  async path(path: string, draft: Partial<BatchDraft> = {}, delimiter = ','): Promise<StoredRow[]> {
     const whole = draftOf(draft);
     await this.intake.fromCsv(whole, { path, uploaded: false }, delimiter);
     return this.rows(whole.id);
