@@ -2,7 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { batchRow } from './batches.ts';
 import { LoadGenerator, Server, killAll, runToEnd } from './children.ts';
+import { intakeRows } from './intake.ts';
 import { memoryRows } from './memory.ts';
 import { type Row, printTable } from './row.ts';
 import { type History, Scale, folded } from './scale.ts';
@@ -46,7 +48,12 @@ async function bench(): Promise<void> {
   const small = await serveHistory(SMALL);
   const fresh = await Server.starling(join(folder, 'fresh.db'));
   rows.push(...(await new Throughput(generator, echo).rows(fresh, small.server)));
-  await Promise.all([fresh.stop(), echo.stop()]);
+  await echo.stop();
+
+  tell('batches');
+  rows.push(await batchRow(generator, fresh));
+  await fresh.stop();
+  rows.push(...(await intakeRows(generator, folder)));
 
   tell(`a history of ${LARGE} artifacts`);
   const large = await serveHistory(LARGE);
