@@ -84,7 +84,7 @@ function asFault(error: unknown): unknown {
   if (!(error instanceof CsvError)) return error;
   const { bytes, record } = error as unknown as { bytes: number; record?: string[] };
   if (record) {
-    const newlines = record.reduce((sum, cell) => sum + cell.split('\n').length - 1, 0);
+    const newlines = record.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0);
     return new CsvFault(`has ${fields(record.length)} and the header ${expectedOf(error)}`, bytes - 1, newlines);
   }
   const fault = FAULTS[error.code];
