@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { newId } from '../../src/common/ids.js';
+import type { PreparedEngine } from '../../src/engines/engine.js';
 import { eventually } from '../support/eventually.js';
 import { printedSeed } from '../support/random.js';
 import { type Core, startCore } from './core.js';
@@ -14,12 +15,27 @@ const plans = fc.record({
   cancelled: fc.integer({ min: 1, max: 3 }),
 });
 
+/** The correlation of every invocation of an engine so far. */
+const invoked: string[] = [];
+
+const watched = Object.fromEntries(
+  Object.entries(engines).map(([name, engine]): [string, PreparedEngine] => [
+    name,
+    {
+      run: (inputs, context) => {
+        invoked.push(context.correlationId);
+        return engine.run(inputs, context);
+      },
+    },
+  ]),
+);
+
 /** Real: the core on a SQLite file. Made up: the agents, which do what the artifacts' scripts say. */
 describe('cancelling a correlation at any moment', () => {
   let core: Core;
 
   beforeAll(async () => {
-    core = await startCore(new Catalog(types, agents), engines, { maxExecutionsPerCorrelation: 20 });
+    core = await startCore(new Catalog(types, agents), watched, { maxExecutionsPerCorrelation: 20 });
   });
 
   afterAll(() => core.close());
@@ -33,6 +49,7 @@ describe('cancelling a correlation at any moment', () => {
         await Promise.all(before.map((part) => core.blackboard.publish(publication(part, `${run}-${part.correlation}`))));
         for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
         const isCancelled = await cancel(core, id);
+        const invokedBefore = invoked.length;
         const atAnswer = isCancelled ? await factsOf(core, id) : null;
         if (isCancelled) await checkNothingWaits(core, id);
 
@@ -43,11 +60,30 @@ describe('cancelling a correlation at any moment', () => {
 
         await checkLines(core);
         if (atAnswer) expect(await factsOf(core, id)).toEqual(atAnswer);
+        if (isCancelled) expect(invoked.slice(invokedBefore)).not.toContain(id);
         await checkEnds(core, ids);
       }),
       { seed: printedSeed(), numRuns: Number(process.env.STARLING_PROPERTY_RUNS ?? 80) },
     );
   }, 120_000);
+
+  it('never starts an execution that was claimed in the very commit of its cancelling', async () => {
+    const id = newId();
+    // Comes after the executor, so that the transaction of its claim is in the queue, and this one behind it.
+    let cancelling: Promise<void> | undefined;
+    const unsubscribe = core.signals.executionReady.subscribe(() => {
+      cancelling ??= core.unitOfWork.run((tx) => core.blackboard.cancel(tx, id));
+    });
+    await core.blackboard.publish(publication({ type: 'A', hiddenMs: 0, script: { fails: 0, key: 0, emit: [] } }, id));
+    unsubscribe();
+    await cancelling;
+    const other = newId();
+    await core.blackboard.publish(publication({ type: 'A', hiddenMs: 0, script: { fails: 0, key: 0, emit: [] } }, other));
+    await eventually('a later one has ended', () => allSettled(core, [other]));
+    const rows = await core.unitOfWork.reader.selectFrom('executions').select(['state', 'started_at']).where('correlation_id', '=', id).execute();
+    expect(rows).toEqual([{ state: 'cancelled', started_at: expect.any(Number) }]);
+    expect(invoked).not.toContain(id);
+  });
 });
 
 /** False where it had ended, or never begun. */

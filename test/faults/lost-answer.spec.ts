@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
@@ -27,15 +28,14 @@ describe('an answer that was lost in a crash', () => {
   const start = (): Promise<Service> =>
     Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', `sqlite:${folder.path}/starling.db`, '--log-level', 'warn']);
 
-  const ask = (): Promise<Response> =>
-    fetch(`${service.url}/api/v1/artifacts/sync`, {
+  const send = (path: string, body: object): Promise<Response> =>
+    fetch(`${service.url}${path}`, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'x-idempotency-key': 'question-1',
-      },
-      body: JSON.stringify({ type: 'Question', payload: { n: 1 } }),
+      headers: { 'content-type': 'application/json', 'x-idempotency-key': 'question-1' },
+      body: JSON.stringify(body),
     });
+  const ask = (): Promise<Response> => send('/api/v1/artifacts/sync', { type: 'Question', payload: { n: 1 } });
+  const run = (): Promise<Response> => send('/run/flock', { agent_name: 'slow', inputs: { n: 2 } });
 
   beforeAll(async () => {
     await builtProgram();
@@ -77,5 +77,26 @@ describe('an answer that was lost in a crash', () => {
     const replayed = await ask();
     expect(replayed.headers.get('x-idempotency-replayed')).toBe('true');
     expect(await replayed.json()).toMatchObject({ completed: true, correlation_id: correlationId });
+  }, 60_000);
+
+  it('comes from the same run when the request is made again with its key', async () => {
+    rmSync(`${folder.path}/open`);
+    const lost = run().then(
+      () => 'answered',
+      () => 'lost',
+    );
+    const runs = async (): Promise<{ run_id: string; status: string }[]> => (await service.get<{ items: { run_id: string; status: string }[] }>('/api/v1/runs')).items;
+    await eventually('the agent runs', async () => (await runs())[0]?.status === 'running');
+    const id = (await runs())[0]!.run_id;
+    await service.kill('SIGKILL');
+    expect(await lost).toBe('lost');
+
+    service = await start();
+    const retried = run();
+    folder.write('open', '');
+    const response = await retried;
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ run_id: id, status: 'completed', result: { n: 2, attempt: 1 } });
+    expect((await runs()).map(({ run_id }) => run_id)).toEqual([id]);
   }, 60_000);
 });
