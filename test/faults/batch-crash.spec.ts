@@ -1,9 +1,10 @@
+import { mkdirSync, readdirSync } from 'node:fs';
 import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { Service } from '../support/service.js';
-import { batchIds, breaches, stateOf, unfinished } from './batch-invariants.js';
+import { batchIds, breaches, rowsComingIn, stateOf, unfinished } from './batch-invariants.js';
 import { BatchLedger, CSV, CSV_FILE, FIRST_TWIN, type Order, ROWS } from './batch-ledger.js';
 
 const CONFIG = `
@@ -23,6 +24,7 @@ const ROUNDS = Number(process.env.STARLING_BATCH_CRASH_ROUNDS ?? 3);
 describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`, () => {
   const folder = new ConfigurationFolder();
   const path = `${folder.path}/starling.db`;
+  const uploads = `${folder.path}/uploads`;
   const ledger = new BatchLedger();
   let service: Service;
 
@@ -30,6 +32,7 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
     await builtProgram();
     folder.write('starling.yaml', CONFIG);
     folder.write(CSV_FILE, CSV);
+    mkdirSync(uploads);
   }, 120_000);
 
   afterAll(async () => {
@@ -38,7 +41,7 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
   });
 
   const start = (): Promise<Service> =>
-    Service.start(['--config', `${folder.path}/starling.yaml`, '--csv-root', folder.path, '--database-url', `sqlite:${path}`, '--log-level', 'warn']);
+    Service.start(['--config', `${folder.path}/starling.yaml`, '--csv-root', folder.path, '--database-url', `sqlite:${path}`, '--log-level', 'warn'], { TMPDIR: uploads });
 
   it('loses no row, runs none to completion twice, and leaves nothing half in', async () => {
     const random = new Random(printedSeed());
@@ -46,8 +49,9 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
     for (let round = 1; round <= ROUNDS; round += 1) {
       service = await start();
       expect(breaches(path, ledger)).toEqual([]);
-      await (round % 2 === 1 ? killAmidIntake(service, ledger, random) : killAmidRuns(service, ledger, random));
+      await (round % 2 === 1 ? killAmidIntake(service, path, ledger, random) : killAmidRuns(service, ledger, random));
       found.push(stateOf(path));
+      expect(readdirSync(uploads)).toEqual([]);
     }
 
     service = await start();
@@ -64,23 +68,27 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
   }, 120_000 + ROUNDS * 20_000);
 });
 
-/** Kills at a random moment from before a batch comes in until just after it. */
-async function killAmidIntake(service: Service, ledger: BatchLedger, random: Random): Promise<void> {
-  const killed = killAfter(service, random.next() * ledger.intakeMs * 1.3);
-  await ledger.send(service, ledger.next(random));
-  await killed;
+/** Kills a random moment after a random number of rows of a batch has come in; at times that is before the first, or after the last. */
+async function killAmidIntake(service: Service, path: string, ledger: BatchLedger, random: Random): Promise<void> {
+  const target = random.between(0, ROWS);
+  let isAnswered = false;
+  const sent = ledger.send(service, ledger.next(random)).finally(() => (isAnswered = true));
+  await eventually('the rows are in', () => isAnswered || rowsComingIn(path) >= target);
+  await killAfter(service, random.next() * 10);
+  await sent;
 }
 
 /** Kills a random moment after a random number of rows of a batch has ended. */
 async function killAmidRuns(service: Service, ledger: BatchLedger, random: Random): Promise<void> {
   if ((await unended(service)).length === 0) expect(await ledger.send(service, ledger.next(random))).toBe(true);
-  const batch = (await unended(service)).at(-1);
-  const target = (batch?.completed_items ?? 0) + random.between(0, ROWS / 3);
+  const [batch] = await unended(service);
+  const done = batch?.completed_items ?? ROWS;
+  const target = done + random.between(0, Math.min(ROWS - done, ROWS / 3));
   await eventually('the rows have ended', async () => {
     const same = (await unended(service)).find(({ batch_id }) => batch_id === batch?.batch_id);
     return !same || same.completed_items >= target;
   });
-  await killAfter(service, random.next() * 30);
+  await killAfter(service, random.next() * 10);
 }
 
 async function killAfter(service: Service, ms: number): Promise<void> {

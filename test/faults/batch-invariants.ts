@@ -28,6 +28,10 @@ export const stateOf = (path: string): { isHalfIn: boolean; openRuns: number } =
     openRuns: rows(`select id from runs where status = 'running'`).length,
   }));
 
+/** How much of a batch is in that is not in yet. */
+export const rowsComingIn = (path: string): number =>
+  inspect(path, (rows) => rows<{ count: number }>(`select count(*) as count from batch_rows where batch_seq in (select seq from batches where status = 'intake')`)[0]!.count);
+
 /** Every batch, by the name that it has in the ledger. */
 export const batchIds = (path: string): Map<string, string> => inspect(path, (rows) => new Map(named(rows).map(({ name, id }) => [name, id])));
 

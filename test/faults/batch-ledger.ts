@@ -29,8 +29,6 @@ export class BatchLedger {
   readonly acknowledged = new Map<string, string>();
   /** Sent with a key and not acknowledged yet: the next to be sent. */
   unanswered: Order | null = null;
-  /** About how long a batch takes to come in, in ms. */
-  intakeMs = 300;
 
   next(random: Random): Order {
     if (this.unanswered) return this.unanswered;
@@ -43,11 +41,9 @@ export class BatchLedger {
 
   /** False where the process was killed before it answered. Rejects where it refused. */
   async send(service: Service, order: Order): Promise<boolean> {
-    const began = performance.now();
     const answer = await this.post(service, order)
       .then(async (response) => ({ status: response.status, text: await response.text() }))
       .catch(() => null);
-    this.intakeMs = answer ? performance.now() - began : this.intakeMs * 1.1;
     this.unanswered = answer || !order.key ? null : order;
     if (!answer) return false;
     if (answer.status !== 200) throw new Error(`${order.name} was answered ${answer.status}: ${answer.text}`);
