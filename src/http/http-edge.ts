@@ -23,6 +23,9 @@ export interface HttpEdge {
 /** Longer than proxies keep idle connections (60 s is common), so that they never send into one that is just closing. */
 const KEEP_ALIVE_MS = 65_000;
 
+/** For a whole request to arrive: an upload of a gigabyte over a slow line takes longer than Node's five minutes. */
+const ARRIVAL_MS = 3_600_000;
+
 /** What every request passes before its route, and every error after it. For an app made with `bodyParser: false`. */
 export function installHttpEdge(app: NestExpressApplication, { settings, logger, onEnded }: HttpEdge): void {
   app.disable('x-powered-by');
@@ -60,6 +63,6 @@ function oneAfterTheOther(...handlers: RequestHandler[]): RequestHandler {
 function tuneServer(app: NestExpressApplication): void {
   const server = app.getHttpServer();
   // Node answers a missing Host header with an empty body; `checkHosts` says what is missing.
-  Object.assign(server, { keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false });
+  Object.assign(server, { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: ARRIVAL_MS, requireHostHeader: false });
   answerProtocolErrors(server);
 }
