@@ -55,7 +55,8 @@ export class BatchResults {
     for await (const rows of this.rowsOf(batch, 0)) yield await this.bodies(rows);
   }
 
-  private async *rowsOf({ seq, round, total_items: total }: BatchRow, from: number): AsyncGenerator<ItemRow[]> {
+  private async *rowsOf({ seq, status, round: current, total_items: total }: BatchRow, from: number): AsyncGenerator<ItemRow[]> {
+    const round = status === 'running' ? current : 0;
     for (let low = from; low < total; low += WINDOW) {
       yield await findItems(this.unitOfWork.reader, { seq, round, low, high: low + WINDOW });
       await setImmediate();
@@ -68,7 +69,8 @@ export class BatchResults {
   }
 }
 
-// A row that repeats another shows that one's run. A failed run of an earlier round is to run again, and no result.
+// A row that repeats another shows that one's run. While a batch runs, a failed run of an earlier round is to run again, and no
+// result.
 const findItems = prepared<Stretch, ItemRow>((db: Reader, place) =>
   db
     .selectFrom('batch_rows as item')

@@ -80,9 +80,23 @@ export class BatchesRepository {
       .execute();
   }
 
+  /** After a round that did not come to its end: what has not run again in it has failed as before. Looks at every row. */
+  async recountFailed(tx: Transaction, seq: number): Promise<void> {
+    const failed = tx.db
+      .selectFrom('batch_rows')
+      .innerJoin('runs', 'runs.id', 'batch_rows.run_id')
+      .select(({ fn }) => fn.coalesce(fn.sum<number>('runs.batch_items'), sql.lit(0)).as('items'))
+      .where('batch_seq', '=', seq)
+      .where('runs.status', '=', 'failed');
+    await tx.db.updateTable('batches').set({ failed_items: failed }).where('seq', '=', seq).execute();
+  }
+
   /** Newest first; one more than the page holds where there are more. */
   list(db: Reader, { status, agent, from, to }: BatchFilter, { limit, offset }: { limit: number; offset: number }): Promise<BatchRow[]> {
-    let query = db.selectFrom('batches').selectAll().where('status', '<>', 'intake').orderBy('seq', 'desc').limit(limit + 1).offset(offset);
+    let query = db.selectFrom('batches').selectAll().where('status', '<>', 'intake').limit(limit + 1).offset(offset);
+    // Where nothing but a time is asked for, the index over it leads there; else a page far back would read all before it.
+    if (status === null && agent === null) query = query.orderBy('created_at', 'desc');
+    query = query.orderBy('seq', 'desc');
     if (status !== null) query = query.where('status', '=', status === 'starting' ? 'running' : status);
     if (status === 'starting') query = query.where('started_at', 'is', null);
     if (status === 'running') query = query.where('started_at', 'is not', null);

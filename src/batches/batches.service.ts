@@ -74,6 +74,7 @@ export class BatchesService {
       if (batch.status !== 'running') throw new DomainError('conflict', `Batch ${id} has already ended (${batch.status}) and cannot be cancelled`);
       await this.batches.end(tx, batch.seq, 'cancelled', this.clock.now(), null);
       await this.runs.cancelBatch(tx, id);
+      if (batch.round > 0) await this.batches.recountFailed(tx, batch.seq);
     });
     return batchBody(await this.get(id), NO_RESULTS);
   }

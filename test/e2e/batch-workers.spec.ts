@@ -244,6 +244,32 @@ describe('a batch and its workers', () => {
       expect(gatesOf('keys')).toHaveLength(3);
     });
 
+    it('leaves failed what has not run again when it is cancelled', async () => {
+      const id = await send(board, 'gate', orders(4, { batch: 'given up' }), { max_workers: 1 });
+      for (let n = 0; n < 4; n += 1) {
+        await started('given up', n + 1);
+        if (n < 3) gatesOf('given up')[n]!.fail();
+        else gatesOf('given up')[n]!.open();
+      }
+      expect(await ended(board, id)).toMatchObject({ completed_items: 4, failed_items: 3 });
+      await retry(id).expect(200);
+      await started('given up', 5);
+      gatesOf('given up')[4]!.open();
+      await started('given up', 6);
+
+      const { body } = await board.http.post(`/batch/${id}/cancel`).expect(200);
+      expect(body).toMatchObject({ status: 'cancelled', completed_items: 3, failed_items: 1, progress_percentage: 75 });
+      expect((await show(board, id)).results.map(({ index, status }) => [index, status])).toEqual([[0, 'completed'], [2, 'failed'], [3, 'completed']]);
+      expect((await show(board, id, { results_status: 'failed' })).results).toMatchObject([{ index: 2 }]);
+
+      await retry(id).expect(200);
+      await started('given up', 7);
+      expect(gatesOf('given up')[6]!.n).toBe(2);
+      await finish([id], ['given up']);
+      expect(await show(board, id)).toMatchObject({ completed_items: 3, failed_items: 0 });
+      expect(gatesOf('given up')).toHaveLength(7);
+    });
+
     it('takes a batch out of `failed`', async () => {
       const id = await send(board, 'gate', orders(2, { batch: 'hopeless' }));
       await started('hopeless', 2);
