@@ -51,13 +51,13 @@ export class BatchStep {
   }
 
   /**
-   * At most `max_workers` at a time. The batches of an agent share its slots but one, and take half of the process's at most,
+   * At most `max_workers` at a time. The batches of an agent share its slots but one, and all batches half of the process's,
    * so that other work finds a slot beside them however many rows there are.
    */
-  private shareOf({ agent, max_workers, batches_of_agent: batches }: RunningBatch): number {
+  private shareOf({ agent, max_workers, batches_of_agent: ofAgent, batches_in_all: inAll }: RunningBatch): number {
     const concurrency = this.catalog.agent(agent)?.concurrency ?? 1;
-    const slots = Math.min(concurrency - 1, Math.floor(this.settings.maxConcurrentExecutions / 2));
-    return Math.min(max_workers, Math.max(1, Math.floor(slots / batches)));
+    const share = Math.min((concurrency - 1) / ofAgent, this.settings.maxConcurrentExecutions / 2 / inAll);
+    return Math.min(max_workers, Math.max(1, Math.floor(share)));
   }
 
   /** False where the row fails at once, without a workflow. */

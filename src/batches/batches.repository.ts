@@ -25,8 +25,8 @@ export interface BatchFilter {
   to: number | null;
 }
 
-/** With how many batches of its agent are running, itself among them. */
-export type RunningBatch = BatchRow & { batches_of_agent: number };
+/** With how many batches are running, itself among them: of its agent, and in all. */
+export type RunningBatch = BatchRow & { batches_of_agent: number; batches_in_all: number };
 
 /** What a step of a batch changes. */
 export type BatchProgress = Pick<BatchRow, 'next_position' | 'running_runs' | 'failed_items' | 'started_at'>;
@@ -111,15 +111,15 @@ const findRunning = prepared<{ seq: number }, RunningBatch>((db, place) =>
   db
     .selectFrom('batches')
     .selectAll()
-    .select(({ selectFrom }) =>
-      selectFrom('batches as beside')
+    .select(({ selectFrom }) => {
+      const running = selectFrom('batches as beside')
         .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where('beside.status', '=', 'running')
-        .whereRef('beside.agent', '=', 'batches.agent')
-        .$asScalar()
-        .$notNull()
-        .as('batches_of_agent'),
-    )
+        .where('beside.status', '=', 'running');
+      return [
+        running.whereRef('beside.agent', '=', 'batches.agent').$asScalar().$notNull().as('batches_of_agent'),
+        running.$asScalar().$notNull().as('batches_in_all'),
+      ];
+    })
     .where('seq', '=', place('seq'))
     .where('status', '=', 'running'),
 );

@@ -66,7 +66,10 @@ export class RunsRepository {
 
   /** Newest first; one more than the page holds where there are more. */
   list(db: Reader, { status, agent, from, to }: RunFilter, { limit, offset }: ListPage): Promise<RunRow[]> {
-    let query = selectRuns(db).orderBy('runs.seq', 'desc').limit(limit + 1).offset(offset);
+    let query = selectRuns(db).limit(limit + 1).offset(offset);
+    // Where nothing but a time is asked for, the index over it leads there; else a page far back would read all before it.
+    if (status === null && agent === null) query = query.orderBy('runs.created_at', 'desc');
+    query = query.orderBy('runs.seq', 'desc');
     if (status !== null) query = query.where('runs.status', '=', status === 'starting' ? 'running' : status);
     if (status === 'starting') query = query.where('executions.started_at', 'is', null);
     if (status === 'running') query = query.where('executions.started_at', 'is not', null);
