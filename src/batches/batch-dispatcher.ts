@@ -1,5 +1,7 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import { Clock } from '../common/clock.js';
+import { isUnavailable } from '../common/domain-error.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { RunEndings } from '../runs/run-endings.js';
@@ -7,6 +9,7 @@ import { BatchStep } from './batch-step.js';
 import { BatchesRepository } from './batches.repository.js';
 
 const LOOK_AGAIN_MS = 5_000;
+const MOST_FAILURES = 10;
 
 /**
  * Moves running batches on: whenever one of their runs has ended, and, since that wake-up can be lost with its process, at
@@ -15,10 +18,13 @@ const LOOK_AGAIN_MS = 5_000;
 @Injectable()
 export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly hungry = new Set<number>();
+  /** One after another, of batches that could not be moved on. */
+  private readonly failures = new Map<number, number>();
   private moving: Promise<void> | null = null;
   private working = false;
 
   constructor(
+    private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly endings: RunEndings,
     private readonly batches: BatchesRepository,
@@ -50,7 +56,12 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
   /** There may be something to do for a batch. */
   wake(seq: number): void {
     this.hungry.add(seq);
-    if (this.working) this.moving ??= this.move().finally(() => (this.moving = null));
+    if (this.working) this.moving ??= this.move().finally(() => this.moved());
+  }
+
+  private moved(): void {
+    this.moving = null;
+    for (const seq of this.hungry) this.wake(seq);
   }
 
   @Interval(LOOK_AGAIN_MS)
@@ -74,8 +85,19 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
   private async moveOne(seq: number): Promise<void> {
     try {
       if (await this.unitOfWork.run((tx) => this.step.take(tx, seq))) this.hungry.add(seq);
+      this.failures.delete(seq);
     } catch (error) {
-      this.logger.error({ err: error, batch: seq }, 'a batch could not be moved on; trying again');
+      this.logger.error({ err: error, batch: seq }, 'a batch could not be moved on');
+      if (!isUnavailable(error)) await this.countFailure(seq);
     }
+  }
+
+  // What fails every time would be tried, and logged, for ever.
+  private async countFailure(seq: number): Promise<void> {
+    const failures = (this.failures.get(seq) ?? 0) + 1;
+    this.failures.set(seq, failures);
+    if (failures < MOST_FAILURES) return;
+    this.failures.delete(seq);
+    await this.unitOfWork.run((tx) => this.batches.end(tx, seq, 'failed', this.clock.now(), "it could not go on; the service's log says why"));
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { DomainError } from '../common/domain-error.js';
 import { prepared } from '../database/prepared.js';
 import { type Reader, UnitOfWork } from '../database/unit-of-work.js';
 import type { RunRow } from '../runs/run.js';
@@ -16,6 +17,9 @@ export interface ResultsPage {
 
 /** Rows that one query looks at, after which other requests get their turn. */
 const WINDOW = 500;
+
+/** Of one page, which is made whole before it is sent: as it grows, so does the time in which nobody else is served. */
+const MOST_PAGE_MIB = 16;
 
 interface Stretch {
   seq: number;
@@ -34,6 +38,7 @@ export class BatchResults {
     private readonly runs: RunsService,
   ) {}
 
+  /** DomainError `invalid` where the page is too large. */
   async page(batch: BatchRow, page: ResultsPage): Promise<BatchItemBody[]> {
     // How those ask who watch the progress alone.
     if (page.limit === 0) return [];
@@ -47,12 +52,13 @@ export class BatchResults {
       skip = Math.max(0, skip - wanted.length);
       if (found.length >= page.limit) break;
     }
-    return this.bodies(found);
+    return this.fittingBodies(found, batch.id);
   }
 
-  /** All of them, in parts. */
-  async *all(batch: BatchRow): AsyncGenerator<BatchItemBody[]> {
-    for await (const rows of this.rowsOf(batch, 0)) yield await this.bodies(rows);
+  async *all(batch: BatchRow): AsyncGenerator<BatchItemBody> {
+    for await (const rows of this.rowsOf(batch, 0)) {
+      for await (const { item } of this.bodies(rows)) yield item;
+    }
   }
 
   private async *rowsOf({ seq, status, round: current, total_items: total }: BatchRow, from: number): AsyncGenerator<ItemRow[]> {
@@ -63,11 +69,29 @@ export class BatchResults {
     }
   }
 
-  private async bodies(rows: ItemRow[]): Promise<BatchItemBody[]> {
-    const bodies = await this.runs.bodies(rows);
-    return bodies.map((body, index) => ({ index: rows[index]!.position, ...body }));
+  private async fittingBodies(rows: ItemRow[], batchId: string): Promise<BatchItemBody[]> {
+    const items: BatchItemBody[] = [];
+    let total = 0;
+    for await (const { item, bytes } of this.bodies(rows)) {
+      total += bytes;
+      // A single one is never too large: there are no fewer to ask for.
+      if (items.length > 0 && total > MOST_PAGE_MIB * 1_024 ** 2) throw tooLarge(batchId);
+      items.push(item);
+    }
+    return items;
+  }
+
+  private async *bodies(rows: ItemRow[]): AsyncGenerator<{ item: BatchItemBody; bytes: number }> {
+    let index = 0;
+    for await (const { body, bytes } of this.runs.bodies(rows)) yield { item: { index: rows[index++]!.position, ...body }, bytes };
   }
 }
+
+const tooLarge = (batchId: string): DomainError =>
+  new DomainError(
+    'invalid',
+    `results_limit: these results are larger than ${MOST_PAGE_MIB} MiB together; ask for fewer, or stream all of them from GET /batch/${batchId}/results`,
+  );
 
 // A row that repeats another shows that one's run. While a batch runs, a failed run of an earlier round is to run again, and no
 // result.

@@ -10,8 +10,9 @@ import { type BatchItem, RunsService } from '../runs/runs.service.js';
 import type { BatchRow } from './batch.js';
 import { BatchesRepository, type DueRow, type RunningBatch } from './batches.repository.js';
 
-/** Rows that one transaction looks at. */
+/** What one transaction looks at, and starts: it holds up every other writer. */
 const LOOKED_AT_ONCE = 200;
+const MOST_CHARACTERS = 256 * 1_024;
 
 /** One step of a running batch, as one transaction: rows become runs as its share of the workers is free, and it ends. */
 @Injectable()
@@ -29,18 +30,7 @@ export class BatchStep {
     const batch = await this.batches.findRunning(tx, seq);
     if (!batch) return false;
     const free = this.shareOf(batch) - batch.running_runs;
-    // In the first round nearly every row is due; later on most have been completed.
-    const rows = free > 0 ? await this.batches.dueRows(tx, batch, batch.round === 0 ? free : LOOKED_AT_ONCE) : [];
-    let started = 0;
-    let failed = 0;
-    let next = batch.next_position;
-    for (const row of rows) {
-      if (started === free) break;
-      next = row.position + 1;
-      if (!isDue(row, batch)) continue;
-      if (await this.begin(tx, batch, row)) started += 1;
-      else failed += 1 + row.copies;
-    }
+    const { next, started, failed } = await this.startSome(tx, batch, free);
     const now = this.clock.now();
     const running = batch.running_runs + started;
     const failedItems = batch.failed_items + failed;
@@ -48,6 +38,26 @@ export class BatchStep {
     if (next < batch.total_items) return started < free;
     if (running === 0) await this.end(tx, batch, failedItems, now);
     return false;
+  }
+
+  /** Goes along the rows until `free` were started, or one transaction has had enough. */
+  private async startSome(tx: Transaction, batch: RunningBatch, free: number): Promise<{ next: number; started: number; failed: number }> {
+    const staticInputs = JSON.parse(batch.static_inputs) as JsonObject;
+    let [next, started, failed, looked, size] = [batch.next_position, 0, 0, 0, 0];
+    while (started < free && looked < LOOKED_AT_ONCE && size < MOST_CHARACTERS && next < batch.total_items) {
+      // Nearly always every row is due; where one was not, many more may not be.
+      const rows = await this.batches.rowsFrom(tx, batch.seq, next, looked === 0 ? free : LOOKED_AT_ONCE);
+      for (const row of rows) {
+        if (started === free || size >= MOST_CHARACTERS) break;
+        next = row.position + 1;
+        looked += 1;
+        if (!isDue(row, batch)) continue;
+        size += row.size;
+        if (await this.begin(tx, batch, row, staticInputs)) started += 1;
+        else failed += 1 + row.copies;
+      }
+    }
+    return { next, started, failed };
   }
 
   /**
@@ -61,19 +71,27 @@ export class BatchStep {
   }
 
   /** False where the row fails at once, without a workflow. */
-  private async begin(tx: Transaction, batch: BatchRow, row: DueRow): Promise<boolean> {
+  private async begin(tx: Transaction, batch: BatchRow, row: DueRow, staticInputs: JsonObject): Promise<boolean> {
     const runId = newId();
     const item: BatchItem = { batchId: batch.id, round: batch.round, items: 1 + row.copies };
     await this.batches.rememberRun(tx, batch.seq, row.position, runId);
-    const problem = row.problem ?? (await this.tryToBegin(tx, batch.agent, row.inputs, runId, item));
+    const problem = row.problem ?? (await this.tryToBegin(tx, batch, row, staticInputs, runId, item));
     if (problem === null) return true;
     await this.runs.failItem(tx, batch.agent, runId, problem, item);
     return false;
   }
 
-  private async tryToBegin(tx: Transaction, agent: string, inputs: string, runId: string, item: BatchItem): Promise<string | null> {
+  private async tryToBegin(
+    tx: Transaction,
+    { seq, agent }: BatchRow,
+    { position }: DueRow,
+    staticInputs: JsonObject,
+    runId: string,
+    item: BatchItem,
+  ): Promise<string | null> {
     try {
-      await this.runs.begin(tx, agent, JSON.parse(inputs) as JsonObject, runId, newId(), item);
+      const own = JSON.parse(await this.batches.inputsOf(tx, seq, position)) as JsonObject;
+      await this.runs.begin(tx, agent, { ...staticInputs, ...own }, runId, item);
       return null;
     } catch (error) {
       // An agent that the configuration no longer has fails the rows, which can then be run again when it is back.
@@ -82,9 +100,10 @@ export class BatchStep {
     }
   }
 
-  private async end(tx: Transaction, { seq, total_items: total }: BatchRow, failed: number, now: number): Promise<void> {
-    const allFailed = failed === total;
-    await this.batches.end(tx, seq, allFailed ? 'failed' : 'completed', now, allFailed ? 'every item failed' : null);
+  private async end(tx: Transaction, { seq, total_items: total, was_cancelled }: BatchRow, failed: number, now: number): Promise<void> {
+    if (failed === total) await this.batches.end(tx, seq, 'failed', now, 'every item failed');
+    // After a retry: rows that the cancelling kept from running have still not run.
+    else await this.batches.end(tx, seq, was_cancelled === 1 ? 'cancelled' : 'completed', now, null);
   }
 }
 

@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream';
-import { Body, Controller, createParamDecorator, type ExecutionContext, Get, HttpCode, Param, Post, Query, Req, StreamableFile, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, createParamDecorator, type ExecutionContext, Get, HttpCode, Inject, Param, Post, Query, Req, StreamableFile, UseInterceptors } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import { LOGGER, type Logger } from '../common/logger.js';
 import { ApiErrors } from '../http/api-errors.js';
+import { requestIdOf } from '../http/request-observer.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
 import { Ids, OutsideCorrelation, type RequestIds } from '../idempotency/request-ids.js';
 import { BatchesService } from './batches.service.js';
@@ -25,7 +27,10 @@ const NOT_FOUND = `Batch not found: ${BATCH_EXAMPLE.batch_id}`;
 @ApiExtraModels(BatchItemBody)
 @Controller()
 export class BatchesController {
-  constructor(private readonly batches: BatchesService) {}
+  constructor(
+    private readonly batches: BatchesService,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
 
   // Interceptors run from the last decorator to the first: an upload is read before its request can be compared.
   @Post('run/batch')
@@ -67,7 +72,7 @@ export class BatchesController {
   @ApiErrors([404, NOT_FOUND])
   async results(@Param('batch_id') id: string, @Req() request: Request): Promise<StreamableFile> {
     const format = request.accepts(['application/x-ndjson', 'text/csv']) === 'text/csv' ? 'csv' : 'ndjson';
-    return streamed(await this.batches.stream(id, format), format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson');
+    return streamed(this.logger, await this.batches.stream(id, format), format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson');
   }
 
   @Post('batch/:batch_id/cancel')
@@ -99,8 +104,14 @@ export class BatchesController {
   }
 }
 
-function streamed(text: AsyncGenerator<string>, type: string): StreamableFile {
+function streamed(logger: Logger, text: AsyncGenerator<string>, type: string): StreamableFile {
   const file = new StreamableFile(Readable.from(text), { type });
-  // Half an answer is on its way: only cutting it off tells the client that it is not whole.
-  return file.setErrorHandler((_error, response) => (response as unknown as Response).destroy());
+  return file.setErrorHandler((error, streamable) => {
+    const response = streamable as unknown as Response;
+    // A client that hung up is no failure.
+    if (response.destroyed) return;
+    logger.error({ err: error, request_id: requestIdOf(response) }, 'failed while answering');
+    // Half an answer is on its way: only cutting it off tells the client that it is not whole.
+    response.destroy();
+  });
 }

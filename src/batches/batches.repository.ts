@@ -8,7 +8,8 @@ import type { BatchRow } from './batch.js';
 /** A row that may have to be started, with how its last run went. */
 export interface DueRow {
   position: number;
-  inputs: string;
+  /** Characters of its inputs. */
+  size: number;
   problem: string | null;
   repeats: number | null;
   copies: number;
@@ -48,9 +49,15 @@ export class BatchesRepository {
     return rows.map(({ seq }) => seq);
   }
 
-  /** In order, from the first that was not looked at in this round. */
-  dueRows(tx: Transaction, batch: BatchRow, limit: number): Promise<DueRow[]> {
-    return findDue(tx.db, { seq: batch.seq, from: batch.next_position, limit });
+  /** In order, without their inputs, which can be large. */
+  rowsFrom(tx: Transaction, seq: number, from: number, limit: number): Promise<DueRow[]> {
+    return findDue(tx.db, { seq, from, limit });
+  }
+
+  /** JSON. */
+  async inputsOf(tx: Transaction, seq: number, position: number): Promise<string> {
+    const [row] = await findInputs(tx.db, { seq, position });
+    return row!.inputs;
   }
 
   async rememberRun(tx: Transaction, seq: number, position: number, runId: string): Promise<void> {
@@ -68,7 +75,8 @@ export class BatchesRepository {
   }
 
   async end(tx: Transaction, seq: number, status: Exclude<BatchState, 'intake' | 'running'>, endedAt: number, error: string | null): Promise<void> {
-    await tx.db.updateTable('batches').set({ status, ended_at: endedAt, error }).where('seq', '=', seq).execute();
+    const cancelled = status === 'cancelled' ? { was_cancelled: 1 } : {};
+    await tx.db.updateTable('batches').set({ status, ended_at: endedAt, error, ...cancelled }).where('seq', '=', seq).execute();
   }
 
   /** A new round: its failed items are to run again. */
@@ -128,11 +136,16 @@ const findDue = prepared<{ seq: number; from: number; limit: number }, DueRow>((
   db
     .selectFrom('batch_rows')
     .leftJoin('runs', 'runs.id', 'batch_rows.run_id')
-    .select(['position', 'inputs', 'problem', 'repeats', 'copies', 'runs.status as run_status', 'runs.batch_round as run_round'])
+    .select(['position', 'problem', 'repeats', 'copies', 'runs.status as run_status', 'runs.batch_round as run_round'])
+    .select(({ fn }) => fn<number>('length', ['inputs']).as('size'))
     .where('batch_seq', '=', place('seq'))
     .where('position', '>=', place('from'))
     .orderBy('position')
     .limit(place('limit')),
+);
+
+const findInputs = prepared<{ seq: number; position: number }, { inputs: string }>((db, place) =>
+  db.selectFrom('batch_rows').select('inputs').where('batch_seq', '=', place('seq')).where('position', '=', place('position')),
 );
 
 const setRun = prepared<{ seq: number; position: number; runId: string }, unknown>((db, place) =>

@@ -60,9 +60,9 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     return this.directRuns.run(agent, inputs, correlationId);
   }
 
-  prepareRun(name: string, inputs: JsonObject, correlationId: string, firstId: string): Invocation {
+  prepareRun(name: string, inputs: JsonObject, correlationId: string, how: { firstId: string; background: boolean }): Invocation {
     const { subscription, named } = namedInputs(this.invocations.agent(name), inputs);
-    return this.invocations.prepare(subscription, named, correlationId, false, firstId);
+    return this.invocations.prepare(subscription, named, correlationId, how);
   }
 
   async begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; opening: number }> {
@@ -70,6 +70,12 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     const begun = await this.invocations.begin(tx, changes, invocation);
     await changes.save();
     return begun;
+  }
+
+  async beginFailed(tx: Transaction, correlationId: string): Promise<void> {
+    const changes = this.tracker.begin(tx, this.clock.now());
+    await changes.createFailed(correlationId);
+    await changes.save();
   }
 
   async cancel(tx: Transaction, correlationId: string): Promise<void> {

@@ -38,6 +38,8 @@ export interface Invocation {
   correlationId: string;
   /** No agent reacts to the outputs. */
   direct: boolean;
+  /** Nobody waits for it: of equal priority, its workflow's executions come after others. */
+  background: boolean;
 }
 
 /** The one way into the core for the features. */
@@ -63,17 +65,20 @@ export abstract class Blackboard {
   abstract runAgent(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun>;
 
   /**
-   * Checks what is to start a workflow with a named agent: `inputs` as Interface A gives them (wire-decisions.md), under
-   * `firstId` where it is one artifact. DomainError: `not_found` (unknown agent), `invalid` (inputs that fit none of its
+   * Checks what is to start a workflow with a named agent: `inputs` as Interface A gives them (wire-decisions.md), the first
+   * of them under the id `firstId`. DomainError: `not_found` (unknown agent), `invalid` (inputs that fit none of its
    * subscriptions or their type's schema).
    */
-  abstract prepareRun(agent: string, inputs: JsonObject, correlationId: string, firstId: string): Invocation;
+  abstract prepareRun(agent: string, inputs: JsonObject, correlationId: string, how: { firstId: string; background: boolean }): Invocation;
 
   /**
    * Stores a prepared invocation with a correlation of its own. DomainError: `conflict` where the correlation exists.
    * Whether the service takes more work is asked by `refuseWhenBusy`, before.
    */
   abstract begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; opening: number }>;
+
+  /** Takes a correlation id out of use, for what failed before anything was published. `conflict` where it is in use. */
+  abstract beginFailed(tx: Transaction, correlationId: string): Promise<void>;
 
   /**
    * Cancels a correlation in one transaction: nothing of it starts any more, its leases are revoked, it is closed. Engines

@@ -35,8 +35,8 @@ export class CorrelationChanges {
   ) {}
 
   /** A new correlation, for what must have one of its own. `conflict` where the id is taken. */
-  async create(id: string): Promise<TrackedCorrelation> {
-    const [row] = await make(this.tx.db, { id, now: this.now });
+  async create(id: string, background: boolean): Promise<TrackedCorrelation> {
+    const [row] = await make(this.tx.db, { id, background: background ? 1 : 0, now: this.now });
     if (!row) throw new DomainError('conflict', `Correlation ${id} exists already; send another X-Correlation-ID, or none`);
     this.touched.set(id, row);
     return row;
@@ -68,6 +68,11 @@ export class CorrelationChanges {
     const [row] = await find(this.tx.db, { id });
     if (row) this.touched.set(id, row);
     return row;
+  }
+
+  /** Takes an id out of use: a correlation that has failed before anything was published into it. */
+  async createFailed(id: string): Promise<void> {
+    Object.assign(await this.create(id, true), { state: 'failed', closed: 1, settled_at: this.now });
   }
 
   /** Ends an active correlation at once, whatever is pending, and for good; the caller has dropped what was. */
@@ -135,10 +140,10 @@ const makeOrTouch = prepared<{ id: string; now: number }, TrackedCorrelation>((d
     .returningAll(),
 );
 
-const make = prepared<{ id: string; now: number }, TrackedCorrelation>((db, place) =>
+const make = prepared<{ id: string; background: number; now: number }, TrackedCorrelation>((db, place) =>
   db
     .insertInto('correlations')
-    .values({ id: place('id'), ...NEW_CORRELATION, started_at: place('now'), last_activity_at: place('now') })
+    .values({ id: place('id'), ...NEW_CORRELATION, background: place('background'), started_at: place('now'), last_activity_at: place('now') })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returningAll(),
 );

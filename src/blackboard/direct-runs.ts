@@ -33,7 +33,7 @@ export class DirectRuns {
     const agent = this.invocations.agent(name);
     const subscription = fittingSubscription(agent, inputs.map(({ type }) => type));
     const named = inputs.map((input, position) => ({ ...input, path: `inputs[${position}]` }));
-    const invocation = this.invocations.prepare(subscription, named, correlationId, true);
+    const invocation = this.invocations.prepare(subscription, named, correlationId, { direct: true });
     return this.unitOfWork.run(async (tx) => {
       const changes = this.tracker.begin(tx, this.clock.now());
       const begun = await this.invocations.begin(tx, changes, invocation);

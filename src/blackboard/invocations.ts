@@ -36,15 +36,20 @@ export class Invocations {
   }
 
   /** DomainError `invalid` where a type's schema refuses its payload. `firstId` becomes the first input's artifact id. */
-  prepare(subscription: Subscription, inputs: readonly NamedInput[], correlationId: string, direct: boolean, firstId = newId()): Invocation {
+  prepare(
+    subscription: Subscription,
+    inputs: readonly NamedInput[],
+    correlationId: string,
+    { direct = false, background = false, firstId = newId() }: { direct?: boolean; background?: boolean; firstId?: string },
+  ): Invocation {
     const drafts = inputs.map((input, index) => this.draft(input, correlationId, index === 0 ? firstId : newId()));
-    return { subscription, drafts, correlationId, direct };
+    return { subscription, drafts, correlationId, direct, background };
   }
 
   /** Stores inputs and execution in a correlation of their own. DomainError `conflict` where that exists already. */
   async begin(tx: Transaction, changes: CorrelationChanges, invocation: Invocation): Promise<{ executionId: string; opening: number }> {
     const { subscription, correlationId } = invocation;
-    const correlation = await changes.create(correlationId);
+    const correlation = await changes.create(correlationId, invocation.background);
     const inputs: number[] = [];
     for (const draft of invocation.drafts) {
       inputs.push((await this.writer.insert(tx, draft))!);

@@ -76,6 +76,8 @@ export interface CorrelationsTable {
   state: CorrelationState;
   /** 1 where nothing may be published into it any more. */
   closed: number;
+  /** 1 where nobody waits for it: of equal priority, its executions come after others. */
+  background: Generated<number>;
   /** How often it has been opened; each opening settles once. */
   opening: number;
   /** Executions, timed groups, undecided joins and releases that keep it open. */
@@ -104,6 +106,7 @@ export interface ExecutionsTable {
   state: ExecutionState;
   /** 1 for a direct run: no agent reacts to its outputs. */
   direct: number;
+  /** Twice its subscription's, less one in the background. */
   priority: number;
   /** The attempt that runs or comes next, from 1. */
   attempt: number;
@@ -241,6 +244,10 @@ export interface BatchesTable {
   next_position: number;
   /** From 0, and up with every `retry-failed`. */
   round: number;
+  /** JSON of the inputs that every run gets; a row's own values come before them. */
+  static_inputs: string;
+  /** 1 where it was cancelled once, so that some of its rows may never run. */
+  was_cancelled: Generated<number>;
   error: string | null;
   /** The process that reads its rows, and how long it may be silent; null once all are in. */
   intake_owner: string | null;

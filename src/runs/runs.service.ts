@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Blackboard, type Invocation } from '../blackboard/blackboard.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
 import type { JsonObject } from '../common/json.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
@@ -10,7 +12,7 @@ import type { RunListBody } from './dto/run-list-body.js';
 import type { RunListQuery } from './dto/run-list-query.js';
 import type { RunRequest } from './dto/run-request.js';
 import { listedRunBody, runBody, type RunRow } from './run.js';
-import { RunResults } from './run-results.js';
+import { type RunResult, RunResults } from './run-results.js';
 import { RunsRepository } from './runs.repository.js';
 
 /** The item of a batch that a run is for. */
@@ -20,6 +22,15 @@ export interface BatchItem {
   /** How many items of the batch it stands for. */
   items: number;
 }
+
+export interface SizedRunBody {
+  body: RunBody;
+  /** About what its result and error are on the wire. */
+  bytes: number;
+}
+
+/** Runs and bytes after which other requests get their turn. */
+const STRIDE = { runs: 16, bytes: 1_024 ** 2 };
 
 const OPENING = 1;
 
@@ -38,34 +49,45 @@ export class RunsService {
   async start(request: RunRequest, ids: RequestIds): Promise<RunBody> {
     this.blackboard.refuseWhenBusy();
     const id = ids.correlationId;
-    const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, id, ids.madeId);
+    const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, id, { firstId: ids.madeId, background: false });
     await this.unitOfWork.run((tx) => this.beginOnce(tx, invocation, ids));
     if (request.async_run !== true) await this.ended(id);
     return this.get(id);
   }
 
   /** A run of a batch's item. DomainError `invalid` where the inputs do not fit. */
-  async begin(tx: Transaction, agent: string, inputs: JsonObject, id: string, firstId: string, item: BatchItem): Promise<void> {
-    await this.store(tx, this.blackboard.prepareRun(agent, inputs, id, firstId), item);
+  async begin(tx: Transaction, agent: string, inputs: JsonObject, id: string, item: BatchItem): Promise<void> {
+    await this.store(tx, this.blackboard.prepareRun(agent, inputs, id, { firstId: newId(), background: true }), item);
   }
 
   /** The run of an item whose inputs never became any: it has failed. */
   async failItem(tx: Transaction, agent: string, id: string, error: string, item: BatchItem): Promise<void> {
     const now = this.clock.now();
+    await this.blackboard.beginFailed(tx, id);
     await this.runs.insert(tx, { ...ofItem(item), id, agent, status: 'failed', execution_id: null, created_at: now, ended_at: now, error });
   }
 
   async get(id: string): Promise<RunBody> {
     const run = await this.runs.find(this.unitOfWork.reader, id);
     if (!run) throw new DomainError('not_found', `Run not found: ${id}`);
-    const [body] = await this.bodies([run]);
-    return body!;
+    const results = await this.results.of(run.status === 'completed' ? [id] : []);
+    return runBody(run, results.get(id));
   }
 
-  /** In the order of `runs`. */
-  async bodies(runs: readonly RunRow[]): Promise<RunBody[]> {
-    const results = await this.results.of(runs.filter(({ status }) => status === 'completed').map(({ id }) => id));
-    return runs.map((run) => runBody(run, results.get(run.id)));
+  /** In the order of `runs`, where one may come several times. Reads as it goes, since all results need not fit into memory. */
+  async *bodies(runs: readonly RunRow[]): AsyncGenerator<SizedRunBody> {
+    let held = new Map<string, RunResult>();
+    let bytesInTurn = 0;
+    for (const [index, run] of runs.entries()) {
+      if (run.status === 'completed' && !held.has(run.id)) held = await this.results.part(completedOf(runs.slice(index, index + STRIDE.runs)), held);
+      const result = held.get(run.id);
+      const bytes = (result?.bytes ?? 0) + (run.error?.length ?? 0);
+      yield { body: runBody(run, result?.value), bytes };
+      bytesInTurn += bytes;
+      if (index % STRIDE.runs !== STRIDE.runs - 1 && bytesInTurn < STRIDE.bytes) continue;
+      await setImmediate();
+      bytesInTurn = 0;
+    }
   }
 
   async list(query: RunListQuery): Promise<RunListBody> {
@@ -113,5 +135,7 @@ export class RunsService {
     if (!hasEnded) throw new DomainError('unavailable', `The service is stopping; run ${id} goes on after its next start, ask GET /run/${id} then`);
   }
 }
+
+const completedOf = (runs: readonly RunRow[]): string[] => runs.filter(({ status }) => status === 'completed').map(({ id }) => id);
 
 const ofItem = (item: BatchItem | null) => ({ batch_id: item?.batchId ?? null, batch_round: item?.round ?? 0, batch_items: item?.items ?? 0 });

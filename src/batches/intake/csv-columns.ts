@@ -1,5 +1,4 @@
 import { DomainError } from '../../common/domain-error.js';
-import type { JsonObject } from '../../common/json.js';
 import type { BatchDraft } from './batch-draft.js';
 import type { CellType } from './cell-types.js';
 import { excerpt } from './excerpt.js';
@@ -14,7 +13,7 @@ interface Column {
   index: number;
   /** As the header has it. */
   source: string;
-  /** JSON text before the value: a comma where one is due, the input's name and a colon. */
+  /** JSON text before the value: a brace or a comma, the input's name and a colon. */
   lead: string;
   /** `undefined` where the cell stays text. */
   type: CellType | undefined;
@@ -32,17 +31,15 @@ export function csvColumns(field: string, header: readonly string[], draft: Batc
   if (draft.rowKey !== null) checkColumn('row_key', header, draft.rowKey);
   const used = header.map((source, index) => ({ index, source, name: mapping ? mapping.get(source) : source })).filter(hasName);
   checkInputNames(used);
-  const fixed = JSON.stringify(without(draft.staticInputs, used.map(({ name }) => name))).slice(0, -1);
   const columns = used.map(({ index, source, name }, place) => {
-    const comma = place > 0 || fixed.length > 1 ? ',' : '';
-    return { index, source, lead: `${comma}${JSON.stringify(name)}:`, type: types.get(name) };
+    return { index, source, lead: `${place > 0 ? ',' : '{'}${JSON.stringify(name)}:`, type: types.get(name) };
   });
   const keyIndex = draft.rowKey === null ? -1 : header.indexOf(draft.rowKey);
-  return (row) => rowOf(row, fixed, columns, keyIndex < 0 ? null : row[keyIndex]!);
+  return (row) => rowOf(row, columns, keyIndex < 0 ? null : row[keyIndex]!);
 }
 
-function rowOf(row: readonly string[], fixed: string, columns: readonly Column[], key: string | null): IntakeRow {
-  let inputs = fixed;
+function rowOf(row: readonly string[], columns: readonly Column[], key: string | null): IntakeRow {
+  let inputs = columns.length > 0 ? '' : '{';
   let problem: string | null = null;
   for (const { index, source, lead, type } of columns) {
     const cell = row[index]!;
@@ -79,6 +76,3 @@ function checkColumn(option: string, header: readonly string[], name: string): v
   const more = header.length > MOST_SHOWN ? ` and ${header.length - MOST_SHOWN} more` : '';
   throw new DomainError('invalid', `${option}: there is no column ${excerpt(name)}; the header has ${shown}${more}`);
 }
-
-const without = (object: JsonObject, names: readonly string[]): JsonObject =>
-  Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));

@@ -24,7 +24,7 @@ export class IntakesRepository {
   ) {}
 
   /** Returns the batch's `seq`. */
-  begin({ id, agent, maxWorkers }: BatchDraft): Promise<number> {
+  begin({ id, agent, maxWorkers, staticInputs }: BatchDraft): Promise<number> {
     const now = this.clock.now();
     const counts = { total_items: 0, succeeded_items: 0, failed_items: 0, running_runs: 0, next_position: 0, round: 0 };
     const lease = { intake_owner: this.owner, intake_until: now + this.settings.leaseMs };
@@ -32,7 +32,7 @@ export class IntakesRepository {
     return this.unitOfWork.run(async ({ db }) => {
       const { seq } = await db
         .insertInto('batches')
-        .values({ id, agent, status: 'intake', max_workers: maxWorkers, error: null, ...counts, ...lease, ...times })
+        .values({ id, agent, status: 'intake', max_workers: maxWorkers, static_inputs: JSON.stringify(staticInputs), error: null, ...counts, ...lease, ...times })
         .returning('seq')
         .executeTakeFirstOrThrow();
       return seq;
@@ -59,7 +59,6 @@ export class IntakesRepository {
 
   /** From then on the batch has all its rows, and runs. */
   async finish(seq: number, totalItems: number): Promise<void> {
-    await this.deleteKeys(seq);
     await this.unitOfWork.run(async ({ db }) => {
       const { numUpdatedRows } = await db
         .updateTable('batches')
@@ -70,6 +69,20 @@ export class IntakesRepository {
         .executeTakeFirstOrThrow();
       if (numUpdatedRows === 0n) throw GIVEN_UP;
     });
+    // Not before: of millions the lease could run out.
+    await this.deleteKeys(seq);
+  }
+
+  /** Deletes the keys of batches that are no longer being read, left by a crash at their end. */
+  async removeOldKeys(): Promise<void> {
+    const { reader } = this.unitOfWork;
+    const old = await reader
+      .selectFrom('batches')
+      .select('seq')
+      .where('status', '<>', 'intake')
+      .where(({ exists, selectFrom }) => exists(selectFrom('batch_keys').select('key').whereRef('batch_keys.batch_seq', '=', 'batches.seq')))
+      .execute();
+    for (const { seq } of old) await this.deleteKeys(seq);
   }
 
   /** Deletes all that was stored of it; one that has been finished stays. */

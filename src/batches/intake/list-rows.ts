@@ -11,7 +11,7 @@ export function listRows(items: readonly JsonValue[], draft: BatchDraft): (item:
   checkInputNames(mapping ?? []);
   checkItems(items, draft.rowKey);
   return (item) => ({
-    inputs: JSON.stringify({ ...draft.staticInputs, ...(mapping ? mapped(item, mapping) : item) }),
+    inputs: JSON.stringify(mapping ? mapped(item, mapping) : item),
     problem: null,
     key: draft.rowKey === null ? null : JSON.stringify(item[draft.rowKey]),
   });

@@ -17,8 +17,9 @@ export class UnfinishedIntakes implements OnApplicationBootstrap, OnModuleDestro
   ) {}
 
   // Awaited: a request that comes back with its idempotency key after a crash makes the same batch again.
-  onApplicationBootstrap(): Promise<void> {
-    return this.remove();
+  async onApplicationBootstrap(): Promise<void> {
+    await this.remove();
+    await this.intakes.removeOldKeys();
   }
 
   /** Returns when all that nobody works on is gone, as far as the database takes writes. */

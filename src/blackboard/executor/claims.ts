@@ -118,13 +118,14 @@ const readyOf = prepared<{ agent: string; limit: number }, Candidate>((db, place
 const takeLease = preparedWithList<{ leaseToken: string; owner: string; until: number; now: number }, string, unknown>((db, place, ids) =>
   db
     .updateTable('executions')
-    .set({
+    .set(({ fn, ref }) => ({
       state: 'running',
       lease_token: place('leaseToken'),
       lease_owner: place('owner'),
       lease_until: place('until'),
-      started_at: place('now'),
-    })
+      // Of its first attempt: a repeated one begins no execution.
+      started_at: fn.coalesce(ref('started_at'), place('now')),
+    }))
     .where('id', 'in', ids),
 );
 

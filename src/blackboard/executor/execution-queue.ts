@@ -39,7 +39,7 @@ export class ExecutionQueue {
       return null;
     }
     const id = newId();
-    await this.insert(tx, id, correlation.opening, execution, changes.now);
+    await this.insert(tx, id, correlation, execution, changes.now);
     correlation.pending += 1;
     correlation.opening_executions += 1;
     this.backlog.changed(tx, 1);
@@ -47,7 +47,7 @@ export class ExecutionQueue {
     return id;
   }
 
-  private async insert(tx: Transaction, id: string, opening: number, execution: NewExecution, now: number): Promise<void> {
+  private async insert(tx: Transaction, id: string, { opening, background }: TrackedCorrelation, execution: NewExecution, now: number): Promise<void> {
     await insertExecution(tx.db, [
       {
         id,
@@ -57,7 +57,7 @@ export class ExecutionQueue {
         state: 'pending',
         direct: execution.direct ? 1 : 0,
         batch: execution.batch ? 1 : 0,
-        priority: execution.priority,
+        priority: 2 * execution.priority - background,
         attempt: 1,
         lost_leases: 0,
         created_at: now,

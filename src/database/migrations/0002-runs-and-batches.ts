@@ -6,6 +6,7 @@ export const runsAndBatches: NumberedMigration = {
   name: '0002-runs-and-batches',
   oldestProgram: '0.1.0',
   async up(db, dialect) {
+    await db.schema.alterTable('correlations').addColumn('background', 'integer', (column) => column.notNull().defaultTo(0)).execute();
     await createRuns(db, dialect);
     await createBatches(db, dialect);
     // Cancelling a correlation takes what is its own out of the waiting groups.
@@ -54,6 +55,8 @@ async function createBatches(db: Kysely<unknown>, dialect: Dialect): Promise<voi
     .addColumn('running_runs', 'integer', (column) => column.notNull())
     .addColumn('next_position', 'bigint', (column) => column.notNull())
     .addColumn('round', 'integer', (column) => column.notNull())
+    .addColumn('static_inputs', 'text', (column) => column.notNull())
+    .addColumn('was_cancelled', 'integer', (column) => column.notNull().defaultTo(0))
     .addColumn('error', 'text')
     .addColumn('intake_owner', 'text')
     .addColumn('intake_until', 'bigint')

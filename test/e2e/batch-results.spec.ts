@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { DatabaseSync } from 'node:sqlite';
+import { parse } from 'csv-parse/sync';
+import { eventually } from '../support/eventually.js';
+import { type Item, orders, send, show } from './batch-board.js';
+import { Board } from './board.js';
+
+const CONFIG = `
+agents:
+  large:
+    consumes: [{ types: [Wanted] }]
+    publishes: [{ type: Large }]
+    engine: { kind: function, module: ./large.js }
+`;
+
+const MIB = 1_024 ** 2;
+
+// 1.2 MB each, in many values, which take longer to parse than one long text.
+const FILES = {
+  'large.js': `export default async ([{ payload }]) => ({
+    key: payload.key,
+    lines: Array.from({ length: 12_000 }, (_, line) => ({ line, text: ('of ' + payload.key).padEnd(80, '.') })),
+  });`,
+};
+
+/** Real: the whole app over HTTP on a SQLite file. */
+describe('large results of a batch', () => {
+  let board: Board;
+
+  beforeAll(async () => {
+    board = await Board.start(CONFIG, { files: FILES });
+  });
+
+  afterAll(() => board.close());
+
+  const run = async (inputs: object[], more: object = {}): Promise<string> => {
+    const id = await send(board, 'large', inputs, more);
+    await eventually(`batch ${id} has ended`, async () => (await show(board, id, { results_limit: 0 })).completed_at !== undefined);
+    return id;
+  };
+
+  const stream = (id: string, accept = '*/*'): Promise<Response> => fetch(`${board.app.url}/batch/${id}/results`, { headers: { accept } });
+
+  /** How long the longest turn of the event loop took meanwhile. */
+  const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    await work();
+    delay.disable();
+    return delay.max / 1e6;
+  };
+
+  describe('whose rows repeat five', () => {
+    const keys = Array.from({ length: 150 }, (_, n) => n % 5);
+    let id: string;
+
+    beforeAll(async () => {
+      id = await run(keys.map((key) => ({ key })), { row_key: 'key' });
+    });
+
+    it('stream whole, and hold up nobody else', async () => {
+      const streamed = { lines: 0, digest: createHash('sha256') };
+      const turn = await longestTurn(async () => {
+        for await (const chunk of (await stream(id)).body!) {
+          streamed.digest.update(chunk);
+          for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) streamed.lines += 1;
+        }
+      });
+      const { results } = await show(board, id, { results_limit: 5 });
+      const expected = createHash('sha256');
+      keys.forEach((key, index) => expected.update(`${JSON.stringify({ ...results[key], index })}\n`));
+      expect([streamed.lines, streamed.digest.digest('hex')]).toEqual([keys.length, expected.digest('hex')]);
+      expect(turn).toBeLessThan(250);
+    });
+
+    it('are refused as one page, quickly, with what to do instead', async () => {
+      const turn = await longestTurn(async () => {
+        const response = await board.http.get(`/batch/${id}`);
+        const detail = `results_limit: these results are larger than 16 MiB together; ask for fewer, or stream all of them from GET /batch/${id}/results`;
+        expect([response.status, response.body]).toEqual([400, { detail }]);
+      });
+      expect(turn).toBeLessThan(250);
+    });
+
+    it('come as a page where they are few', async () => {
+      const { results } = await show(board, id, { results_limit: 10, results_offset: 100 });
+      expect(results.map(({ index, result }) => [index, result!.key])).toEqual(keys.slice(100, 110).map((key, n) => [100 + n, key]));
+      expect(JSON.stringify(results).length).toBeGreaterThan(10 * MIB);
+    });
+  });
+
+  it('stream whole as CSV', async () => {
+    const id = await run(Array.from({ length: 7 }, (_, key) => ({ key })));
+    const [, ...rows] = parse(await (await stream(id, 'text/csv')).text()) as string[][];
+    const { results } = await show(board, id);
+    expect(results).toHaveLength(7);
+    const shown = rows.map(([index, runId, , result]) => ({ index: Number(index), run_id: runId, result: JSON.parse(result!) as Item['result'] }));
+    // Compared as text: a difference of megabytes would be no help.
+    expect(JSON.stringify(shown) === JSON.stringify(results.map(({ index, run_id, result }) => ({ index, run_id, result })))).toBe(true);
+  });
+
+  it('that cannot be read are told to the log, under the id of the request that is cut off', async () => {
+    const id = await run(orders(4).map((_, key) => ({ key })));
+    const { results } = await show(board, id);
+    breakPayloads(results[3]!.run_id);
+    const response = await stream(id);
+    await expect(response.text()).rejects.toThrow('terminated');
+    const lines = board.app.logLines.filter(({ msg }) => msg === 'failed while answering');
+    expect(lines).toEqual([expect.objectContaining({ request_id: response.headers.get('x-request-id'), err: expect.objectContaining({ type: 'SyntaxError' }) })]);
+  });
+
+  const breakPayloads = (correlation: string): void => {
+    const database = new DatabaseSync(join(board.app.folder, 'starling.db'));
+    database.prepare(`UPDATE artifacts SET payload = '{' WHERE correlation_id = ?`).run(correlation);
+    database.close();
+  };
+});
