@@ -174,7 +174,13 @@ describe('Interface A', () => {
 
     it('answers the run of an item that failed alone', async () => {
       const { results } = (await get(`/batch/${ended.batch}`)).body as { results: { run_id: string }[] };
-      expect((await get(`/run/${results[1]!.run_id}`).expect(200)).body).toMatchObject({ status: 'failed', error: expect.stringMatching(/^inputs: /) });
+      const id = results[1]!.run_id;
+      expect((await get(`/run/${id}`).expect(200)).body).toMatchObject({ status: 'failed', error: expect.stringMatching(/^inputs: /) });
+      // Its id is taken and closed, as that of any run that has ended.
+      expect((await app.http.post('/api/v1/artifacts').set('X-Correlation-ID', id).send({ type: 'Letter' })).status).toBe(409);
+      expect((await pick({ inputs: { n: 1 } }).set('X-Correlation-ID', id)).status).toBe(409);
+      expect((await app.http.post(`/api/v1/correlations/${id}/cancel`)).status).toBe(409);
+      expect((await get(`/api/v1/correlations/${id}/status`)).body).toMatchObject({ state: 'failed', has_pending_work: false, artifact_count: 0 });
     });
   });
 

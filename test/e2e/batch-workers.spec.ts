@@ -12,6 +12,16 @@ agents:
     concurrency: 6
     timeout: 1h
     retry: { attempts: 1 }
+  up:
+    consumes: [{ types: [Up] }]
+    publishes: [{ type: Down }]
+    engine: { kind: expression, expression: '{"n": payload.n, "batch": payload.batch}' }
+  down:
+    consumes: [{ types: [Down] }]
+    publishes: [{ type: Passed }]
+    engine: { kind: function, module: ./gate.js }
+    concurrency: 1
+    timeout: 1h
   other:
     consumes: [{ types: [Other] }]
     publishes: [{ type: Passed }]
@@ -125,6 +135,20 @@ describe('a batch and its workers', () => {
     expect(gatesOf('long')).toHaveLength(5);
     expect(await show(board, id)).toMatchObject({ status: 'running', completed_items: 0 });
     await finish([id], ['long']);
+  });
+
+  it('comes after what somebody waits for, with the agents that follow too', async () => {
+    const id = await send(board, 'up', orders(8, { batch: 'below' }), { max_workers: 8 });
+    await started('below', 1);
+    // Eight runs are open, and the seven behind the first wait for the agent's one slot.
+    await eventually('all of its share waits below', async () => (await openRuns(id)) === 8);
+    const correlation = await board.publish('Down', { n: 1, batch: 'urgent' });
+    open(gatesOf('below')[0]!);
+    await started('urgent', 1);
+    expect(gatesOf('below')).toHaveLength(1);
+    open(gatesOf('urgent')[0]!);
+    expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
+    await finish([id], ['below']);
   });
 
   describe('when it is cancelled', () => {
@@ -268,6 +292,19 @@ describe('a batch and its workers', () => {
       await finish([id], ['given up']);
       expect(await show(board, id)).toMatchObject({ completed_items: 3, failed_items: 0 });
       expect(gatesOf('given up')).toHaveLength(7);
+    });
+
+    it('ends a batch that was cancelled as cancelled again, since some of its rows have not run', async () => {
+      const id = await send(board, 'gate', orders(5, { batch: 'cut' }), { max_workers: 1 });
+      await started('cut', 1);
+      gatesOf('cut')[0]!.fail();
+      await started('cut', 2);
+      await board.http.post(`/batch/${id}/cancel`).expect(200);
+      expect((await retry(id)).status).toBe(200);
+      await started('cut', 3);
+      open(gatesOf('cut')[2]!);
+      expect(await ended(board, id)).toMatchObject({ status: 'cancelled', completed_items: 1, failed_items: 0, results: [{ index: 0, status: 'completed' }] });
+      expect(gatesOf('cut').map(({ n }) => n)).toEqual([0, 1, 0]);
     });
 
     it('takes a batch out of `failed`', async () => {

@@ -27,6 +27,10 @@ agents:
     publishes: [{ type: Nothing }]
     engine: { kind: function, module: ./failing.js }
     retry: { attempts: 1 }
+  unlucky:
+    consumes: [{ types: [Order], where: 'false' }]
+    engine: { kind: function, module: ./unlucky.js }
+    retry: { attempts: 2, delay: 200ms }
   silent:
     consumes: [{ types: [Order], where: 'false' }]
     engine: { kind: expression, expression: 'null' }
@@ -47,6 +51,7 @@ agents:
 
 const FILES = {
   'failing.js': `export default async () => { throw new Error('out of paper'); };`,
+  'unlucky.js': `export default async (inputs, { attempt }) => { if (attempt === 1) throw new Error('not yet'); return null; };`,
   // Returns when its signal is aborted, and counts its starts and aborts where the test can see them.
   'slow.js': `
     globalThis.slowStarts = []; globalThis.slowAborts = [];
@@ -113,6 +118,13 @@ describe('a run', () => {
   it('fails where an execution of it failed for good, and names agent and reason', async () => {
     const answer = await run('failing', { n: 1 });
     expect(answer).toEqual({ run_id: expect.any(String), status: 'failed', error: 'failing failed: out of paper', started_at: expect.any(String), completed_at: expect.any(String) });
+  });
+
+  it('has started when its first attempt did', async () => {
+    const answer = await run('unlucky', { n: 1 });
+    expect(answer.status).toBe('completed');
+    // The delay between the attempts is 200 ms, give or take 20 %.
+    expect(Date.parse(answer.completed_at!) - Date.parse(answer.started_at!)).toBeGreaterThanOrEqual(160);
   });
 
   it('takes the correlation id of its caller, where that is free', async () => {
