@@ -66,6 +66,19 @@ describe('cancelling a correlation', () => {
     expect(await board.status('w1')).toMatchObject({ state: 'cancelled', error_count: 0 });
   });
 
+  it('lets the window of a group run from what arrived in it first, though that was published after what was hidden', async () => {
+    await board.publish('P', { key: 'h' }, { correlation: 'h1', visibility: { kind: 'After', ttl: 'PT2M' } });
+    await board.publish('Hold', {}, { correlation: 'released', visibility: { kind: 'After', ttl: 'PT2M' } });
+    await board.publish('Q', { key: 'h' }, { correlation: 'h2' });
+    clock.advance(MINUTE);
+    await board.publish('Q', { key: 'h' }, { correlation: 'h3' });
+    clock.advance(MINUTE);
+    await board.ended('released');
+    await cancel('h2');
+    clock.advance(4 * MINUTE + 1_000);
+    expect(await board.ended('h3')).toMatchObject({ state: 'failed', error_count: 1 });
+  });
+
   it('takes its artifacts out of a batch window, which goes on with the others', async () => {
     await board.publish('Item', { n: 1 }, { correlation: 'b1' });
     await board.publish('Item', { n: 2 }, { correlation: 'b2' });

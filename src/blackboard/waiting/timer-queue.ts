@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Selectable, sql } from 'kysely';
 import { newId } from '../../common/ids.js';
+import { prepared, preparedInsert } from '../../database/prepared.js';
 import type { TimersTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
@@ -13,7 +14,7 @@ export class TimerQueue {
   constructor(private readonly signals: Signals) {}
 
   async set(tx: Transaction, kind: Timer['kind'], dueAt: number, subject: string): Promise<void> {
-    await tx.db.insertInto('timers').values({ id: newId(), kind, due_at: dueAt, subject }).execute();
+    await insertTimers(tx.db, [{ id: newId(), kind, due_at: dueAt, subject }]);
     tx.afterCommit(() => this.signals.timerSet.publish(dueAt));
   }
 
@@ -24,7 +25,7 @@ export class TimerQueue {
   }
 
   async cancel(tx: Transaction, kind: Timer['kind'], subject: string): Promise<void> {
-    await tx.db.deleteFrom('timers').where('subject', '=', subject).where('kind', '=', kind).execute();
+    await deleteTimer(tx.db, { kind, subject });
   }
 
   /** For artifacts of this correlation that were to be released later: they trigger nothing any more. */
@@ -49,3 +50,9 @@ export class TimerQueue {
     return row?.due_at ?? null;
   }
 }
+
+const insertTimers = preparedInsert('timers', ['id', 'kind', 'due_at', 'subject']);
+
+const deleteTimer = prepared<Pick<Timer, 'kind' | 'subject'>, unknown>((db, place) =>
+  db.deleteFrom('timers').where('subject', '=', place('subject')).where('kind', '=', place('kind')),
+);

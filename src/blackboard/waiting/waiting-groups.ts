@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
 import { newId } from '../../common/ids.js';
 import type { JoinArrivalsTable, JoinGroupsTable } from '../../database/schema.js';
+import { places, prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { TimerQueue } from './timer-queue.js';
@@ -79,7 +80,7 @@ export class WaitingGroups {
 
   /** In the order of arrival. */
   members(tx: Transaction, groupId: string): Promise<Member[]> {
-    return tx.db.selectFrom('join_arrivals').selectAll().where('group_id', '=', groupId).orderBy('position').execute();
+    return findMembers(tx.db, { groupId });
   }
 
   find(tx: Transaction, groupId: string): Promise<WaitingGroup | undefined> {
@@ -98,8 +99,25 @@ export class WaitingGroups {
   }
 
   async remove(tx: Transaction, groupId: string): Promise<void> {
-    await tx.db.deleteFrom('join_arrivals').where('group_id', '=', groupId).execute();
-    await tx.db.deleteFrom('join_groups').where('id', '=', groupId).execute();
+    await deleteMembers(tx.db, { groupId });
+    await deleteGroup(tx.db, { groupId });
+  }
+
+  /** Removes a group that still waits, with its time limit. */
+  async close(tx: Transaction, group: WaitingGroup): Promise<void> {
+    if (group.closes_at !== null) await this.timers.cancel(tx, 'close', group.id);
+    await this.remove(tx, group.id);
+  }
+
+  /** Where members have left or moved. The limit runs from the first arrival (`openedAt`), which may be another one now. */
+  async resize(tx: Transaction, group: WaitingGroup, size: number, openedAt: number): Promise<void> {
+    const restarts = group.closes_at !== null && openedAt !== group.opened_at;
+    if (!restarts && size === group.size) return;
+    const resized = restarts ? { opened_at: openedAt, closes_at: openedAt + (group.closes_at! - group.opened_at) } : group;
+    await writeGroup(tx.db, { id: group.id, size, opened_at: resized.opened_at, closes_at: resized.closes_at });
+    if (!restarts) return;
+    await this.timers.cancel(tx, 'close', group.id);
+    await this.timers.set(tx, 'close', resized.closes_at!, group.id);
   }
 
   private async holdsCorrelation(tx: Transaction, group: WaitingGroup, correlationId: string): Promise<boolean> {
@@ -123,3 +141,15 @@ export const WINDOW_KEY = '';
 export const isWindow = ({ key }: Pick<WaitingGroup, 'key'>): boolean => key === WINDOW_KEY;
 
 export const correlationsOf = (members: Member[]): string[] => [...new Set(members.map((member) => member.correlation_id))];
+
+const findMembers = prepared<{ groupId: string }, Member>((db, place) =>
+  db.selectFrom('join_arrivals').selectAll().where('group_id', '=', place('groupId')).orderBy('position'),
+);
+
+const deleteMembers = prepared<{ groupId: string }, unknown>((db, place) => db.deleteFrom('join_arrivals').where('group_id', '=', place('groupId')));
+
+const deleteGroup = prepared<{ groupId: string }, unknown>((db, place) => db.deleteFrom('join_groups').where('id', '=', place('groupId')));
+
+const writeGroup = prepared<Pick<WaitingGroup, 'id' | 'size' | 'opened_at' | 'closes_at'>, unknown>((db, place) =>
+  db.updateTable('join_groups').set(places(place, ['size', 'opened_at', 'closes_at'])).where('id', '=', place('id')),
+);

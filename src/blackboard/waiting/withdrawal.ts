@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import { places, prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { TimerQueue } from './timer-queue.js';
 import { correlationsOf, isWindow, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
 
-type Line = Pick<WaitingGroup, 'agent' | 'subscription' | 'key'>;
+/** A member with the group that it is in. */
+type Joined = WaitingGroup & Member;
 
-/** A group and who belongs into it, before or after a withdrawal. */
+/** A group and who belongs into it. */
 interface Place {
   group: WaitingGroup;
   members: Member[];
@@ -15,6 +17,7 @@ interface Place {
 /**
  * Takes the artifacts of a cancelled correlation out of the groups that wait. Those behind them move up, as if what was
  * cancelled had never arrived: else a group would be left that lacks a type which a later one has, and never be completed.
+ * Thousands of groups may wait for the same key, and all is one transaction: what does not move is not read.
  */
 @Injectable()
 export class Withdrawal {
@@ -24,16 +27,19 @@ export class Withdrawal {
   ) {}
 
   async withdraw(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
-    const groups = await tx.db
-      .selectFrom('join_arrivals')
-      .innerJoin('join_groups', 'join_groups.id', 'join_arrivals.group_id')
-      .selectAll('join_groups')
-      .distinct()
-      .where('join_arrivals.correlation_id', '=', correlationId)
-      .execute();
-    for (const group of groups.filter(({ state }) => state === 'complete')) await this.dropUndecided(tx, group, correlationId);
-    const lines = new Map(groups.filter(({ state }) => state === 'waiting').map((group) => [JSON.stringify([group.agent, group.subscription, group.key]), group]));
-    for (const line of lines.values()) await this.moveUp(tx, changes, line, correlationId);
+    const own = await findOwn(tx.db, { correlationId });
+    const partly: Joined[] = [];
+    for (const members of Map.groupBy(own, ({ id }) => id).values()) {
+      const group = members[0]!;
+      if (group.state === 'complete') await this.dropUndecided(tx, group, correlationId);
+      // Types that it lacks are not behind it either, so that those there stay together without it.
+      else if (members.length === group.size) await this.groups.close(tx, group);
+      else partly.push(...members);
+    }
+    for (const member of partly) await takeOut(tx.db, member);
+    for (const line of Map.groupBy(partly, ({ agent, subscription, key }) => JSON.stringify([agent, subscription, key])).values()) {
+      await (isWindow(line[0]!) ? this.closeGaps(tx, line) : this.moveUp(tx, changes, line));
+    }
   }
 
   /** A completed group belongs to its newest artifact's correlation, as its execution would; in another's hands it goes on. */
@@ -43,98 +49,123 @@ export class Withdrawal {
     await this.groups.remove(tx, group.id);
   }
 
-  private async moveUp(tx: Transaction, changes: CorrelationChanges, line: Line, correlationId: string): Promise<void> {
-    const before = await this.placesIn(tx, line);
-    const left = before.map(({ group, members }) => ({ group, members: members.filter((member) => member.correlation_id !== correlationId) }));
-    const after = isWindow(line) ? left : closedUp(left);
-    await this.recount(changes, before, after, correlationId);
-    await removeOwn(tx, line, correlationId);
-    for (const [index, place] of after.entries()) {
-      if (place.members.length === 0) await this.close(tx, place.group);
-      else if (!hasSameMembers(place, before[index]!)) await this.rewrite(tx, place);
+  /** A window goes on with the others, whose positions follow each other again. */
+  private async closeGaps(tx: Transaction, gone: Joined[]): Promise<void> {
+    const window = gone[0]!;
+    for (const [index, { position }] of gone.entries()) {
+      await shift(tx.db, { id: window.id, after: position, before: gone[index + 1]?.position ?? window.size, by: index + 1 });
     }
+    const [first] = await findFirst(tx.db, window);
+    await this.groups.resize(tx, window, window.size - gone.length, first!.arrived_at);
   }
 
-  /** In the order in which they were opened. */
-  private async placesIn(tx: Transaction, { agent, subscription, key }: Line): Promise<Place[]> {
-    const groups = await tx.db
-      .selectFrom('join_groups')
-      .selectAll()
-      .where('agent', '=', agent)
-      .where('subscription', '=', subscription)
-      .where('key', '=', key)
-      .where('state', '=', 'waiting')
-      .orderBy('ordinal')
-      .execute();
-    const places: Place[] = [];
-    for (const group of groups) places.push({ group, members: await this.groups.members(tx, group.id) });
-    return places;
-  }
-
-  // A group with a time limit counts once in each correlation that has a member in it.
-  private async recount(changes: CorrelationChanges, before: Place[], after: Place[], cancelled: string): Promise<void> {
-    for (const [places, difference] of [[before, -1], [after, 1]] as const) {
-      for (const { group, members } of places) {
-        if (group.closes_at === null) continue;
-        for (const id of correlationsOf(members)) {
-          if (id !== cancelled) (await changes.get(id)).pending += difference;
-        }
-      }
+  private async moveUp(tx: Transaction, changes: CorrelationChanges, gone: Joined[]): Promise<void> {
+    const { agent, subscription, key, ordinal } = gone[0]!;
+    const rows = await findMovable(tx.db, { agent, subscription, key, ordinal, gone: gone.length });
+    const before = [...Map.groupBy(rows, ({ id }) => id).values()].map((members): Place => ({ group: members[0]!, members }));
+    const after = closedUp(before);
+    await recount(changes, before, after);
+    // In this order: the members of a group that is closed are in earlier ones by then.
+    for (const place of after) {
+      if (place.members.length === 0) await this.groups.close(tx, place.group);
+      else if (hasChanged(place)) await this.rewrite(tx, place);
     }
-  }
-
-  private async close(tx: Transaction, group: WaitingGroup): Promise<void> {
-    await this.timers.cancel(tx, 'close', group.id);
-    await this.groups.remove(tx, group.id);
   }
 
   private async rewrite(tx: Transaction, { group, members }: Place): Promise<void> {
+    members.sort((one, other) => one.arrived_at - other.arrived_at || one.artifact_seq - other.artifact_seq);
     for (const [position, member] of members.entries()) {
-      await tx.db
-        .updateTable('join_arrivals')
-        .set({ group_id: group.id, ordinal: group.ordinal, position })
-        .where('agent', '=', group.agent)
-        .where('subscription', '=', group.subscription)
-        .where('artifact_seq', '=', member.artifact_seq)
-        .execute();
+      if (member.group_id === group.id && member.position === position) continue;
+      await move(tx.db, { ...member, group_id: group.id, ordinal: group.ordinal, position });
     }
-    await this.restartClock(tx, group, members);
-    await tx.db.updateTable('join_groups').set({ size: members.length }).where('id', '=', group.id).execute();
-  }
-
-  /** The limit runs from the first arrival, which may be another one now. */
-  private async restartClock(tx: Transaction, group: WaitingGroup, members: Member[]): Promise<void> {
-    const openedAt = members[0]!.arrived_at;
-    if (group.closes_at === null || openedAt === group.opened_at) return;
-    const closesAt = openedAt + (group.closes_at - group.opened_at);
-    await tx.db.updateTable('join_groups').set({ opened_at: openedAt, closes_at: closesAt }).where('id', '=', group.id).execute();
-    await this.timers.cancel(tx, 'close', group.id);
-    await this.timers.set(tx, 'close', closesAt, group.id);
+    await this.groups.resize(tx, group, members.length, members[0]!.arrived_at);
   }
 }
-
-const removeOwn = (tx: Transaction, { agent, subscription, key }: Line, correlationId: string): Promise<unknown> =>
-  tx.db
-    .deleteFrom('join_arrivals')
-    .where('correlation_id', '=', correlationId)
-    .where('group_id', 'in', ({ selectFrom }) =>
-      selectFrom('join_groups')
-        .select('id')
-        .where('agent', '=', agent)
-        .where('subscription', '=', subscription)
-        .where('key', '=', key)
-        .where('state', '=', 'waiting'),
-    )
-    .execute();
 
 /** The n-th of each type in the n-th group. */
-function closedUp(places: Place[]): Place[] {
-  const lines = Map.groupBy(places.flatMap(({ members }) => members), ({ type }) => type);
-  return places.map(({ group }, index) => {
-    const members = [...lines.values()].flatMap((line) => line[index] ?? []);
-    return { group, members: members.sort((one, other) => one.artifact_seq - other.artifact_seq) };
-  });
+function closedUp(line: Place[]): Place[] {
+  const types = [...Map.groupBy(line.flatMap(({ members }) => members), ({ type }) => type).values()];
+  return line.map(({ group }, index) => ({ group, members: types.flatMap((members) => members[index] ?? []) }));
 }
 
-const hasSameMembers = (one: Place, other: Place): boolean =>
-  one.members.length === other.members.length && one.members.every(({ artifact_seq }, index) => artifact_seq === other.members[index]!.artifact_seq);
+const hasChanged = ({ group, members }: Place): boolean =>
+  members.length !== group.size || members.some(({ group_id }) => group_id !== group.id);
+
+/** A group with a time limit counts once in each correlation that has a member in it; most count as before in the end. */
+async function recount(changes: CorrelationChanges, before: Place[], after: Place[]): Promise<void> {
+  const differences = new Map<string, number>();
+  for (const [line, difference] of [[before, -1], [after, 1]] as const) {
+    for (const { group, members } of line) {
+      if (group.closes_at === null) continue;
+      for (const id of correlationsOf(members)) differences.set(id, (differences.get(id) ?? 0) + difference);
+    }
+  }
+  for (const [id, difference] of differences) {
+    if (difference !== 0) (await changes.get(id)).pending += difference;
+  }
+}
+
+const OF_MEMBER = ['artifact_seq', 'group_id', 'position', 'type', 'correlation_id', 'arrived_at'] as const;
+
+const findOwn = prepared<{ correlationId: string }, Joined>((db, place) =>
+  db
+    .selectFrom('join_arrivals')
+    .innerJoin('join_groups', 'join_groups.id', 'join_arrivals.group_id')
+    .selectAll('join_groups')
+    .select(OF_MEMBER)
+    .where('correlation_id', '=', place('correlationId'))
+    .orderBy('join_groups.ordinal')
+    .orderBy('position'),
+);
+
+/**
+ * The members of a line's groups from `ordinal` on, in order. Groups of one member end the line, and all these are of one
+ * type: of them as many are needed as there may be gaps before them, and the others stay as they are.
+ */
+const findMovable = prepared<Pick<WaitingGroup, 'agent' | 'subscription' | 'key' | 'ordinal'> & { gone: number }, Joined>((db, place) => {
+  const line = db
+    .selectFrom('join_groups')
+    .where('join_groups.agent', '=', place('agent'))
+    .where('join_groups.subscription', '=', place('subscription'))
+    .where('join_groups.key', '=', place('key'))
+    .where('join_groups.ordinal', '>=', place('ordinal'))
+    .where('state', '=', 'waiting')
+    .orderBy('join_groups.ordinal');
+  const firstToStay = line.select('join_groups.ordinal').where('size', '=', 1).limit(1).offset(place('gone'));
+  return line
+    .innerJoin('join_arrivals', 'join_arrivals.group_id', 'join_groups.id')
+    .selectAll('join_groups')
+    .select(OF_MEMBER)
+    .where(({ eb, fn, lit }) => eb('join_groups.ordinal', '<', fn.coalesce(firstToStay, lit(Number.MAX_SAFE_INTEGER))))
+    .orderBy('position');
+});
+
+const findFirst = prepared<Pick<WaitingGroup, 'id'>, Pick<Member, 'arrived_at'>>((db, place) =>
+  db.selectFrom('join_arrivals').select('arrived_at').where('group_id', '=', place('id')).orderBy('position').limit(1),
+);
+
+const takeOut = prepared<Member, unknown>((db, place) =>
+  db
+    .deleteFrom('join_arrivals')
+    .where('agent', '=', place('agent'))
+    .where('subscription', '=', place('subscription'))
+    .where('artifact_seq', '=', place('artifact_seq')),
+);
+
+const move = prepared<Member, unknown>((db, place) =>
+  db
+    .updateTable('join_arrivals')
+    .set(places(place, ['group_id', 'ordinal', 'position']))
+    .where('agent', '=', place('agent'))
+    .where('subscription', '=', place('subscription'))
+    .where('artifact_seq', '=', place('artifact_seq')),
+);
+
+const shift = prepared<{ id: string; after: number; before: number; by: number }, unknown>((db, place) =>
+  db
+    .updateTable('join_arrivals')
+    .set(({ eb }) => ({ position: eb('position', '-', place('by')) }))
+    .where('group_id', '=', place('id'))
+    .where('position', '>', place('after'))
+    .where('position', '<', place('before')),
+);
