@@ -148,12 +148,13 @@ describe('starling batch run', () => {
     ['an unknown agent', ['--agent', 'nobody'], 'Agent not found: nobody'],
     ['a mapping that is none', ['--agent', 'echo', '--map', 'n'], '--map: must be <column>=<input> (got "n")'],
     ['workers that are no number', ['--agent', 'echo', '--max-workers', 'many'], '--max-workers: must be a number (got "many")'],
-    ['results in a folder that is missing', ['--agent', 'echo', '--out', '/nowhere/results.csv'], '--out: cannot write /nowhere/results.csv (ENOENT)'],
+    ['results in a folder that is missing', ['--agent', 'echo', '--out', '/nowhere/results.csv'], '--out: there is no folder /nowhere; make it, or name another file'],
     ['results in a folder', ['--agent', 'echo', '--out', '/tmp'], '--out: /tmp is no regular file'],
   ])('refuses %s', async (_, options, line) => {
     const csv = folder.write('refused.csv', 'n\n1\n');
     const { code, stdout, stderr } = await starling('batch', 'run', csv, ...options);
     expect({ code, stdout, last: stderr.split('\n').at(-2) }).toEqual({ code: 1, stdout: '', last: line });
+    if (line.startsWith('--out')) expect(stderr).not.toContain('Sending');
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import { createWriteStream } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ClientError } from './client-errors.js';
 import type { Server } from './server.js';
@@ -10,7 +11,7 @@ export async function refuseUnwritable(out: string): Promise<void> {
   if (existing && !existing.isFile()) throw new ClientError(`--out: ${out} is no regular file`);
   const temporary = temporaryName(out);
   try {
-    await new Promise((resolve, reject) => createWriteStream(temporary).on('error', reject).end(resolve));
+    await (await open(temporary, 'w')).close();
   } catch (error) {
     throw notWritable(out, error);
   } finally {
@@ -35,4 +36,7 @@ const temporaryName = (out: string): string => `${out}.${process.pid}.part`;
 
 const isOfTheFile = (error: unknown): boolean => ['open', 'write', 'fsync', 'close', 'rename'].includes((error as NodeJS.ErrnoException).syscall ?? '');
 
-const notWritable = (out: string, error: unknown): ClientError => new ClientError(`--out: cannot write ${out} (${(error as NodeJS.ErrnoException).code})`);
+function notWritable(out: string, error: unknown): ClientError {
+  const { code } = error as NodeJS.ErrnoException;
+  return new ClientError(code === 'ENOENT' ? `--out: there is no folder ${dirname(out)}; make it, or name another file` : `--out: cannot write ${out} (${code})`);
+}
