@@ -7,8 +7,10 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { buildProgram } from '../../src/cli/program.js';
 import { builtProgram } from '../support/built-program.js';
+import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
 import { type Ended, Folder, runProgram } from './run-program.js';
+import { StartedProgram } from './started-program.js';
 
 const CONFIG = `
 types:
@@ -77,7 +79,21 @@ describe('starling publish', () => {
 
 describe('starling run', () => {
   test('prints the completed run', async () => {
-    expect(await printed('run', 'echo', '--inputs', '{"note":"hi"}')).toMatchObject({ status: 'completed', result: { note: 'hi' } });
+    const { code, stdout, stderr } = await starling('run', 'echo', '--inputs', '{"note":"hi"}');
+    const run = JSON.parse(stdout) as { run_id: string };
+    expect(run).toMatchObject({ status: 'completed', result: { note: 'hi' } });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `Run ${run.run_id}\n` });
+  });
+
+  test('tells the id at once; Ctrl-C ends the waiting, and says where the run is seen', async () => {
+    const program = await StartedProgram.start(['run', 'stuck'], { STARLING_URL: service.url });
+    await eventually('the id is there', () => program.stderr.includes('\n'));
+    const [, id] = /^Run (\S+)\n$/.exec(program.stderr)!;
+    program.process.kill('SIGINT');
+    expect(await program.ended).toBe(130);
+    expect(program.stderr.split('\n')[1]).toBe(`The run goes on. To see how it ends: curl ${service.url}/run/${id}`);
+    expect(program.stdout).toBe('');
+    expect(await service.get(`/run/${id}`)).toMatchObject({ status: expect.stringMatching(/^(starting|running)$/) as string });
   });
 
   test('reads the inputs from standard input', async () => {

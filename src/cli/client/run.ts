@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { RunBody } from '../../http/dto/run-body.js';
+import { INTERRUPTED, interruption } from './interruption.js';
 import { readJsonArgument } from './json-argument.js';
 import { patiently } from './patiently.js';
 import type { Server } from './server.js';
@@ -20,16 +21,27 @@ export async function run(agent: string, { inputs = '{}', url, async: atOnce = f
     console.log(started.run_id);
     return;
   }
-  const ended = await endOf(server, started);
+  const signal = interruption();
+  // At once: without it, nobody finds the run of a command that was ended.
+  console.error(`Run ${started.run_id}`);
+  let ended: RunBody;
+  try {
+    ended = await endOf(server, started, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    console.error(`The run goes on. To see how it ends: curl ${server.url}/run/${started.run_id}`);
+    process.exitCode = INTERRUPTED;
+    return;
+  }
   console.log(JSON.stringify(ended, null, 2));
   process.exitCode = ended.status === 'completed' ? 0 : 1;
 }
 
-async function endOf(server: Server, started: RunBody): Promise<RunBody> {
+async function endOf(server: Server, started: RunBody, signal: AbortSignal): Promise<RunBody> {
   let current = started;
   for (let pause = FIRST_LOOK_MS; current.status === 'starting' || current.status === 'running'; pause = Math.min(2 * pause, LOOK_MS)) {
-    await setTimeout(pause);
-    current = await patiently(() => server.get<RunBody>(`/run/${started.run_id}`), console.error);
+    await setTimeout(pause, undefined, { signal });
+    current = await patiently(() => server.get<RunBody>(`/run/${started.run_id}`, signal), console.error, signal);
   }
   return current;
 }
