@@ -124,6 +124,13 @@ describe('starling batch run', () => {
     const run = await starling('batch', 'run', csv, '--agent', 'picky', '--static', JSON.stringify({ mended: at('mended') }), '--out', at('picky.ndjson'));
     expect(run.stdout).toMatch(/ completed: 4 of 4 rows, 2 failed, in /);
     expect(run.code).toBe(1);
+    const id = idIn(run.stdout);
+    expect(run.stderr.split('\n').slice(-4)).toEqual([
+      'Why rows failed:',
+      expect.stringMatching(/^ {2}2 x .*in a bad mood/) as string,
+      `To run the failed rows again: npx starling batch retry-failed ${id} --out ${at('picky.ndjson')} --url ${service.url}`,
+      '',
+    ]);
     const results = readResults(at('picky.ndjson'));
     expect(results.map(({ status }) => status)).toEqual(['completed', 'failed', 'completed', 'failed']);
     expect(results[1]!.error).toContain('in a bad mood');
@@ -139,7 +146,8 @@ describe('starling batch run', () => {
 
   test('ends with 1 where every row failed', async () => {
     const csv = folder.write('failing.csv', 'mood\nbad\n');
-    const { code, stdout } = await starling('batch', 'run', csv, '--agent', 'picky', '--static', '{"mended":"/nowhere"}');
+    const { code, stdout, stderr } = await starling('batch', 'run', csv, '--agent', 'picky', '--static', '{"mended":"/nowhere"}');
+    expect(stderr).toContain(`To save every row's result: npx starling batch watch ${idIn(stdout)} --out results.csv --url ${service.url}\n`);
     expect(stdout).toMatch(/^Batch \S+ failed \(every item failed\): 1 of 1 rows, 1 failed/);
     expect(code).toBe(1);
   });
@@ -148,6 +156,10 @@ describe('starling batch run', () => {
     ['an unknown agent', ['--agent', 'nobody'], 'Agent not found: nobody'],
     ['a mapping that is none', ['--agent', 'echo', '--map', 'n'], '--map: must be <column>=<input> (got "n")'],
     ['workers that are no number', ['--agent', 'echo', '--max-workers', 'many'], '--max-workers: must be a number (got "many")'],
+    ['fields as the options that were typed', ['--agent', 'echo', '--max-workers', '0', '--static', '[]'], '--max-workers: must not be less than 1; --static: must be an object'],
+    ['a separator that is none', ['--agent', 'echo', '--delimiter', '::'], '--delimiter: must be shorter than or equal to 1 characters'],
+    ['a mapped column that is missing', ['--agent', 'echo', '--map', 'max_workers=n'], '--map: there is no column "max_workers"; the header has "n"'],
+    ['a key column that is missing', ['--agent', 'echo', '--row-key', 'id'], '--row-key: there is no column "id"; the header has "n"'],
     ['results in a folder that is missing', ['--agent', 'echo', '--out', '/nowhere/results.csv'], '--out: there is no folder /nowhere; make it, or name another file'],
     ['results in a folder', ['--agent', 'echo', '--out', '/tmp'], '--out: /tmp is no regular file'],
   ])('refuses %s', async (_, options, line) => {
@@ -196,14 +208,14 @@ describe('watching a batch', () => {
     expect(await program.ended).toBe(130);
     expect(program.stdout).toBe('');
     const id = idIn(program.stderr);
-    const command = `starling batch watch ${id} --out '${out}' --url ${service.url}`;
+    const command = `npx starling batch watch ${id} --out '${out}' --url ${service.url}`;
     expect(program.stderr.split('\n').at(-2)).toBe(`The batch goes on. To watch it again: ${command}`);
     expect(existsSync(out)).toBe(false);
     expect(await statusOf(id)).toBe('running');
 
     open();
     const built = await builtProgram();
-    const stdout = execFileSync('sh', ['-c', command.replace('starling', `'${process.execPath}' '${built}'`)], { encoding: 'utf8', stdio: 'pipe' });
+    const stdout = execFileSync('sh', ['-c', command.replace('npx starling', `'${process.execPath}' '${built}'`)], { encoding: 'utf8', stdio: 'pipe' });
     expect(stdout).toContain(`Batch ${id} completed: 3 of 3 rows, 0 failed`);
     expect(readResults(out)).toHaveLength(3);
   });
@@ -270,7 +282,7 @@ if (!hasScript) console.log('no /usr/bin/script (util-linux) here: the terminal 
     await eventually('the bar is there', () => drawings(program.stdout).length > 0);
     program.process.stdin!.write('\u0003');
     expect(await program.ended).toBe(130);
-    expect(program.stdout).toMatch(/\r\nThe batch goes on\. To watch it again: starling batch watch /);
+    expect(program.stdout).toMatch(/\r\nThe batch goes on\. To watch it again: npx starling batch watch /);
     rmSync(at('left.gate'), { force: true });
   });
 });

@@ -1,6 +1,6 @@
 // The built program's commands that talk to a server, as child processes, against the built server as another one.
 import { execFile } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { chmodSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -136,6 +136,16 @@ describe('one line on standard error, and 1', () => {
   test('for a variable that is no address', async () => {
     const { code, stderr } = await runProgram(['run', 'echo'], { env: { STARLING_URL: 'desk' } });
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'STARLING_URL: must be a URL that begins with http:// or https:// (got "desk")\n' });
+  });
+
+  test('names the program as the shell finds it', async () => {
+    const inShell = new Folder();
+    mkdirSync(join(inShell.path, 'node_modules/.bin'), { recursive: true });
+    for (const name of ['starling', 'node_modules/.bin/starling']) chmodSync(inShell.write(name, ''), 0o755);
+    const said = async (PATH: string): Promise<string> => (await runProgram(['run', 'echo', '--url', 'http://127.0.0.1:1'], { env: { PATH } })).stderr;
+    expect(await said(`/nowhere:${inShell.path}`)).toContain('start it with starling serve,');
+    expect(await said(join(inShell.path, 'node_modules/.bin'))).toContain('start it with npx starling serve,');
+    inShell.remove();
   });
 
   /** What a run says of an address where something else answers. */

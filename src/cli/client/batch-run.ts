@@ -1,8 +1,11 @@
+import type { BatchBody } from '../../batches/dto/batch-body.js';
 import { batchRequest, type BatchRequestOptions } from './batch-request.js';
 import { follow } from './follow.js';
+import { INTERRUPTED, interruption } from './interruption.js';
 import { refuseUnwritable } from './results-file.js';
 import { serverAt } from './server-option.js';
-import { refuseUnreadable, upload } from './upload.js';
+import { inTypedOptions } from './typed-options.js';
+import { refuseUnreadable, upload, whereItIsSeen } from './upload.js';
 
 export interface BatchRunOptions extends BatchRequestOptions {
   url?: string;
@@ -15,8 +18,17 @@ export async function runBatch(file: string, { url, out, ...options }: BatchRunO
   const request = await batchRequest(options);
   await refuseUnreadable(file);
   if (out !== undefined) await refuseUnwritable(out);
+  const signal = interruption();
   console.error(`Sending ${file}; the server checks and stores every row before it answers`);
-  const batch = await upload(server, file, request);
+  let batch: BatchBody;
+  try {
+    batch = await upload(server, file, request, signal);
+  } catch (error) {
+    if (!signal.aborted) throw inTypedOptions(error);
+    console.error(`Stopped; ${whereItIsSeen(server)}`);
+    process.exitCode = INTERRUPTED;
+    return;
+  }
   console.error(`Batch ${batch.batch_id}`);
-  await follow(server, batch, out);
+  await follow(server, batch, out, signal);
 }

@@ -17,5 +17,10 @@ export class Refused extends ClientError {
 
 /** No whole answer came. */
 export class Unreachable extends ClientError {
-  override readonly name = 'Unreachable';
+  override readonly name: string = 'Unreachable';
+}
+
+/** The connection was there, and ended before the answer was whole: the server may have taken the request. */
+export class AnswerLost extends Unreachable {
+  override readonly name = 'AnswerLost';
 }

@@ -38,6 +38,10 @@ function addBatchCommands(batch: Command): void {
     .option(...OUT)
     .action(failing(async (file: string, options: BatchRunOptions) => (await import('./batch-run.js')).runBatch(file, options)));
 
+  toServer(batch.command('list'))
+    .description('print the newest batches, a line each, the newest first')
+    .action(failing(async (options: object) => (await import('./batch-list.js')).listBatches(options)));
+
   toServer(batch.command('watch'))
     .description('watch a batch until it has ended; Ctrl-C stops the watching alone')
     .argument('<id>', "the batch's id")

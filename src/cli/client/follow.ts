@@ -1,39 +1,41 @@
 import type { BatchBody } from '../../batches/dto/batch-body.js';
-import { DEFAULT_SERVER_URL } from '../../config/server-url.js';
-import { patiently } from './patiently.js';
+import { ClientError } from './client-errors.js';
+import { failureReasons } from './failure-reasons.js';
+import { INTERRUPTED } from './interruption.js';
+import { isAway, patiently } from './patiently.js';
 import { PlainProgress } from './plain-progress.js';
 import { ProgressBar } from './progress-bar.js';
 import type { Progress } from './progress.js';
 import { summaryOf } from './progress-text.js';
 import { saveResults } from './results-file.js';
 import type { Server } from './server.js';
+import { typedCommand } from './typed-command.js';
 import { watchBatch } from './watch-batch.js';
 
-/** As shells count the end by Ctrl-C. */
-const INTERRUPTED = 130;
-
 /**
- * Watches a batch to its end, saves its results to `out`, prints a line that sums it up, and sets the exit code: 1 where rows
- * failed or it did not complete. Ctrl-C ends the watching alone.
+ * Watches a batch to its end, saves its results to `out`, prints a line that sums it up, says why rows failed, and sets the
+ * exit code: 1 where rows failed or it did not complete. The signal, which Ctrl-C aborts, ends the watching alone.
  */
-export async function follow(server: Server, batch: BatchBody, out: string | undefined): Promise<void> {
-  const interruption = new AbortController();
-  const interrupt = (): void => interruption.abort();
-  // Stays on: npm passes a terminal's Ctrl-C on, and the second one of the same keystroke must not kill.
-  process.on('SIGINT', interrupt);
+export async function follow(server: Server, batch: BatchBody, out: string | undefined, signal: AbortSignal): Promise<void> {
   // Beside the output, which scripts read.
   const progress = process.stderr.isTTY ? new ProgressBar(process.stderr) : new PlainProgress(process.stderr);
+  const say = (line: string): void => progress.say(line);
+  const again = typedCommand(server.url, 'batch', 'watch', batch.batch_id, ...outWords(out));
+  let ended: BatchBody;
   try {
-    const ended = await watchAndSave(server, batch, out, progress, interruption.signal);
-    console.log(`${summaryOf(ended)}${out === undefined ? '' : `; results in ${out}`}`);
-    process.exitCode = ended.status === 'completed' && ended.failed_items === 0 ? 0 : 1;
+    ended = await watchAndSave(server, batch, out, progress, signal);
   } catch (error) {
-    if (!interruption.signal.aborted) throw error;
-    progress.say(`The batch goes on. To watch it again: ${watchCommand(server, batch.batch_id, out)}`);
-    process.exitCode = INTERRUPTED;
-  } finally {
     progress.end();
+    if (signal.aborted) {
+      say(`The batch goes on. To watch it again: ${again}`);
+      process.exitCode = INTERRUPTED;
+      return;
+    }
+    throw isAway(error) ? new ClientError(`${error.message}; the batch goes on when the server starts again, and to watch it then: ${again}`) : error;
   }
+  console.log(`${summaryOf(ended)}${out === undefined ? '' : `; results in ${out}`}`);
+  process.exitCode = ended.status === 'completed' && ended.failed_items === 0 ? 0 : 1;
+  if (ended.failed_items > 0) await explain(server, ended, out, say);
 }
 
 async function watchAndSave(server: Server, first: BatchBody, out: string | undefined, progress: Progress, signal: AbortSignal): Promise<BatchBody> {
@@ -43,9 +45,11 @@ async function watchAndSave(server: Server, first: BatchBody, out: string | unde
   return ended;
 }
 
-function watchCommand(server: Server, id: string, out: string | undefined): string {
-  const url = server.url === DEFAULT_SERVER_URL ? [] : ['--url', server.url];
-  return ['starling', 'batch', 'watch', id, ...(out === undefined ? [] : ['--out', out]), ...url].map(shellWord).join(' ');
+async function explain(server: Server, ended: BatchBody, out: string | undefined, say: (line: string) => void): Promise<void> {
+  const { batch_id: id } = ended;
+  for (const line of await failureReasons(server, ended)) say(line);
+  if (out === undefined) say(`To save every row's result: ${typedCommand(server.url, 'batch', 'watch', id, '--out', 'results.csv')}`);
+  say(`To run the failed rows again: ${typedCommand(server.url, 'batch', 'retry-failed', id, ...outWords(out))}`);
 }
 
-const shellWord = (word: string): string => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+const outWords = (out: string | undefined): string[] => (out === undefined ? [] : ['--out', out]);

@@ -30,4 +30,5 @@ export async function patiently<T>(ask: () => Promise<T>, say: (line: string) =>
   }
 }
 
-const isAway = (error: unknown): error is Error => error instanceof Unreachable || (error instanceof Refused && AWAY.includes(error.status));
+/** The server is not there for now, which may change. */
+export const isAway = (error: unknown): error is Error => error instanceof Unreachable || (error instanceof Refused && AWAY.includes(error.status));

@@ -7,7 +7,7 @@ const EVERY_MS = 10_000;
 
 /** A line at first, and every ten seconds, for logs. */
 export class PlainProgress implements Progress {
-  private readonly pace = new Pace();
+  private pace = new Pace();
   private lastLineAt = -Infinity;
 
   constructor(private readonly stream: NodeJS.WritableStream) {}
@@ -22,6 +22,10 @@ export class PlainProgress implements Progress {
 
   say(line: string): void {
     this.stream.write(`${line}\n`);
+  }
+
+  forgetPace(): void {
+    this.pace = new Pace();
   }
 
   end(): void {

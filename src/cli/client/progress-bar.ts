@@ -14,7 +14,7 @@ const USUAL_COLUMNS = 80;
 
 /** A bar that is drawn in place. */
 export class ProgressBar implements Progress {
-  private readonly pace = new Pace();
+  private pace = new Pace();
   private bar: SingleBar | null = null;
 
   constructor(private readonly stream: NodeJS.WriteStream) {}
@@ -31,6 +31,10 @@ export class ProgressBar implements Progress {
   say(line: string): void {
     this.end();
     this.stream.write(`${line}\n`);
+  }
+
+  forgetPace(): void {
+    this.pace = new Pace();
   }
 
   end(): void {

@@ -5,6 +5,8 @@ export interface Progress {
   show(batch: BatchBody): void;
   /** One line that stays. */
   say(line: string): void;
+  /** What was seen so far says nothing of the time that is left. */
+  forgetPace(): void;
   /** Leaves the last state standing. */
   end(): void;
 }

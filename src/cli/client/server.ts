@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, FormData, request } from 'undici';
 import type { JsonObject } from '../../common/json.js';
-import { ClientError, Refused, Unreachable } from './client-errors.js';
+import { AnswerLost, ClientError, Refused, Unreachable } from './client-errors.js';
+import { programName } from './typed-command.js';
 
 export interface Answer<T> {
   body: T;
@@ -31,10 +32,10 @@ export class Server {
   }
 
   /** Sends JSON, or a form that is read from disk as it goes. */
-  post<T>(path: string, body: JsonObject | FormData | null, headers: Record<string, string> = {}): Promise<Answer<T>> {
+  post<T>(path: string, body: JsonObject | FormData | null, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Answer<T>> {
     const isJson = body !== null && !(body instanceof FormData);
     const content = isJson ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers } } : { body, headers };
-    return this.answerOf<T>({ method: 'POST', ...content }, path);
+    return this.answerOf<T>({ method: 'POST', ...content, ...(signal && { signal }) }, path);
   }
 
   /** The body of an answer as it comes. An error of the stream is the connection's. */
@@ -49,10 +50,10 @@ export class Server {
     // A DOMException's code is a number that nobody knows.
     const reason = typeof code === 'string' ? code : message;
     if (NOT_CONNECTED.includes(reason)) {
-      return new Unreachable(`the server at ${this.url} cannot be reached (${reason}); start it with starling serve, or name another one with --url`);
+      return new Unreachable(`the server at ${this.url} cannot be reached (${reason}); start it with ${programName()} serve, or name another one with --url`);
     }
     const doubt = method === 'POST' ? '; look whether it took the request before you send it again' : '';
-    return new Unreachable(`the server at ${this.url} went away before its answer was whole (${reason})${doubt}`);
+    return new AnswerLost(`the server at ${this.url} went away before its answer was whole (${reason})${doubt}`);
   }
 
   private async answerOf<T>(options: Request, path: string): Promise<Answer<T>> {

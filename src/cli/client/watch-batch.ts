@@ -13,10 +13,15 @@ export const lookAt = (server: Server, id: string, signal?: AbortSignal): Promis
 /** Shows how a batch goes on until it has ended, through a restart of the server too. */
 export async function watchBatch(server: Server, first: BatchBody, progress: Progress, signal: AbortSignal): Promise<BatchBody> {
   let batch = first;
+  // The time that the server was away says nothing of how fast the batch goes on.
+  const interrupted = (line: string): void => {
+    progress.say(line);
+    progress.forgetPace();
+  };
   progress.show(batch);
   for (let pause = FIRST_LOOK_MS; batch.status === 'starting' || batch.status === 'running'; pause = Math.min(2 * pause, LOOK_MS)) {
     await setTimeout(pause, undefined, { signal });
-    batch = await patiently(() => lookAt(server, first.batch_id, signal), (line) => progress.say(line), signal);
+    batch = await patiently(() => lookAt(server, first.batch_id, signal), interrupted, signal);
     progress.show(batch);
   }
   return batch;

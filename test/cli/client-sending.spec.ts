@@ -1,0 +1,127 @@
+// `starling batch run` and `watch` where answers do not come: the built program against the built server behind a real proxy
+// that cuts connections, and against servers of the test's own where the real one cannot be made to do so in time.
+import { existsSync } from 'node:fs';
+import { createServer, request as httpRequest, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { builtProgram } from '../support/built-program.js';
+import { eventually } from '../support/eventually.js';
+import { Service } from '../support/service.js';
+import { type Ended, Folder, runProgram } from './run-program.js';
+import { StartedProgram } from './started-program.js';
+
+const CONFIG = `
+types:
+  Row: { schema: { type: object, properties: { n: { type: integer } } } }
+agents:
+  echo: { consumes: [{ types: [Row] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: payload } }
+`;
+
+const folder = new Folder();
+const listeners: Server[] = [];
+let service: Service;
+let csv: string;
+beforeAll(async () => {
+  await builtProgram();
+  csv = folder.write('rows.csv', 'n\n1\n2\n');
+  service = await Service.start(['--config', folder.write('starling.yaml', CONFIG), '--database-url', `sqlite:${join(folder.path, 'a.db')}`]);
+}, 180_000);
+afterAll(async () => {
+  for (const listener of listeners) listener.close().closeAllConnections();
+  await service?.kill();
+  folder.remove();
+});
+
+async function listening(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  listeners.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const starling = (...args: string[]): Promise<Ended> => runProgram(args, { env: { STARLING_URL: service.url } });
+
+const listed = async (): Promise<{ batch_id: string; created_at: string }[]> =>
+  (await service.get<{ items: { batch_id: string; created_at: string }[] }>('/api/v1/batches')).items;
+
+test('batch list prints nothing but a hint where there are none, then a line each, the newest first', async () => {
+  const empty = await starling('batch', 'list');
+  expect(empty).toEqual({ code: 0, stdout: '', stderr: 'no batches yet; npx starling batch run makes one\n' });
+  expect((await starling('batch', 'run', csv, '--agent', 'echo')).code).toBe(0);
+  expect((await starling('batch', 'run', csv, '--agent', 'echo')).code).toBe(0);
+  const batches = await listed();
+  expect(batches).toHaveLength(2);
+  const lines = batches.map(({ batch_id: id, created_at: at }) => `${id}  echo  completed  2/2 rows, 0 failed  ${at}\n`);
+  expect(await starling('batch', 'list')).toEqual({ code: 0, stdout: lines.join(''), stderr: '' });
+});
+
+test('a file whose answer is lost is sent again, and makes one batch', async () => {
+  const before = (await listed()).length;
+  let posts = 0;
+  const url = await listening((request, response) => {
+    const isLost = request.method === 'POST' && ++posts === 1;
+    const onward = httpRequest(service.url + request.url!, { method: request.method!, headers: request.headers }, (answer) => {
+      if (isLost) return void answer.resume().on('end', () => request.socket.destroy());
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(onward);
+  });
+  const { code, stdout, stderr } = await starling('batch', 'run', csv, '--agent', 'echo', '--url', url);
+  expect(stdout).toContain(' completed: 2 of 2 rows, 0 failed');
+  expect(stderr).toContain('\nThe answer was lost; sending the file again, which makes no second batch\n');
+  expect({ code, posts, batches: (await listed()).length }).toEqual({ code: 0, posts: 2, batches: before + 1 });
+});
+
+test('Ctrl-C while the file is sent says that it may still be taken in, and where that is seen', async () => {
+  let isSent = false;
+  const url = await listening((request) => void request.resume().on('end', () => (isSent = true)));
+  const program = await StartedProgram.start(['batch', 'run', csv, '--agent', 'echo', '--url', url]);
+  await eventually('the file is sent', () => isSent);
+  program.process.kill('SIGINT');
+  expect(await program.ended).toBe(130);
+  expect(program.stderr.split('\n').slice(1)).toEqual([
+    `Stopped; the server may still take the file in: npx starling batch list --url ${url} shows the batch when it has`,
+    '',
+  ]);
+});
+
+/** Answers for one batch that runs, whose rows are for the test to say; null cuts the connection. */
+const running = (completed: () => number | null): Promise<string> =>
+  listening((request, response) => {
+    const done = completed();
+    if (done === null) return void request.socket.destroy();
+    const status = done === 1_000 ? 'completed' : 'running';
+    const counts = { total_items: 1_000, completed_items: done, failed_items: 0, progress_percentage: done / 10 };
+    response.end(JSON.stringify({ batch_id: 'b-1', status, ...counts, results: [] }));
+  });
+
+// A pseudo terminal comes from `script`, as in client-batch.spec.ts.
+const onLinux = process.platform === 'linux' && existsSync('/usr/bin/script') ? test : test.skip;
+
+onLinux('the time that is left does not count the time that the server was away', async () => {
+  let completed: number | null = 0;
+  const url = await running(() => completed);
+  const program = await StartedProgram.onTerminal(120, ['batch', 'watch', 'b-1', '--url', url]);
+  const drawn = (text: string): boolean => program.stdout.includes(text);
+  await eventually('it watches', () => drawn('0/1,000 rows'));
+  completed = 400;
+  await eventually('it tells a rate', () => /400\/1,000 rows, [\d.]+\/s/.test(program.stdout));
+  completed = null;
+  await eventually('the server is away', () => drawn('asking again'));
+  completed = 500;
+  await eventually('the server is back', () => drawn('500/1,000 rows'));
+  completed = 1_000;
+  expect(await program.ended).toBe(0);
+  expect(/500\/1,000 rows, [^\r\n]*?failed[^\r\n\u001b]*/.exec(program.stdout)![0]).toBe('500/1,000 rows, 0 failed');
+});
+
+test('watching that gives up after a minute says how to go on', async () => {
+  let looks = 0;
+  const url = await running(() => (++looks === 1 ? 0 : null));
+  const program = await StartedProgram.start(['batch', 'watch', 'b-1', '--out', join(folder.path, 'out.csv'), '--url', url]);
+  expect(await program.ended).toBe(1);
+  const command = `npx starling batch watch b-1 --out ${join(folder.path, 'out.csv')} --url ${url}`;
+  expect(program.stderr.split('\n').at(-2)).toMatch(/^the server at \S+ went away before its answer was whole/);
+  expect(program.stderr.endsWith(`; the batch goes on when the server starts again, and to watch it then: ${command}\n`)).toBe(true);
+}, 90_000);
