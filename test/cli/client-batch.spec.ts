@@ -157,7 +157,7 @@ describe('starling batch run', () => {
     ['a mapping that is none', ['--agent', 'echo', '--map', 'n'], '--map: must be <column>=<input> (got "n")'],
     ['workers that are no number', ['--agent', 'echo', '--max-workers', 'many'], '--max-workers: must be a number (got "many")'],
     ['fields as the options that were typed', ['--agent', 'echo', '--max-workers', '0', '--static', '[]'], '--max-workers: must not be less than 1; --static: must be an object'],
-    ['a separator that is none', ['--agent', 'echo', '--delimiter', '::'], '--delimiter: must be shorter than or equal to 1 characters'],
+    ['a separator that is none', ['--agent', 'echo', '--delimiter', '::'], '--delimiter: must be exactly one character'],
     ['a mapped column that is missing', ['--agent', 'echo', '--map', 'max_workers=n'], '--map: there is no column "max_workers"; the header has "n"'],
     ['a key column that is missing', ['--agent', 'echo', '--row-key', 'id'], '--row-key: there is no column "id"; the header has "n"'],
     ['results in a folder that is missing', ['--agent', 'echo', '--out', '/nowhere/results.csv'], '--out: there is no folder /nowhere; make it, or name another file'],

@@ -1,11 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsInt, IsObject, IsString, Length, Max, Min, ValidateBy } from 'class-validator';
+import { IsBoolean, IsInt, IsObject, IsString, Max, Min, ValidateBy } from 'class-validator';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
 import { IfGiven } from '../../http/if-given.js';
 import { Opaque } from '../../http/opaque.js';
 
 export const DEFAULT_WORKERS = 5;
 const MOST_WORKERS = 1_000;
+
+const isOneCharacter = (value: unknown): boolean => typeof value === 'string' && [...value].length === 1;
 
 const isMapping = (value: unknown): boolean => isJsonObject(value) && Object.values(value).every((name) => typeof name === 'string');
 
@@ -64,8 +66,7 @@ export class BatchRequest {
 
   @ApiProperty({ description: 'What separates the fields of a CSV line: one character', type: String, required: false, default: ',', minLength: 1, maxLength: 1, example: ',' })
   @IfGiven()
-  @IsString()
-  @Length(1, 1)
+  @ValidateBy({ name: 'isDelimiter', validator: { validate: isOneCharacter, defaultMessage: () => 'must be exactly one character' } })
   delimiter?: string;
 
   @ApiProperty({ description: 'A column: rows with an equal value run once, the others repeat its result', type: String, required: false, example: 'text' })
