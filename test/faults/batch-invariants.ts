@@ -36,7 +36,7 @@ export const rowsComingIn = (path: string): number =>
 export const batchIds = (path: string): Map<string, string> => inspect(path, (rows) => new Map(named(rows).map(({ name, id }) => [name, id])));
 
 const named = (rows: Rows): { id: string; name: string }[] =>
-  rows(`select b.id, json_extract(r.inputs, '$.batch') as name from batches b left join batch_rows r on r.batch_seq = b.seq and r.position = 0`);
+  rows(`select id, json_extract(static_inputs, '$.batch') as name from batches`);
 
 function inspect<T>(path: string, look: (rows: Rows) => T): T {
   const database = new DatabaseSync(path, { readOnly: true });
