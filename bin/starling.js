@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=16 --v8-pool-size=1 --no-maglev
+#!/usr/bin/env -S node --max-semi-space-size=16 --v8-pool-size=1 --no-maglev --heap-growing-percent=50
 // The flags keep the process small (docs/performance.md); V8 takes them at its start alone, so they stand in the line above.
 // `node bin/starling.js` works as well, and takes more memory.
 import { existsSync } from 'node:fs';

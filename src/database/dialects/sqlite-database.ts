@@ -14,7 +14,7 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
  * kept costs several times as much; writes go to the ends of a few trees.
  */
 const READER_CACHE = 64_000;
-const WRITER_CACHE = 8_000;
+const WRITER_CACHE = 4_000;
 
 /** SQLite's result codes. */
 const BUSY = 5;
