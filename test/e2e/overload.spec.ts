@@ -49,10 +49,13 @@ describe('more work than there is room for', () => {
       await post('/api/v1/artifacts', { type: 'Gate' }),
       await post('/api/v1/artifacts/sync', { type: 'Gate' }),
       await post('/api/v1/agents/gate/run', { inputs: [{ type: 'Gate', payload: {} }] }),
+      await post('/run/flock', { agent_name: 'gate', inputs: {} }),
+      await post('/run/batch', { agent_name: 'gate', batch_inputs: [{}] }),
     ];
-    expect(refused.map(({ status, body, headers }) => [status, body, headers['retry-after']])).toEqual(Array(3).fill([503, { detail }, '5']));
+    expect(refused.map(({ status, body, headers }) => [status, body, headers['retry-after']])).toEqual(Array(5).fill([503, { detail }, '5']));
     expect(await stored()).toBe(before);
     expect(await board.status('refused')).toMatchObject({ state: 'not_found' });
+    for (const list of ['runs', 'batches']) expect((await board.http.get(`/api/v1/${list}`)).body).toMatchObject({ items: [] });
 
     for (let opened = 0; opened < 3; opened += 1) {
       await eventually('the next one runs', () => shared.openGate.length > opened);
