@@ -55,10 +55,8 @@ export class Invocations {
       inputs.push((await this.writer.insert(tx, draft))!);
       this.writer.count(correlation, draft);
     }
-    const { agent, priority, batch } = subscription;
-    const execution = { agent, priority, correlationId, inputs, batch: batch !== null, direct: invocation.direct };
     // The correlation is new, so that no limit can have been reached in it.
-    const executionId = (await this.executions.add(tx, changes, execution))!;
+    const executionId = (await this.executions.add(tx, changes, { subscription, correlationId, inputs, direct: invocation.direct }))!;
     return { executionId, opening: correlation.opening };
   }
 

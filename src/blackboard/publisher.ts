@@ -120,14 +120,7 @@ export class Publisher {
       if (subscription.batch) await this.windows.arrive(tx, changes, subscription, artifact);
       else if (isJoin(subscription)) await this.joins.arrive(tx, changes, subscription, { ...artifact, key });
       else {
-        await this.executions.add(tx, changes, {
-          agent: subscription.agent,
-          priority: subscription.priority,
-          correlationId: artifact.correlationId,
-          inputs: [artifact.seq],
-          batch: false,
-          direct: false,
-        });
+        await this.executions.add(tx, changes, { subscription, correlationId: artifact.correlationId, inputs: [artifact.seq], direct: false });
       }
     }
   }

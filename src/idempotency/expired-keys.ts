@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Clock } from '../common/clock.js';
 import { LOGGER, type Logger } from '../common/logger.js';
+import { OneAtATime } from '../common/one-at-a-time.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
 
@@ -11,8 +12,7 @@ const BATCH = 500;
 /** Removes expired keys, so that the table does not grow without end. */
 @Injectable()
 export class ExpiredKeys implements OnModuleDestroy {
-  private running: Promise<void> | null = null;
-  private stopped = false;
+  private readonly work = new OneAtATime(() => this.removeAll());
 
   constructor(
     private readonly clock: Clock,
@@ -24,19 +24,17 @@ export class ExpiredKeys implements OnModuleDestroy {
   /** Returns when all that has expired is gone. */
   @Interval(EVERY_MS)
   remove(): Promise<void> {
-    this.running ??= this.removeAll().finally(() => (this.running = null));
-    return this.running;
+    return this.work.run();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    this.stopped = true;
-    await this.running;
+  onModuleDestroy(): Promise<void> {
+    return this.work.stop();
   }
 
   private async removeAll(): Promise<void> {
     try {
       let removed = BATCH;
-      while (removed === BATCH && !this.stopped) {
+      while (removed === BATCH && !this.work.stopped) {
         removed = await this.unitOfWork.run((tx) => this.keys.removeExpired(tx, this.clock.now(), BATCH));
       }
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { Test } from 'supertest';
 import { startApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { check, detail, timestamp, UNKNOWN_ID, uuid } from './rows.js';
 
 const CONFIG = `
 types:
@@ -32,14 +33,6 @@ agents:
 
 const SLOW = `export default (_inputs, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));`;
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const uuid = expect.stringMatching(UUID) as string;
-const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
-const UNKNOWN_ID = '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80';
-
-/** One row: what is asked, and the status and body that answer it. */
-type Row = [rule: string, ask: () => Test, status: number, body: unknown];
-
 /**
  * Interface A as rest-api.md and wire-decisions.md have it, row by row. Real: the application, its SQLite file, HTTP, expression
  * and function agents.
@@ -70,16 +63,6 @@ describe('Interface A', () => {
   const batch = (body: object): Test => app.http.post('/run/batch').send(body);
   const pick = (body: object = {}): Test => run({ agent_name: 'picker', ...body });
   const pickAll = (body: object = {}): Test => batch({ agent_name: 'picker', batch_inputs: [{ n: 1 }], ...body });
-  const detail = (text: string | RegExp): object => ({ detail: typeof text === 'string' ? text : (expect.stringMatching(text) as string) });
-
-  const check = (rows: Row[]): void => {
-    it.each(rows)('%s', async (_rule, ask, status, body) => {
-      const response = await ask();
-      expect([response.status, response.body]).toEqual([status, body]);
-      expect(response.headers['x-request-id']).toMatch(UUID);
-      expect(response.headers['content-type']).toMatch(/^application\/json/);
-    });
-  };
 
   const completed = (result: unknown): object => ({ run_id: uuid, status: 'completed', result, started_at: timestamp, completed_at: timestamp });
 

@@ -1,6 +1,7 @@
 import type { Test } from 'supertest';
 import { startApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { check, detail, timestamp, UNKNOWN_ID, UUID, uuid } from './rows.js';
 
 const CONFIG = `
 types:
@@ -36,16 +37,7 @@ agents:
 
 const SLOW = `export default (_inputs, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));`;
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const uuid = expect.stringMatching(UUID) as string;
-const timestamp = expect.stringMatching(TIMESTAMP) as string;
-
 const MESSAGE = { type: 'CustomerMessage', payload: { text: 'Where is my card?' } };
-const UNKNOWN_ID = '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80';
-
-/** One row: what is asked, and the status and body that answer it. */
-type Row = [rule: string, ask: () => Test, status: number, body: unknown];
 
 /**
  * Interface B as rest-api.md and wire-decisions.md have it, row by row. Real: the application, its SQLite file, HTTP, expression
@@ -66,18 +58,8 @@ describe('Interface B', () => {
   const post = (path: string, body: object = {}): Test => app.http.post(path).send(body);
   const publish = (body: object = {}): Test => post('/api/v1/artifacts', body);
   const publishSync = (body: object = {}): Test => post('/api/v1/artifacts/sync', body);
-  const detail = (text: string | RegExp): object => ({ detail: typeof text === 'string' ? text : (expect.stringMatching(text) as string) });
   const items = async (query: string): Promise<Record<string, unknown>[]> =>
     ((await get(`/api/v1/artifacts?${query}`)).body as { items: Record<string, unknown>[] }).items;
-
-  const check = (rows: Row[]): void => {
-    it.each(rows)('%s', async (_rule, ask, status, body) => {
-      const response = await ask();
-      expect([response.status, response.body]).toEqual([status, body]);
-      expect(response.headers['x-request-id']).toMatch(UUID);
-      expect(response.headers['content-type']).toMatch(/^application\/json/);
-    });
-  };
 
   describe('POST /api/v1/artifacts', () => {
     check([

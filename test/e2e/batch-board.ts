@@ -75,3 +75,7 @@ export const openAll = (batches: string[], isOver: () => Promise<boolean>): Prom
     batches.flatMap(gatesOf).forEach((gate) => gate.open());
     return isOver();
   });
+
+/** Opens the gates of these rows until their batches have ended. */
+export const finish = (board: Board, ids: string[], names: string[]): Promise<void> =>
+  openAll(names, async () => (await Promise.all(ids.map((id) => show(board, id, { results_limit: 0 })))).every(({ completed_at }) => completed_at !== undefined));

@@ -1,6 +1,6 @@
 import { eventually } from '../support/eventually.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
-import { type Batch, ended, GATE, type Gate, gatesOf, openAll, orders, send, show, started } from './batch-board.js';
+import { type Batch, finish, GATE, type Gate, gatesOf, openAll, orders, send, show, started } from './batch-board.js';
 import { Board, tally } from './board.js';
 
 const CONFIG = `
@@ -53,10 +53,6 @@ describe('a batch and its workers', () => {
     return (await Promise.all(runs)).reduce((one, other) => one + other);
   };
 
-  const finish = async (ids: string[], names: string[]): Promise<void> => {
-    await openAll(names, async () => (await Promise.all(ids.map((id) => show(board, id, { results_limit: 0 })))).every(({ completed_at }) => completed_at !== undefined));
-  };
-
   it('goes from starting through running to completed, with its progress and the results so far', async () => {
     const answer = await board.http.post('/run/batch').send({ agent_name: 'gate', batch_inputs: orders(4, { batch: 'steps' }), max_workers: 2 }).expect(200);
     const id = (answer.body as Batch).batch_id;
@@ -74,7 +70,7 @@ describe('a batch and its workers', () => {
     expect(half).not.toHaveProperty('completed_at');
     expect(half.results.map(({ index, status }) => [index, status])).toEqual([[1, 'completed'], [2, 'failed']]);
 
-    await finish([id], ['steps']);
+    await finish(board, [id], ['steps']);
     const batch = await show(board, id);
     expect(batch).toMatchObject({ status: 'completed', completed_items: 4, failed_items: 1, progress_percentage: 100, started_at: half.started_at });
     expect(batch.results.map(({ index, status, result, error }) => [index, status, result?.n ?? error])).toEqual([
@@ -97,7 +93,7 @@ describe('a batch and its workers', () => {
       expect(await openRuns(id)).toBe(most);
       open(gatesOf(name)[count]!);
     }
-    await finish([id], [name]);
+    await finish(board, [id], [name]);
     expect(gatesOf(name).map(({ n }) => n).sort((one, other) => one - other)).toEqual(orders(12).map((_, n) => n));
   });
 
@@ -111,7 +107,7 @@ describe('a batch and its workers', () => {
     await started('two', 2);
     expect(await openRuns(one)).toBe(2);
     expect(await openRuns(two)).toBe(2);
-    await finish([one, two], ['one', 'two']);
+    await finish(board, [one, two], ['one', 'two']);
     for (const id of [one, two]) expect(await show(board, id)).toMatchObject({ status: 'completed', completed_items: 12 });
   });
 
@@ -119,7 +115,7 @@ describe('a batch and its workers', () => {
     const ids = [await send(board, 'gate', orders(6, { batch: 'here' }), { max_workers: 10 }), await send(board, 'other', orders(6, { batch: 'there' }), { max_workers: 10 })];
     await started('here', 5);
     await started('there', 5);
-    await finish(ids, ['here', 'there']);
+    await finish(board, ids, ['here', 'there']);
   });
 
   it('does not hold up what is published to the same agent meanwhile', async () => {
@@ -134,7 +130,7 @@ describe('a batch and its workers', () => {
     }
     expect(gatesOf('long')).toHaveLength(5);
     expect(await show(board, id)).toMatchObject({ status: 'running', completed_items: 0 });
-    await finish([id], ['long']);
+    await finish(board, [id], ['long']);
   });
 
   it('comes after what somebody waits for, with the agents that follow too', async () => {
@@ -148,7 +144,7 @@ describe('a batch and its workers', () => {
     expect(gatesOf('below')).toHaveLength(1);
     open(gatesOf('urgent')[0]!);
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
-    await finish([id], ['below']);
+    await finish(board, [id], ['below']);
   });
 
   describe('when it is cancelled', () => {
@@ -178,7 +174,7 @@ describe('a batch and its workers', () => {
       await eventually('the interactive run has ended', async () => ((await board.http.get(`/run/${interactive.run_id}`)).body as { status: string }).status === 'completed');
       // Rows of the cancelled batch would have come before all of these.
       const next = await send(board, 'gate', orders(10, { batch: 'next' }), { max_workers: 3 });
-      await finish([next], ['next']);
+      await finish(board, [next], ['next']);
       expect(gatesOf('stopped')).toHaveLength(4);
       expect((await board.http.get(`/batch/${id}`)).body).toMatchObject({ status: 'cancelled', completed_items: 1 });
     });
@@ -190,134 +186,8 @@ describe('a batch and its workers', () => {
       expect(items[0]!.batch_id).toBe(id);
       await board.http.post(`/run/${items[0]!.run_id}/cancel`).expect(200);
       await started('partly', 2);
-      await finish([id], ['partly']);
+      await finish(board, [id], ['partly']);
       expect(await show(board, id)).toMatchObject({ status: 'completed', completed_items: 2, failed_items: 0, results: [{ index: 1 }, { index: 2 }] });
-    });
-  });
-
-  describe('when its failed items are retried', () => {
-    const TOTAL = 40;
-    const isTenth = (n: number): boolean => n % 10 === 7;
-    const retry = (id: string) => board.http.post(`/batch/${id}/retry-failed`);
-
-    it('runs only those again, and counts right all the way', async () => {
-      const id = await send(board, 'gate', orders(TOTAL, { batch: 'retried' }), { max_workers: 3 });
-      const early = await retry(id);
-      expect([early.status, early.body]).toEqual([409, { detail: `Batch ${id} is still running; retry its failed items when it has ended` }]);
-      for (let count = 0; count < TOTAL; count += 1) {
-        await started('retried', count + 1);
-        const gate = gatesOf('retried')[count]!;
-        if (isTenth(gate.n)) gate.fail();
-        else gate.open();
-      }
-      const before = await ended(board, id);
-      expect(before).toMatchObject({ status: 'completed', completed_items: TOTAL, failed_items: 4, progress_percentage: 100 });
-
-      const answer = await retry(id);
-      expect([answer.status, answer.body]).toEqual([
-        200,
-        { batch_id: id, status: 'running', total_items: TOTAL, completed_items: TOTAL - 4, failed_items: 0, progress_percentage: 90, results: [], started_at: before.started_at },
-      ]);
-      await started('retried', TOTAL + 3);
-      const during = await show(board, id);
-      expect(during).toMatchObject({ status: 'running', completed_items: TOTAL - 4, failed_items: 0, progress_percentage: 90 });
-      expect(during.results).toEqual(before.results.filter(({ index }) => !isTenth(index)));
-      expect((await show(board, id, { results_offset: 7, results_limit: 1 })).results).toMatchObject([{ index: 8 }]);
-      expect((await show(board, id, { results_status: 'failed' })).results).toEqual([]);
-
-      const again = gatesOf('retried').slice(TOTAL);
-      again[0]!.open();
-      again[1]!.fail();
-      again[2]!.open();
-      await started('retried', TOTAL + 4);
-      gatesOf('retried')[TOTAL + 3]!.open();
-      const after = await ended(board, id);
-      expect(after).toMatchObject({ status: 'completed', completed_items: TOTAL, failed_items: 1, progress_percentage: 100 });
-      expect(after.results.map(({ index }) => index)).toEqual(before.results.map(({ index }) => index));
-      for (const [index, item] of after.results.entries()) {
-        if (isTenth(index)) expect(item.run_id).not.toBe(before.results[index]!.run_id);
-        else expect(item).toEqual(before.results[index]);
-      }
-      expect(after.results.filter(({ status }) => status === 'failed').map(({ index }) => index)).toEqual([again[1]!.n]);
-      expect((await board.http.get(`/run/${before.results[7]!.run_id}`)).body).toMatchObject({ status: 'failed' });
-
-      const starts = tally(gatesOf('retried').map(({ n }) => String(n)));
-      expect(starts).toEqual(Object.fromEntries(after.results.map(({ index }) => [String(index), isTenth(index) ? 2 : 1])));
-
-      expect((await retry(id)).body).toMatchObject({ status: 'running', completed_items: TOTAL - 1 });
-      await started('retried', TOTAL + 5);
-      gatesOf('retried')[TOTAL + 4]!.open();
-      expect(await ended(board, id)).toMatchObject({ status: 'completed', completed_items: TOTAL, failed_items: 0 });
-      const none = await retry(id);
-      expect([none.status, none.body]).toEqual([409, { detail: `Batch ${id} has no failed items` }]);
-      expect(gatesOf('retried')).toHaveLength(TOTAL + 5);
-    });
-
-    it('runs one of several rows with an equal key again, for all of them', async () => {
-      const keys = ['a', 'b', 'a', 'b', 'a'];
-      const id = await send(board, 'gate', keys.map((key, n) => ({ n, key, batch: 'keys' })), { row_key: 'key' });
-      await started('keys', 2);
-      for (const gate of gatesOf('keys')) (gate.n === 0 ? gate.fail : gate.open)();
-      expect(await ended(board, id)).toMatchObject({ completed_items: 5, failed_items: 3 });
-      expect((await retry(id)).body).toMatchObject({ completed_items: 2, failed_items: 0 });
-      await started('keys', 3);
-      gatesOf('keys')[2]!.open();
-      const batch = await ended(board, id);
-      expect(batch).toMatchObject({ status: 'completed', completed_items: 5, failed_items: 0 });
-      expect(batch.results.map(({ result }) => result!.n)).toEqual([0, 1, 0, 1, 0]);
-      expect(gatesOf('keys')).toHaveLength(3);
-    });
-
-    it('leaves failed what has not run again when it is cancelled', async () => {
-      const id = await send(board, 'gate', orders(4, { batch: 'given up' }), { max_workers: 1 });
-      for (let n = 0; n < 4; n += 1) {
-        await started('given up', n + 1);
-        if (n < 3) gatesOf('given up')[n]!.fail();
-        else gatesOf('given up')[n]!.open();
-      }
-      expect(await ended(board, id)).toMatchObject({ completed_items: 4, failed_items: 3 });
-      await retry(id).expect(200);
-      await started('given up', 5);
-      gatesOf('given up')[4]!.open();
-      await started('given up', 6);
-
-      const { body } = await board.http.post(`/batch/${id}/cancel`).expect(200);
-      expect(body).toMatchObject({ status: 'cancelled', completed_items: 3, failed_items: 1, progress_percentage: 75 });
-      expect((await show(board, id)).results.map(({ index, status }) => [index, status])).toEqual([[0, 'completed'], [2, 'failed'], [3, 'completed']]);
-      expect((await show(board, id, { results_status: 'failed' })).results).toMatchObject([{ index: 2 }]);
-
-      await retry(id).expect(200);
-      await started('given up', 7);
-      expect(gatesOf('given up')[6]!.n).toBe(2);
-      await finish([id], ['given up']);
-      expect(await show(board, id)).toMatchObject({ completed_items: 3, failed_items: 0 });
-      expect(gatesOf('given up')).toHaveLength(7);
-    });
-
-    it('ends a batch that was cancelled as cancelled again, since some of its rows have not run', async () => {
-      const id = await send(board, 'gate', orders(5, { batch: 'cut' }), { max_workers: 1 });
-      await started('cut', 1);
-      gatesOf('cut')[0]!.fail();
-      await started('cut', 2);
-      await board.http.post(`/batch/${id}/cancel`).expect(200);
-      expect((await retry(id)).status).toBe(200);
-      await started('cut', 3);
-      open(gatesOf('cut')[2]!);
-      expect(await ended(board, id)).toMatchObject({ status: 'cancelled', completed_items: 1, failed_items: 0, results: [{ index: 0, status: 'completed' }] });
-      expect(gatesOf('cut').map(({ n }) => n)).toEqual([0, 1, 0]);
-    });
-
-    it('takes a batch out of `failed`', async () => {
-      const id = await send(board, 'gate', orders(2, { batch: 'hopeless' }));
-      await started('hopeless', 2);
-      gatesOf('hopeless').forEach((gate) => gate.fail());
-      expect((await ended(board, id)).status).toBe('failed');
-      const { body } = await retry(id);
-      expect(body).toMatchObject({ status: 'running', completed_items: 0, progress_percentage: 0 });
-      expect(body).not.toHaveProperty('error');
-      expect(body).not.toHaveProperty('completed_at');
-      await finish([id], ['hopeless']);
-      expect(await show(board, id)).toMatchObject({ status: 'completed', failed_items: 0 });
     });
   });
 });

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import { OneAtATime } from '../../common/one-at-a-time.js';
 import { IntakesRepository } from './intakes.repository.js';
 
 const EVERY_MS = 60_000;
@@ -8,8 +9,7 @@ const EVERY_MS = 60_000;
 /** Deletes what is half in: of a process that crashed, and of a refused batch that could not be deleted at once. */
 @Injectable()
 export class UnfinishedIntakes implements OnApplicationBootstrap, OnModuleDestroy {
-  private running: Promise<void> | null = null;
-  private stopped = false;
+  private readonly work = new OneAtATime(() => this.removeAll());
 
   constructor(
     private readonly intakes: IntakesRepository,
@@ -19,29 +19,33 @@ export class UnfinishedIntakes implements OnApplicationBootstrap, OnModuleDestro
   // Awaited: a request that comes back with its idempotency key after a crash makes the same batch again.
   async onApplicationBootstrap(): Promise<void> {
     await this.remove();
-    await this.intakes.removeOldKeys();
+    await this.tryTo(() => this.intakes.removeOldKeys());
   }
 
   /** Returns when all that nobody works on is gone, as far as the database takes writes. */
   @Interval(EVERY_MS)
   remove(): Promise<void> {
-    this.running ??= this.removeAll().finally(() => (this.running = null));
-    return this.running;
+    return this.work.run();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    this.stopped = true;
-    await this.running;
+  onModuleDestroy(): Promise<void> {
+    return this.work.stop();
   }
 
-  private async removeAll(): Promise<void> {
-    try {
+  private removeAll(): Promise<void> {
+    return this.tryTo(async () => {
       for (const seq of await this.intakes.abandoned()) {
-        if (!this.stopped) await this.intakes.discard(seq);
+        if (!this.work.stopped) await this.intakes.discard(seq);
       }
+    });
+  }
+
+  private async tryTo(remove: () => Promise<void>): Promise<void> {
+    try {
+      await remove();
     } catch (error) {
-      // Nobody sees what is left; the next turn tries again.
-      this.logger.warn({ err: error }, 'the rows of an unfinished batch could not be deleted');
+      // Nobody sees what is left; the next turn, or the next start, tries again.
+      this.logger.warn({ err: error }, 'what an unfinished intake left could not be deleted');
     }
   }
 }

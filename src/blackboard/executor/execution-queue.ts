@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Subscription } from '../../catalog/definitions.js';
 import { newId } from '../../common/ids.js';
 import { Settings } from '../../config/settings.js';
 import { preparedInsert } from '../../database/prepared.js';
@@ -10,14 +11,12 @@ import type { TrackedCorrelation } from '../tracked-correlation.js';
 import { WorkflowErrors } from '../workflow-errors.js';
 
 export interface NewExecution {
-  agent: string;
-  priority: number;
+  /** What triggers it, or what its inputs were fitted to. */
+  subscription: Subscription;
   /** The correlation that owns the execution. */
   correlationId: string;
   /** Positions of the input artifacts, in the order in which the agent sees them. */
   inputs: number[];
-  /** The inputs are a batch window: a list even when there is one. */
-  batch: boolean;
   direct: boolean;
 }
 
@@ -34,7 +33,8 @@ export class ExecutionQueue {
   /** The new execution's id; null where the agent has run its number of times in this opening of the correlation. */
   async add(tx: Transaction, changes: CorrelationChanges, execution: NewExecution): Promise<string | null> {
     const correlation = await changes.get(execution.correlationId);
-    if (await this.limitReached(tx, correlation, execution.agent)) {
+    const { agent } = execution.subscription;
+    if (await this.limitReached(tx, correlation, agent)) {
       await this.reportLimit(tx, changes, correlation, execution);
       return null;
     }
@@ -43,21 +43,23 @@ export class ExecutionQueue {
     correlation.pending += 1;
     correlation.opening_executions += 1;
     this.backlog.changed(tx, 1);
-    tx.whenVisible(() => this.signals.executionReady.publish(execution.agent));
+    tx.whenVisible(() => this.signals.executionReady.publish(agent));
     return id;
   }
 
   private async insert(tx: Transaction, id: string, { opening, background }: TrackedCorrelation, execution: NewExecution, now: number): Promise<void> {
+    const { subscription } = execution;
     await insertExecution(tx.db, [
       {
         id,
-        agent: execution.agent,
+        agent: subscription.agent,
         correlation_id: execution.correlationId,
         opening,
         state: 'pending',
         direct: execution.direct ? 1 : 0,
-        batch: execution.batch ? 1 : 0,
-        priority: 2 * execution.priority - background,
+        // A window's inputs are a list even when there is one.
+        batch: subscription.batch ? 1 : 0,
+        priority: 2 * subscription.priority - background,
         attempt: 1,
         lost_leases: 0,
         created_at: now,
@@ -86,13 +88,14 @@ export class ExecutionQueue {
     correlation: TrackedCorrelation,
     execution: NewExecution,
   ): Promise<void> {
+    const { agent } = execution.subscription;
     const reported = JSON.parse(correlation.limited_agents) as string[];
-    if (reported.includes(execution.agent)) return;
-    correlation.limited_agents = JSON.stringify([...reported, execution.agent]);
+    if (reported.includes(agent)) return;
+    correlation.limited_agents = JSON.stringify([...reported, agent]);
     await this.errors.write(tx, changes, {
-      agent: execution.agent,
+      agent,
       errorType: 'limit',
-      message: `${execution.agent} ran ${this.settings.maxExecutionsPerCorrelation} times in this correlation and is not run again; raise max_executions_per_correlation if that is meant`,
+      message: `${agent} ran ${this.settings.maxExecutionsPerCorrelation} times in this correlation and is not run again; raise max_executions_per_correlation if that is meant`,
       correlationId: correlation.id,
       executionId: null,
       attempts: 0,

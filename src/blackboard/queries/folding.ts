@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import { OneAtATime } from '../../common/one-at-a-time.js';
 import { ActivityFold } from './activity-fold.js';
 import { ArtifactFold } from './artifact-fold.js';
 
@@ -9,8 +10,7 @@ const EVERY_MS = 1_000;
 /** Folds in the background what totals would otherwise have to count; stops after the step in hand. */
 @Injectable()
 export class Folding implements OnModuleDestroy {
-  private running: Promise<void> | null = null;
-  private stopped = false;
+  private readonly work = new OneAtATime(() => this.foldAll());
 
   constructor(
     private readonly artifacts: ArtifactFold,
@@ -21,19 +21,17 @@ export class Folding implements OnModuleDestroy {
   /** Returns when all that was there has been folded. */
   @Interval(EVERY_MS)
   run(): Promise<void> {
-    this.running ??= this.foldAll().finally(() => (this.running = null));
-    return this.running;
+    return this.work.run();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    this.stopped = true;
-    await this.running;
+  onModuleDestroy(): Promise<void> {
+    return this.work.stop();
   }
 
   private async foldAll(): Promise<void> {
     try {
-      while (!this.stopped && (await this.artifacts.step()));
-      while (!this.stopped && (await this.activity.step()));
+      while (!this.work.stopped && (await this.artifacts.step()));
+      while (!this.work.stopped && (await this.activity.step()));
     } catch (error) {
       // Totals stay right without it, only slower; the next turn tries again.
       this.logger.warn({ err: error }, 'counts could not be folded');

@@ -100,14 +100,8 @@ export class Joins {
   }
 
   private async enqueue(tx: Transaction, changes: CorrelationChanges, subscription: Subscription, members: Member[]): Promise<void> {
-    await this.executions.add(tx, changes, {
-      agent: subscription.agent,
-      priority: subscription.priority,
-      correlationId: ownerOf(members),
-      inputs: members.map((member) => member.artifact_seq),
-      batch: false,
-      direct: false,
-    });
+    const inputs = members.map((member) => member.artifact_seq);
+    await this.executions.add(tx, changes, { subscription, correlationId: ownerOf(members), inputs, direct: false });
   }
 }
 
