@@ -3,6 +3,7 @@ import { Catalog } from './catalog/catalog.js';
 import { Clock, SystemClock } from './common/clock.js';
 import { Lifecycle } from './common/lifecycle.js';
 import { LOGGER, type Logger } from './common/logger.js';
+import { Role } from './common/role.js';
 import { Telemetry } from './common/telemetry.js';
 import { Settings } from './config/settings.js';
 import { EnginesModule } from './engines/engines.module.js';
@@ -18,13 +19,15 @@ export interface CoreOptions {
   /** The system's clock where absent. */
   clock?: Clock;
   lifecycle?: Lifecycle;
+  /** Serves and works where absent. */
+  role?: Role;
 }
 
-/** The one global module: settings, catalog, time, log, telemetry, the process's lifecycle and the agents' engines. */
+/** The one global module: settings, catalog, time, log, telemetry, the process's role and lifecycle, and the agents' engines. */
 @Global()
 @Module({})
 export class CoreModule {
-  static with({ settings, catalog, logger, clock, lifecycle }: CoreOptions): DynamicModule {
+  static with({ settings, catalog, logger, clock, lifecycle, role }: CoreOptions): DynamicModule {
     return {
       module: CoreModule,
       imports: [EnginesModule],
@@ -34,11 +37,12 @@ export class CoreModule {
         { provide: LOGGER, useValue: logger },
         { provide: Clock, useValue: clock ?? new SystemClock() },
         { provide: Lifecycle, useValue: lifecycle ?? new Lifecycle() },
+        { provide: Role, useValue: role ?? new Role() },
         { provide: Telemetry, useClass: PrometheusTelemetry },
         { provide: MetricsRegistry, useValue: new MetricsRegistry() },
         HttpMetrics,
       ],
-      exports: [Settings, Catalog, LOGGER, Clock, Lifecycle, Telemetry, MetricsRegistry, EnginesModule],
+      exports: [Settings, Catalog, LOGGER, Clock, Lifecycle, Role, Telemetry, MetricsRegistry, EnginesModule],
     };
   }
 }

@@ -3,6 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { Clock } from '../common/clock.js';
 import { isUnavailable } from '../common/domain-error.js';
 import { LOGGER, type Logger } from '../common/logger.js';
+import { Role } from '../common/role.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { RunEndings } from '../runs/run-endings.js';
 import { BatchStep } from './batch-step.js';
@@ -25,6 +26,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
 
   constructor(
     private readonly clock: Clock,
+    private readonly role: Role,
     private readonly unitOfWork: UnitOfWork,
     private readonly endings: RunEndings,
     private readonly batches: BatchesRepository,
@@ -43,7 +45,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    this.working = true;
+    this.working = this.role.works;
     await this.lookAtAll();
   }
 
@@ -55,6 +57,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
 
   /** There may be something to do for a batch. */
   wake(seq: number): void {
+    if (!this.role.works) return;
     this.hungry.add(seq);
     if (this.working) this.moving ??= this.move().finally(() => this.moved());
   }

@@ -4,6 +4,7 @@ import { DomainError } from '../common/domain-error.js';
 import type { JsonObject } from '../common/json.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { LOGGER, type Logger } from '../common/logger.js';
+import { Role } from '../common/role.js';
 import { Settings } from '../config/settings.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { Backlog } from './executor/backlog.js';
@@ -31,6 +32,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     private readonly settings: Settings,
     private readonly clock: Clock,
     private readonly lifecycle: Lifecycle,
+    private readonly role: Role,
     private readonly publisher: Publisher,
     private readonly directRuns: DirectRuns,
     private readonly invocations: Invocations,
@@ -91,7 +93,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
 
   health(): { ok: boolean; reason?: string } {
     if (this.lifecycle.stopping) return { ok: false, reason: 'shutting down' };
-    const reason = this.executor.whyNotWorking();
+    const reason = this.role.works ? this.executor.whyNotWorking() : null;
     return reason === null ? { ok: true } : { ok: false, reason };
   }
 
@@ -100,13 +102,12 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const takenOver = await this.leases.takeOverLost();
-    const removed = await this.leases.failRemovedAgents();
-    if (takenOver > 0) this.logger.warn({ executions: takenOver }, 'took over executions that a process left running when it ended');
-    if (removed > 0) this.logger.warn({ executions: removed }, 'failed executions of agents that the configuration no longer has');
+    if (this.role.works) await this.recover();
     await this.backlog.recount();
-    await this.executor.start();
-    this.timers.start();
+    if (this.role.works) {
+      await this.executor.start();
+      this.timers.start();
+    }
     this.beating = true;
     this.armHeartbeat();
   }
@@ -120,6 +121,13 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     this.waiters.releaseAll();
   }
 
+  private async recover(): Promise<void> {
+    const takenOver = await this.leases.takeOverLost();
+    const removed = await this.leases.failRemovedAgents();
+    if (takenOver > 0) this.logger.warn({ executions: takenOver }, 'took over executions that a process left running when it ended');
+    if (removed > 0) this.logger.warn({ executions: removed }, 'failed executions of agents that the configuration no longer has');
+  }
+
   private armHeartbeat(): void {
     this.cancelHeartbeat = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => void this.beat());
   }
@@ -127,7 +135,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   private async beat(): Promise<void> {
     try {
       await this.leases.renew(this.executor.runningIds());
-      await this.leases.takeOverLost();
+      if (this.role.works) await this.leases.takeOverLost();
       await this.backlog.recount();
     } catch (error) {
       this.logger.warn({ err: error }, 'leases could not be renewed; trying again');

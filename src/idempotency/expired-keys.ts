@@ -3,6 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { Clock } from '../common/clock.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { OneAtATime } from '../common/one-at-a-time.js';
+import { Role } from '../common/role.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
 
@@ -16,15 +17,16 @@ export class ExpiredKeys implements OnModuleDestroy {
 
   constructor(
     private readonly clock: Clock,
+    private readonly role: Role,
     private readonly unitOfWork: UnitOfWork,
     private readonly keys: IdempotencyKeysRepository,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Returns when all that has expired is gone. */
+  /** Returns when all that has expired is gone; where this process does not work, at once. */
   @Interval(EVERY_MS)
-  remove(): Promise<void> {
-    return this.work.run();
+  async remove(): Promise<void> {
+    if (this.role.works) await this.work.run();
   }
 
   onModuleDestroy(): Promise<void> {

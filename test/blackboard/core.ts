@@ -11,6 +11,7 @@ import type { AgentDefinition, ArtifactType, Subscription } from '../../src/cata
 import { Clock, SystemClock } from '../../src/common/clock.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import { LOGGER } from '../../src/common/logger.js';
+import { Role } from '../../src/common/role.js';
 import { Telemetry } from '../../src/common/telemetry.js';
 import { Settings } from '../../src/config/settings.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
@@ -81,10 +82,11 @@ export async function startCore(catalog: Catalog, engines: Record<string, Prepar
       { provide: Catalog, useValue: catalog },
       { provide: Clock, useValue: new SystemClock() },
       { provide: Lifecycle, useValue: new Lifecycle() },
+      { provide: Role, useValue: new Role() },
       { provide: Telemetry, useClass: SilentTelemetry },
       { provide: LOGGER, useValue: pino({ level: process.env.STARLING_TEST_LOG ?? 'silent' }) },
     ],
-    exports: [Settings, Catalog, Clock, Lifecycle, Telemetry, LOGGER],
+    exports: [Settings, Catalog, Clock, Lifecycle, Role, Telemetry, LOGGER],
   })
   class TestCoreModule {}
 

@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import request from 'supertest';
 import type { Clock } from '../../src/common/clock.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
+import type { Role } from '../../src/common/role.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import { createApp } from '../../src/create-app.js';
@@ -23,6 +24,8 @@ export interface TestAppOptions {
   files?: Record<string, string>;
   settings?: Partial<Settings>;
   clock?: Clock;
+  /** Serves and works where absent. */
+  role?: Role;
   agents?: Type[];
   imports?: ModuleMetadata['imports'];
   /** The folder of an earlier application, to start again on its database; `close` then leaves it to that one. */
@@ -54,8 +57,8 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const logLines: Record<string, unknown>[] = [];
   const logger = pino({ level: settings.logLevel }, { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) });
   const lifecycle = new Lifecycle();
-  const { agents, clock, imports } = options;
-  const app = await createApp({ settings, catalog, logger, lifecycle, clock, agents, imports });
+  const { agents, clock, imports, role } = options;
+  const app = await createApp({ settings, catalog, logger, lifecycle, role, clock, agents, imports });
   await app.listen(0, '127.0.0.1');
   const close = async (): Promise<void> => {
     lifecycle.stop();

@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy }
 import { Interval } from '@nestjs/schedule';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { OneAtATime } from '../../common/one-at-a-time.js';
+import { Role } from '../../common/role.js';
 import { IntakesRepository } from './intakes.repository.js';
 
 const EVERY_MS = 60_000;
@@ -12,20 +13,22 @@ export class UnfinishedIntakes implements OnApplicationBootstrap, OnModuleDestro
   private readonly work = new OneAtATime(() => this.removeAll());
 
   constructor(
+    private readonly role: Role,
     private readonly intakes: IntakesRepository,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   // Awaited: a request that comes back with its idempotency key after a crash makes the same batch again.
   async onApplicationBootstrap(): Promise<void> {
+    if (!this.role.works) return;
     await this.remove();
     await this.tryTo(() => this.intakes.removeOldKeys());
   }
 
-  /** Returns when all that nobody works on is gone, as far as the database takes writes. */
+  /** Returns when all that nobody works on is gone, as far as the database takes writes; where this process does not work, at once. */
   @Interval(EVERY_MS)
-  remove(): Promise<void> {
-    return this.work.run();
+  async remove(): Promise<void> {
+    if (this.role.works) await this.work.run();
   }
 
   onModuleDestroy(): Promise<void> {

@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { OneAtATime } from '../../common/one-at-a-time.js';
+import { Role } from '../../common/role.js';
 import { ActivityFold } from './activity-fold.js';
 import { ArtifactFold } from './artifact-fold.js';
 
@@ -13,15 +14,16 @@ export class Folding implements OnModuleDestroy {
   private readonly work = new OneAtATime(() => this.foldAll());
 
   constructor(
+    private readonly role: Role,
     private readonly artifacts: ArtifactFold,
     private readonly activity: ActivityFold,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Returns when all that was there has been folded. */
+  /** Returns when all that was there has been folded; where this process does not work, at once. */
   @Interval(EVERY_MS)
-  run(): Promise<void> {
-    return this.work.run();
+  async run(): Promise<void> {
+    if (this.role.works) await this.work.run();
   }
 
   onModuleDestroy(): Promise<void> {
