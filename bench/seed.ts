@@ -4,15 +4,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { v7 } from 'uuid';
 import { PER_CORRELATION, correlationOf, createdAt, producerOf, tagOf, typeOf, visibilityOf } from './history.ts';
 
-const { openDatabase } = (await import(
-  new URL('../dist/database/database.module.js', import.meta.url).href
-)) as typeof import('../src/database/database.module.js');
+const { openSqlite } = (await import(
+  new URL('../dist/database/open-database.js', import.meta.url).href
+)) as typeof import('../src/database/open-database.js');
 
 const IN_ONE_TRANSACTION = 20_000;
 
 const path = process.argv[2]!;
 const artifacts = Number(process.argv[3]);
-const database = await openDatabase(`sqlite:${path}`);
+const database = await openSqlite(`sqlite:${path}`);
 seed(database.connection);
 await database.close();
 

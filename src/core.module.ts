@@ -6,6 +6,8 @@ import { LOGGER, type Logger } from './common/logger.js';
 import { Role } from './common/role.js';
 import { Telemetry } from './common/telemetry.js';
 import { Settings } from './config/settings.js';
+import { DatabaseClock } from './database/dialects/database-clock.js';
+import { isPostgresUrl } from './database/open-database.js';
 import { EnginesModule } from './engines/engines.module.js';
 import { HttpMetrics } from './metrics/http-metrics.js';
 import { MetricsRegistry } from './metrics/metrics-registry.js';
@@ -16,7 +18,7 @@ export interface CoreOptions {
   settings: Settings;
   catalog: Catalog;
   logger: Logger;
-  /** The system's clock where absent. */
+  /** Where absent the system's clock, or the database's where that is shared. */
   clock?: Clock;
   lifecycle?: Lifecycle;
   /** Serves and works where absent. */
@@ -35,7 +37,7 @@ export class CoreModule {
         { provide: Settings, useValue: settings },
         { provide: Catalog, useValue: catalog },
         { provide: LOGGER, useValue: logger },
-        { provide: Clock, useValue: clock ?? new SystemClock() },
+        { provide: Clock, useValue: clock ?? (isPostgresUrl(settings.databaseUrl) ? new DatabaseClock() : new SystemClock()) },
         { provide: Lifecycle, useValue: lifecycle ?? new Lifecycle() },
         { provide: Role, useValue: role ?? new Role() },
         { provide: Telemetry, useClass: PrometheusTelemetry },

@@ -1,6 +1,6 @@
 import { readEnvironment } from '../config/environment.js';
 import { resolveSettings } from '../config/resolve-settings.js';
-import { openDatabase } from '../database/database.module.js';
+import { openDatabase } from '../database/open-database.js';
 import { configurationFile, readConfiguration, refuseOtherDatabases } from './configuration.js';
 
 /** Opens the database, which migrates it, and closes it again. Works without a configuration file too. */
@@ -10,5 +10,5 @@ export async function migrateDatabase(config: string | undefined, flags: Record<
   refuseOtherDatabases(settings);
   const database = await openDatabase(settings.databaseUrl);
   await database.close();
-  console.log(`${database.path} is up to date`);
+  console.log(`${database.location} is up to date`);
 }

@@ -1,58 +1,65 @@
 import { Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '../common/clock.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { Telemetry } from '../common/telemetry.js';
 import { Settings } from '../config/settings.js';
-import { SQLITE } from './dialects/dialect.js';
-import { SqliteDatabase } from './dialects/sqlite-database.js';
+import { Broadcast, NoBroadcast } from './broadcast.js';
+import { Database } from './database.js';
+import { DatabaseClock } from './dialects/database-clock.js';
+import { PostgresBroadcast } from './dialects/postgres-broadcast.js';
+import { PostgresDatabase } from './dialects/postgres-database.js';
+import { PostgresUnitOfWork } from './dialects/postgres-unit-of-work.js';
+import type { SqliteDatabase } from './dialects/sqlite-database.js';
 import { SqliteUnitOfWork } from './dialects/sqlite-unit-of-work.js';
-import { migrate } from './migrations/migrate.js';
-import { StartError } from './start-error.js';
+import { openDatabase } from './open-database.js';
 import { UnitOfWork } from './unit-of-work.js';
+import { Upkeep } from './upkeep.js';
 
-/** Opens and migrates the database that `databaseUrl` names. StartError where it cannot be had. */
-export async function openDatabase(databaseUrl: string): Promise<SqliteDatabase> {
-  const path = /^sqlite:(.+)$/.exec(databaseUrl)?.[1];
-  if (!path || path.startsWith(':memory:')) {
-    throw new StartError(`database_url: must be sqlite:<path of a file> (got "${databaseUrl.replace(/\/\/.*@/, '//***@')}")`);
-  }
-  const database = SqliteDatabase.open(path);
-  try {
-    await migrate(database.writer, SQLITE);
-    return database;
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+async function open(settings: Settings, clock: Clock): Promise<Database> {
+  const database = await openDatabase(settings.databaseUrl);
+  if (clock instanceof DatabaseClock && database instanceof PostgresDatabase) await clock.set(() => database.time());
+  return database;
+}
+
+function unitOfWorkOn(database: Database, logger: Logger, telemetry: Telemetry): UnitOfWork {
+  if (database instanceof PostgresDatabase) return new PostgresUnitOfWork(database, logger, telemetry);
+  return new SqliteUnitOfWork(database as SqliteDatabase, logger, telemetry, (reason, error) => {
+    logger.fatal({ err: error }, `${reason}; stopping, and the next start sorts it out`);
+    process.exit(70);
+  });
+}
+
+async function broadcastOn(database: Database, logger: Logger): Promise<Broadcast> {
+  if (!(database instanceof PostgresDatabase)) return new NoBroadcast();
+  const broadcast = new PostgresBroadcast(database, logger);
+  await broadcast.open();
+  return broadcast;
 }
 
 /** Closes the connections last of all: shutdown hooks before this one still write. */
 @Injectable()
 class DatabaseCloser implements OnApplicationShutdown {
   constructor(
-    private readonly database: SqliteDatabase,
+    private readonly database: Database,
     private readonly unitOfWork: UnitOfWork,
+    private readonly broadcast: Broadcast,
   ) {}
 
   async onApplicationShutdown(): Promise<void> {
     await this.unitOfWork.idle();
+    await this.broadcast.close();
     await this.database.close();
   }
 }
 
 @Module({
   providers: [
-    { provide: SqliteDatabase, useFactory: (settings: Settings) => openDatabase(settings.databaseUrl), inject: [Settings] },
-    {
-      provide: UnitOfWork,
-      useFactory: (database: SqliteDatabase, logger: Logger, telemetry: Telemetry) =>
-        new SqliteUnitOfWork(database, logger, telemetry, (reason, error) => {
-          logger.fatal({ err: error }, `${reason}; stopping, and the next start sorts it out`);
-          process.exit(70);
-        }),
-      inject: [SqliteDatabase, LOGGER, Telemetry],
-    },
+    { provide: Database, useFactory: open, inject: [Settings, Clock] },
+    { provide: UnitOfWork, useFactory: unitOfWorkOn, inject: [Database, LOGGER, Telemetry] },
+    { provide: Broadcast, useFactory: broadcastOn, inject: [Database, LOGGER] },
     DatabaseCloser,
+    Upkeep,
   ],
-  exports: [UnitOfWork],
+  exports: [Broadcast, UnitOfWork],
 })
 export class DatabaseModule {}

@@ -67,28 +67,22 @@ const placesOf = <Item>(length: number): RawBuilder<Item>[] =>
   Array.from({ length }, (_, index) => holdPlace(({ items }: { items: readonly Item[] }) => items[index]!));
 
 function compileOnce<Values, Row>(build: (db: Kysely<Schema>) => Compilable<Row>): Prepared<Values, Row> {
-  // By adapter: that is what the reader, the writer and every transaction on a database have in common.
   const compiled = new WeakMap<object, CompiledQuery<Row>>();
   return async (db, values) => {
-    const { adapter } = db.getExecutor();
-    let query = compiled.get(adapter);
-    if (!query) compiled.set(adapter, (query = build(db).compile()));
+    const adapter = db.getExecutor().adapter as object as DirectAdapter;
+    let query = compiled.get(adapter.compiledFor);
+    if (!query) compiled.set(adapter.compiledFor, (query = build(db).compile()));
     const parameters = query.parameters.map((value) => (value instanceof Placeholder ? value.pick(values) : value));
-    if (isDirect(adapter)) return adapter.runDirectly(query.sql, parameters) as Row[];
-    const { rows } = await db.executeQuery<Row>({ ...query, parameters });
-    return rows;
+    return adapter.runDirectly(query, parameters) as Row[] | Promise<Row[]>;
   };
 }
 
-/**
- * What the adapter of a database that answers at once can do: run a query without the four promises that Kysely puts
- * between a query and its database.
- */
+/** What the adapters of both databases can do: run a compiled query without what Kysely puts between a query and its database. */
 export interface DirectAdapter {
-  runDirectly(sql: string, parameters: readonly unknown[]): unknown[];
+  /** What all connections to one database have in common: queries are compiled once for it. */
+  readonly compiledFor: object;
+  runDirectly(query: CompiledQuery, parameters: readonly unknown[]): unknown[] | Promise<unknown[]>;
 }
-
-const isDirect = (adapter: object): adapter is DirectAdapter => 'runDirectly' in adapter;
 
 export function memoize<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, Value>();

@@ -7,6 +7,12 @@ export interface Transaction {
   readonly db: Kysely<Schema>;
 
   /**
+   * Holds these names until the transaction ends; another one that asks for any of them waits. To be asked for before any row is
+   * changed, or two transactions may wait for each other. Nothing to do where transactions run one after another.
+   */
+  lock(names: readonly string[]): Promise<void>;
+
+  /**
    * Runs once later transactions of this process see these writes and can only commit together with or after them: at the
    * end of the closure on SQLite (so that a follow-up joins the same group commit), after the commit on Postgres. For
    * effects that queue further transactions.
@@ -24,13 +30,20 @@ export type Reader = Kysely<Schema>;
 export abstract class UnitOfWork {
   /**
    * Runs `work` in a transaction and resolves after its commit. Where `work` rejects, its writes are undone and the error
-   * is passed on. `work` awaits nothing but queries of its own transaction.
+   * is passed on. `work` awaits nothing but queries of its own transaction. It may be run again, where the database gave the
+   * transaction up because others were in its way: what it changes elsewhere belongs into an effect.
    * Rejects with a DomainError `unavailable` where the database cannot take writes now.
    */
   abstract run<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 
   abstract readonly reader: Reader;
   abstract readonly dialect: Dialect;
+
+  /**
+   * Up to which position no artifact can still appear: who has read as far as that has missed none. One that was committed a
+   * moment ago may lie behind it for a few milliseconds more.
+   */
+  abstract finalPosition(): Promise<number>;
 
   /** Resolves when every transaction that was queued has ended. */
   abstract idle(): Promise<void>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { newId } from '../../src/common/ids.js';
 import { Settings } from '../../src/config/settings.js';
-import { openDatabase } from '../../src/database/database.module.js';
+import { openSqlite } from '../../src/database/open-database.js';
 import { type Dialect, SQLITE } from '../../src/database/dialects/dialect.js';
 import type { SqliteDatabase } from '../../src/database/dialects/sqlite-database.js';
 import { SqliteUnitOfWork } from '../../src/database/dialects/sqlite-unit-of-work.js';
@@ -38,7 +38,7 @@ describe('a key that two processes are asked for', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'starling-keys-'));
-    database = await openDatabase(`sqlite:${join(folder, 'starling.db')}`);
+    database = await openSqlite(`sqlite:${join(folder, 'starling.db')}`);
     clock = new ManualClock();
     const unitOfWork = new SharedUnitOfWork(database, logger, telemetry, (reason) => {
       throw new Error(reason);

@@ -1,16 +1,20 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { SqliteAdapter, SqliteDialect, type SqliteDatabase, type SqliteStatement } from 'kysely';
+import { type CompiledQuery, SqliteAdapter, SqliteDialect, type SqliteDatabase, type SqliteStatement } from 'kysely';
 import type { DirectAdapter } from '../prepared.js';
+import { type DialectAdapter, SQLITE } from './dialect.js';
 
 // Lists of values make new SQL texts (`in (?, ?, ...)`); without a bound the cache would grow with them.
 const CACHED_STATEMENTS = 500;
 
-class Adapter extends SqliteAdapter implements DirectAdapter {
+class Adapter extends SqliteAdapter implements DirectAdapter, DialectAdapter {
+  readonly starlingDialect = SQLITE;
+  readonly compiledFor = this;
+
   constructor(private readonly database: CachingDatabase) {
     super();
   }
 
-  runDirectly(sql: string, parameters: readonly unknown[]): unknown[] {
+  runDirectly({ sql }: CompiledQuery, parameters: readonly unknown[]): unknown[] {
     const statement = this.database.prepare(sql);
     if (statement.reader) return statement.all(parameters);
     statement.run(parameters);

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
+import { Database } from '../database.js';
 import type { Schema } from '../schema.js';
 import { StartError } from '../start-error.js';
 import { NodeSqliteDialect } from './node-sqlite-dialect.js';
@@ -21,7 +22,7 @@ const BUSY = 5;
 const NOT_A_DATABASE = 26;
 
 /** An open SQLite file: one writer, readers apart from it, held by this process alone. */
-export class SqliteDatabase {
+export class SqliteDatabase extends Database {
   private closing: Promise<void> | undefined;
 
   private constructor(
@@ -31,7 +32,13 @@ export class SqliteDatabase {
     readonly writer: Kysely<Schema>,
     readonly reader: Kysely<Schema>,
     private readonly lock: DatabaseSync,
-  ) {}
+  ) {
+    super();
+  }
+
+  get location(): string {
+    return this.path;
+  }
 
   /** `location` is a file path, made with its folders where it is missing. StartError where it cannot be had. */
   static open(location: string): SqliteDatabase {
@@ -49,7 +56,6 @@ export class SqliteDatabase {
     );
   }
 
-  /** Closed already, it does nothing; in the midst of closing, it ends with that. */
   close(): Promise<void> {
     this.closing ??= this.closeAll();
     return this.closing;

@@ -78,6 +78,11 @@ export class SqliteUnitOfWork extends UnitOfWork {
     });
   }
 
+  // Its one writer gives out positions in the order of its commits.
+  finalPosition(): Promise<number> {
+    return Promise.resolve(Number.MAX_SAFE_INTEGER);
+  }
+
   async idle(): Promise<void> {
     while (this.draining) await this.draining;
   }
@@ -137,6 +142,7 @@ export class SqliteUnitOfWork extends UnitOfWork {
     try {
       const value = await closure.work({
         db: writer,
+        lock: () => Promise.resolve(),
         whenVisible: (effect) => whenVisible.push(effect),
         afterCommit: (effect) => afterCommit.push(effect),
       });

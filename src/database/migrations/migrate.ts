@@ -16,8 +16,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatc
  */
 export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations = MIGRATIONS): Promise<string[]> {
   await recordVersions(db);
-  const recorded = await db.selectFrom('program_versions').selectAll().execute();
-  refuseNewerSchema(recorded);
+  const recorded = await refuseNewerSchema(db);
   const known = new Set(migrations.map(({ name }) => name));
   // A newer program has been here and says that this one may still serve: there is nothing for us to do.
   if (recorded.some(({ migration }) => !known.has(migration))) return [];
@@ -53,9 +52,12 @@ async function recordVersions(db: Kysely<Schema>): Promise<void> {
     .execute();
 }
 
-function refuseNewerSchema(recorded: { migration: string; oldest_program: string }[]): void {
+/** The steps that were made. StartError where one of them is of a program that this one is too old for. */
+export async function refuseNewerSchema(db: Kysely<Schema>): Promise<{ migration: string }[]> {
+  const recorded = await db.selectFrom('program_versions').selectAll().execute();
   const blocking = recorded.find(({ oldest_program }) => VERSION.localeCompare(oldest_program, 'en', { numeric: true }) < 0);
   if (blocking) {
     throw new StartError(`the database was migrated for starling ${blocking.oldest_program} or later (${blocking.migration}); this is ${VERSION}: install the newer one`);
   }
+  return recorded;
 }

@@ -1,0 +1,135 @@
+import type { ClientBase, QueryResult } from 'pg';
+import { type CompiledQuery, type DatabaseConnection, type Driver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+import type { DirectAdapter } from '../prepared.js';
+import type { Schema } from '../schema.js';
+import { type DialectAdapter, POSTGRES } from './dialect.js';
+
+/** Sends one query; `name` makes it a prepared statement of the connection. */
+type Send = (query: { text: string; name?: string; values: unknown[] }) => Promise<QueryResult<Record<string, unknown>>>;
+
+/** One set of compiled queries for the process: their text is the same on every connection. */
+const COMPILED = {};
+
+interface Statement {
+  name: string;
+  /** False for a change that is asked for nothing back. */
+  answers: boolean;
+}
+
+const statements = new WeakMap<CompiledQuery, Statement>();
+let named = 0;
+
+function statementOf(query: CompiledQuery): Statement {
+  let statement = statements.get(query);
+  if (!statement) statements.set(query, (statement = { name: `q${(named += 1)}`, answers: answersRows(query) }));
+  return statement;
+}
+
+function answersRows({ query }: CompiledQuery): boolean {
+  const { kind } = query;
+  const isChange = kind === 'InsertQueryNode' || kind === 'UpdateQueryNode' || kind === 'DeleteQueryNode';
+  return !isChange || query.returning !== undefined;
+}
+
+class Adapter extends PostgresAdapter implements DirectAdapter, DialectAdapter {
+  readonly starlingDialect = POSTGRES;
+  readonly compiledFor = COMPILED;
+
+  constructor(
+    private readonly send: Send,
+    /** Takes what nobody waits for; null where every query is waited for. */
+    private readonly putOff: ((sent: Promise<unknown>) => void) | null,
+  ) {
+    super();
+  }
+
+  runDirectly(query: CompiledQuery, parameters: readonly unknown[]): unknown[] | Promise<unknown[]> {
+    const { name, answers } = statementOf(query);
+    const sent = this.send({ name, text: query.sql, values: parameters as unknown[] });
+    if (answers || !this.putOff) return sent.then(({ rows }) => rows);
+    this.putOff(sent);
+    return [];
+  }
+}
+
+class Connection implements DatabaseConnection {
+  constructor(private readonly send: Send) {}
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<{ rows: Row[]; numAffectedRows?: bigint }> {
+    const { rows, rowCount, command } = await this.send({ text: sql, values: parameters as unknown[] });
+    const changed = ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command);
+    return { rows: rows as Row[], ...(changed && { numAffectedRows: BigInt(rowCount ?? 0) }) };
+  }
+
+  streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('queries are not streamed here');
+  }
+}
+
+const refuse = (): Promise<never> => Promise.reject(new Error('transactions are begun by the unit of work alone'));
+
+/** Kysely over whatever sends queries to Postgres. Changes that answer nothing go to `putOff` where that is given. */
+export function kyselyOver(send: Send, putOff: ((sent: Promise<unknown>) => void) | null = null): Kysely<Schema> {
+  const connection = new Connection(send);
+  const driver: Driver = {
+    init: () => Promise.resolve(),
+    acquireConnection: () => Promise.resolve(connection),
+    releaseConnection: () => Promise.resolve(),
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    destroy: () => Promise.resolve(),
+  };
+  return new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new Adapter(send, putOff),
+      createDriver: () => driver,
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+}
+
+/**
+ * A connection that runs transactions, one at a time. Its queries are pipelined: what a transaction asks for nothing back is
+ * sent without waiting, and an error in it comes up with the next query that is waited for, at the latest with the commit.
+ */
+export class TransactionConnection {
+  readonly db: Kysely<Schema>;
+  /** The first error of the transaction; Postgres refuses everything after it, with a message that does not say why. */
+  private failure: unknown = null;
+
+  constructor(private readonly client: ClientBase) {
+    this.db = kyselyOver(
+      (query) => this.send(query),
+      (sent) => void sent.catch(() => undefined),
+    );
+  }
+
+  begin(): void {
+    this.failure = null;
+    void this.send({ text: 'begin', values: [] }).catch(() => undefined);
+  }
+
+  /** Rejects with the transaction's first error; then nothing of it is written, or, where the connection was lost, perhaps all. */
+  async commit(): Promise<void> {
+    const { command } = await this.send({ text: 'commit', values: [] });
+    // Postgres answers the commit of a transaction that has failed with its rollback.
+    if (command !== 'COMMIT') throw this.failure ?? new Error('the transaction had failed');
+  }
+
+  /** Undoes the transaction, and gives the error that it failed with. Rejects where the connection is of no more use. */
+  async rollback(error: unknown): Promise<unknown> {
+    await this.client.query('rollback');
+    return this.failure ?? error;
+  }
+
+  private async send(query: Parameters<Send>[0]): ReturnType<Send> {
+    try {
+      return await this.client.query<Record<string, unknown>>(query);
+    } catch (error) {
+      this.failure ??= error;
+      throw this.failure;
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import type { PoolClient } from 'pg';
+import type { Kysely } from 'kysely';
+import type { Logger } from '../../common/logger.js';
+import type { Telemetry } from '../../common/telemetry.js';
+import { prepared } from '../prepared.js';
+import type { Schema } from '../schema.js';
+import { type Transaction, UnitOfWork } from '../unit-of-work.js';
+import { POSTGRES } from './dialect.js';
+import { TransactionConnection } from './postgres-connection.js';
+import type { PostgresDatabase } from './postgres-database.js';
+import { asDomainError, wasGivenUp } from './postgres-errors.js';
+import { PostgresPositions } from './postgres-positions.js';
+
+/** Of one closure, before it is given up for good. */
+const MOST_TRIES = 10;
+const LONGEST_PAUSE_MS = 50;
+
+type Effect = () => void;
+
+/** Transactions side by side, each on a connection of its own; Postgres groups their commits by itself. */
+export class PostgresUnitOfWork extends UnitOfWork {
+  readonly reader: Kysely<Schema>;
+  readonly dialect = POSTGRES;
+  private readonly connections = new WeakMap<PoolClient, TransactionConnection>();
+  private readonly open = new Set<Promise<unknown>>();
+  private readonly positions: PostgresPositions;
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly logger: Logger,
+    private readonly telemetry: Telemetry,
+  ) {
+    super();
+    this.reader = database.reader;
+    this.positions = new PostgresPositions(database.reader);
+    database.logLosses(logger);
+  }
+
+  run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const result = this.runUntilDecided(work);
+    const settled = result.then(() => undefined, () => undefined);
+    this.open.add(settled);
+    void settled.then(() => this.open.delete(settled));
+    return result;
+  }
+
+  finalPosition(): Promise<number> {
+    return this.positions.final();
+  }
+
+  async idle(): Promise<void> {
+    while (this.open.size > 0) await Promise.all(this.open);
+  }
+
+  // Two transactions that wait for each other's rows are no mistake: Postgres gives one of them up, and it is run again.
+  private async runUntilDecided<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.runOnce(work);
+      } catch (error) {
+        if (!wasGivenUp(error) || tries === MOST_TRIES) throw asDomainError(error);
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_PAUSE_MS));
+      } finally {
+        this.telemetry.transactionEnded(performance.now() - startedAt);
+      }
+    }
+  }
+
+  private async runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const client = await this.database.transactions.connect();
+    const connection = this.connectionOf(client);
+    const effects: Effect[] = [];
+    const later = (effect: Effect): void => void effects.push(effect);
+    let value: T;
+    try {
+      connection.begin();
+      value = await work({ db: connection.db, lock: (names) => lock(connection.db, names), whenVisible: later, afterCommit: later });
+      await connection.commit();
+    } catch (error) {
+      throw await this.undo(client, connection, error);
+    }
+    client.release();
+    effects.forEach((effect) => this.perform(effect));
+    return value;
+  }
+
+  private async undo(client: PoolClient, connection: TransactionConnection, error: unknown): Promise<unknown> {
+    try {
+      const cause = await connection.rollback(error);
+      client.release();
+      return cause;
+    } catch {
+      // A connection that cannot even roll back is broken; Postgres undoes the transaction when it notices.
+      client.release(true);
+      return error;
+    }
+  }
+
+  private connectionOf(client: PoolClient): TransactionConnection {
+    let connection = this.connections.get(client);
+    if (!connection) {
+      connection = new TransactionConnection(client);
+      this.connections.set(client, connection);
+      // One that breaks while a transaction has it says so by an event too; the transaction's own query says why.
+      client.on('error', () => undefined);
+    }
+    return connection;
+  }
+
+  private perform(effect: Effect): void {
+    try {
+      effect();
+    } catch (error) {
+      this.logger.error({ err: error }, 'an effect after a transaction failed');
+    }
+  }
+}
+
+// In one order, so that no two transactions wait for each other's names.
+async function lock(db: Kysely<Schema>, names: readonly string[]): Promise<void> {
+  const locks = [...new Set(names)].sort().map((name) => takeLock(db, { name }));
+  await Promise.all(locks);
+}
+
+const takeLock = prepared<{ name: string }, unknown>((db, place) =>
+  db.selectNoFrom(({ fn, lit }) => fn('pg_advisory_xact_lock', [fn('hashtextextended', [place('name'), lit(0)])]).as('locked')),
+);

@@ -1,0 +1,38 @@
+import type { Database } from './database.js';
+import { PostgresDatabase } from './dialects/postgres-database.js';
+import { SQLITE } from './dialects/dialect.js';
+import { SqliteDatabase } from './dialects/sqlite-database.js';
+import { migrate } from './migrations/migrate.js';
+import { StartError } from './start-error.js';
+
+export const isPostgresUrl = (databaseUrl: string): boolean => /^postgres(ql)?:/.test(databaseUrl);
+
+/** Opens and migrates the database that `databaseUrl` names. StartError where it cannot be had. */
+export const openDatabase = (databaseUrl: string): Promise<Database> =>
+  isPostgresUrl(databaseUrl) ? openPostgres(databaseUrl) : openSqlite(databaseUrl);
+
+export async function openSqlite(databaseUrl: string): Promise<SqliteDatabase> {
+  const path = /^sqlite:(.+)$/.exec(databaseUrl)?.[1];
+  if (!path || path.startsWith(':memory:')) {
+    throw new StartError(`database_url: must be sqlite:<path of a file> or postgres://<user>@<host>/<database> (got "${databaseUrl.replace(/\/\/.*@/, '//***@')}")`);
+  }
+  const database = SqliteDatabase.open(path);
+  try {
+    await migrate(database.writer, SQLITE);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function openPostgres(databaseUrl: string): Promise<PostgresDatabase> {
+  const database = await PostgresDatabase.open(databaseUrl);
+  try {
+    await database.migrate();
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

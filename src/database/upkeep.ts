@@ -1,0 +1,47 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { Clock } from '../common/clock.js';
+import { isUnavailable } from '../common/domain-error.js';
+import { LOGGER, type Logger } from '../common/logger.js';
+import { Database } from './database.js';
+import { DatabaseClock } from './dialects/database-clock.js';
+import { PostgresDatabase } from './dialects/postgres-database.js';
+import { refuseNewerSchema } from './migrations/migrate.js';
+import { StartError } from './start-error.js';
+
+const EVERY_MS = 5_000;
+
+/** What a process that shares its database looks at from time to time: the database's clock, and whether it may still use the schema. */
+@Injectable()
+export class Upkeep {
+  private isRunning = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  @Interval(EVERY_MS)
+  async run(): Promise<void> {
+    const { database, clock } = this;
+    if (!(database instanceof PostgresDatabase) || this.isRunning) return;
+    this.isRunning = true;
+    try {
+      if (clock instanceof DatabaseClock) await clock.set(() => database.time());
+      await refuseNewerSchema(database.reader);
+    } catch (error) {
+      if (error instanceof StartError) this.end(error);
+      // Whoever works on the database says so too, and readiness shows it.
+      else if (!isUnavailable(error)) this.logger.warn({ err: error }, 'the database could not be looked after; trying again');
+    } finally {
+      this.isRunning = false;
+    }
+  }
+
+  /** As an operator would: what runs has its grace period, and the rest is handed to the newer processes. */
+  private end({ message }: StartError): void {
+    this.logger.fatal(`${message}; stopping`);
+    process.kill(process.pid, 'SIGTERM');
+  }
+}
