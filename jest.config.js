@@ -1,10 +1,7 @@
-/** @type {import('jest').Config} */
-export default {
+const common = {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  reporters: ['default', '<rootDir>/test/support/summary-reporter.js'],
   setupFiles: ['<rootDir>/test/support/load-nest.js'],
-  testMatch: ['**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
@@ -21,5 +18,34 @@ export default {
       },
     ],
   },
+};
+
+/** Suites that stand on a database, whichever it is, run on both. One that is about SQLite, or about Postgres, says so in its name. */
+const ON_A_DATABASE = ['contract', 'e2e', 'blackboard', 'batches', 'idempotency', 'database'];
+
+const projects = {
+  sqlite: {
+    ...common,
+    displayName: 'sqlite',
+    globals: { TEST_DATABASE: 'sqlite' },
+    testMatch: ['**/*.spec.ts', '!**/*.postgres.spec.ts'],
+  },
+  postgres: {
+    ...common,
+    displayName: 'postgres',
+    globals: { TEST_DATABASE: 'postgres' },
+    testMatch: [`**/test/{${ON_A_DATABASE}}/**/*.spec.ts`, '**/*.postgres.spec.ts', '!**/*.sqlite.spec.ts'],
+    globalSetup: '<rootDir>/test/support/postgres-setup.js',
+    globalTeardown: '<rootDir>/test/support/postgres-teardown.js',
+  },
+};
+
+const chosen = process.env.STARLING_TEST_DATABASE ?? 'sqlite';
+if (chosen && !Object.hasOwn(projects, chosen)) throw new Error(`STARLING_TEST_DATABASE: must be sqlite or postgres, or not set for both (got "${chosen}")`);
+
+/** @type {import('jest').Config} */
+export default {
+  reporters: ['default', '<rootDir>/test/support/summary-reporter.js'],
   testTimeout: 30_000,
+  projects: chosen ? [projects[chosen]] : Object.values(projects),
 };

@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { type BatchDraft, BatchIntake } from '../../src/batches/intake/batch-intake.js';
 import { newId } from '../../src/common/ids.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -41,17 +40,15 @@ export class IntakeApp {
   private constructor(
     readonly app: TestApp,
     readonly root: string,
-    private readonly database: DatabaseSync,
   ) {}
 
   static async start(settings: Partial<Settings> = {}): Promise<IntakeApp> {
     const root = await mkdtemp(join(tmpdir(), 'starling-csv-'));
     const app = await startApp({ config: CONFIG, files: { 'never.js': NEVER }, settings: { csvRoot: root, shutdownGraceMs: 0, ...settings } });
-    return new IntakeApp(app, root, new DatabaseSync(join(app.folder, 'starling.db'), { readOnly: true }));
+    return new IntakeApp(app, root);
   }
 
   async close(): Promise<void> {
-    this.database.close();
     await this.app.close();
     await rm(this.root, { recursive: true });
   }
@@ -81,19 +78,22 @@ export class IntakeApp {
   }
 
   /** What the database holds of batches: rows of each table. */
-  held(): Record<'batches' | 'batch_rows' | 'batch_keys', number> {
-    const count = (table: string): number => (this.database.prepare(`select count(*) as n from ${table}`).get() as { n: number }).n;
-    return { batches: count('batches'), batch_rows: count('batch_rows'), batch_keys: count('batch_keys') };
+  async held(): Promise<Record<'batches' | 'batch_rows' | 'batch_keys', number>> {
+    const [held] = await this.app.database.rows<Record<'batches' | 'batch_rows' | 'batch_keys', number>>(
+      `select (select count(*) from batches) as batches, (select count(*) from batch_rows) as batch_rows, (select count(*) from batch_keys) as batch_keys`,
+    );
+    return held!;
   }
 
-  batch(id: string): Record<string, unknown> | undefined {
-    return this.database.prepare('select * from batches where id = ?').get(id);
+  async batch(id: string): Promise<object | undefined> {
+    const [batch] = await this.app.database.rows(`select * from batches where id = '${id}'`);
+    return batch;
   }
 
   /** In their order. */
-  rows(id: string): StoredRow[] {
-    const select = 'select position, inputs, problem, repeats, copies from batch_rows where batch_seq = (select seq from batches where id = ?)';
-    return (this.database.prepare(`${select} order by position`).all(id) as unknown as StoredRow[]).map((row) => ({ ...row }));
+  rows(id: string): Promise<StoredRow[]> {
+    const select = `select position, inputs, problem, repeats, copies from batch_rows where batch_seq = (select seq from batches where id = '${id}')`;
+    return this.app.database.rows<StoredRow>(`${select} order by position`);
   }
 
   private get intake(): BatchIntake {

@@ -16,7 +16,7 @@ const NOTHING = { batches: 0, batch_rows: 0, batch_keys: 0 };
 async function refused(body: object): Promise<string> {
   const answer = await taken.app.http.post('/run/batch').send({ agent_name: 'greeter', ...body });
   expect([answer.status, Object.keys(answer.body as object)]).toEqual([400, ['detail']]);
-  expect(taken.held()).toEqual(NOTHING);
+  expect(await taken.held()).toEqual(NOTHING);
   return (answer.body as { detail: string }).detail;
 }
 

@@ -49,7 +49,7 @@ describe('a CSV', () => {
     const draft = draftOf();
     const rows = await taken.csv(`n\n${Array.from({ length: 5_000 }, (_, n) => n).join('\n')}\n`, draft);
     expect(rows.map(({ position, inputs }) => [position, inputs])).toEqual(rows.map((_, n) => [n, `{"n":"${n}"}`]));
-    expect(taken.batch(draft.id)).toMatchObject({
+    expect(await taken.batch(draft.id)).toMatchObject({
       status: 'running',
       total_items: 5_000,
       agent: 'greeter',
@@ -155,7 +155,7 @@ describe('row_key', () => {
     expect(rows.map(({ repeats }) => repeats)).toEqual(firsts.map((first, n) => (first === n ? null : first)));
     expect(rows.map(({ copies }) => copies)).toEqual(firsts.map((first, n) => (first === n ? keys.filter((key) => key === keys[n]).length - 1 : 0)));
     expect(inputsOf(rows.slice(0, 600))).toEqual(keys.slice(0, 600).map((id, n) => ({ id, n: String(n) })));
-    expect(taken.held().batch_keys).toBe(0);
+    expect((await taken.held()).batch_keys).toBe(0);
   });
 
   it('tells long values apart, and a short one from the trace of a long one', async () => {

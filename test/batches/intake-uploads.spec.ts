@@ -49,7 +49,7 @@ it('takes an uploaded CSV as it takes one by its path, and keeps no file', async
   const request = JSON.stringify({ agent_name: 'greeter', input_mapping: { age: 'age' }, static_inputs: { note: 'from all' } });
   const { status, body } = await post(form(CSV, request));
   expect([status, body]).toMatchObject([200, { total_items: 1 }]);
-  expect(inputsOf(taken.rows(body.batch_id!))).toEqual([{ age: 42 }]);
+  expect(inputsOf(await taken.rows(body.batch_id!))).toEqual([{ age: 42 }]);
   await noUploadIsLeft();
 });
 
@@ -65,7 +65,7 @@ it('takes the request before or after the file, and as a part with a type of its
 it('takes a file of many parts whole', async () => {
   const lines = Array.from({ length: 60_000 }, (_, n) => `${n},row ${n}\n`);
   const { body } = await post(form(`age,note\n${lines.join('')}`));
-  const rows = taken.rows(body.batch_id!);
+  const rows = await taken.rows(body.batch_id!);
   const sum = (texts: string[]): string => createHash('sha256').update(texts.join('\n')).digest('hex');
   expect(sum(rows.map(({ inputs }) => inputs))).toBe(sum(lines.map((_, n) => JSON.stringify({ age: n, note: `row ${n}` }))));
 });
@@ -108,7 +108,7 @@ it.each<[what: string, body: () => FormData, status: number, detail: string]>([
   const answer = await post(body());
   expect([answer.status, Object.keys(answer.body)]).toEqual([status, ['detail']]);
   expect(answer.body.detail).toContain(detail);
-  expect(taken.held()).toEqual(NOTHING);
+  expect(await taken.held()).toEqual(NOTHING);
   await noUploadIsLeft();
 });
 
@@ -120,7 +120,7 @@ it.each<[what: string, body: string, headers: Record<string, string>, status: nu
 ])('refuses a body %s, and keeps nothing', async (_what, body, headers, status, detail) => {
   const answer = await post(body, headers);
   expect([answer.status, answer.body.detail]).toEqual([status, expect.stringContaining(detail)]);
-  expect(taken.held()).toEqual(NOTHING);
+  expect(await taken.held()).toEqual(NOTHING);
   await noUploadIsLeft();
 });
 
@@ -144,7 +144,7 @@ it('forgets the upload of a client that hangs up', async () => {
   await eventually('the upload has begun', async () => (await openUploads()) === 1);
   sent.destroy();
   await noUploadIsLeft();
-  expect(taken.held()).toEqual(NOTHING);
+  expect(await taken.held()).toEqual(NOTHING);
 });
 
 it('multipart bodies elsewhere are refused as ever', async () => {
@@ -160,6 +160,6 @@ it('tells uploads with the same request apart by their files where an idempotenc
   expect([first, same, other].map(({ status, body }) => [status, body.batch_id])).toEqual(Array(3).fill([200, first.body.batch_id]));
   const mismatch = (answer: Answer): string | null => answer.headers.get('x-idempotency-mismatch');
   expect([first, same, other].map(mismatch)).toEqual([null, null, 'true']);
-  expect(taken.held().batches).toBe(1);
+  expect((await taken.held()).batches).toBe(1);
   await noUploadIsLeft();
 });

@@ -17,6 +17,7 @@ import { Settings } from '../../src/config/settings.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
 import { Signals } from '../../src/signals/signals.js';
+import { databaseOf } from '../support/database.js';
 
 export const anyObject = (name: string): ArtifactType => ({ name, version: 1, description: '', schema: null, check: () => null });
 
@@ -62,11 +63,12 @@ export interface Core {
   close(): Promise<void>;
 }
 
-/** The core alone, on a SQLite file of its own, with engines given as functions: everything else is what the program runs. */
+/** The core alone, on a database of its own, with engines given as functions: everything else is what the program runs. */
 export async function startCore(catalog: Catalog, engines: Record<string, PreparedEngine>, overrides: Partial<Settings> = {}): Promise<Core> {
   const folder = await mkdtemp(join(tmpdir(), 'starling-core-'));
+  const database = await databaseOf(folder);
   const settings = Object.assign(new Settings(), {
-    databaseUrl: `sqlite:${join(folder, 'starling.db')}`,
+    databaseUrl: database.url,
     maxPendingExecutions: 100_000,
     maxExecutionsPerCorrelation: 1_000,
     maxConcurrentExecutions: 64,
@@ -104,6 +106,7 @@ export async function startCore(catalog: Catalog, engines: Record<string, Prepar
     signals: context.get(Signals, { strict: false }),
     async close() {
       await context.close();
+      await database.drop();
       await rm(folder, { recursive: true });
     },
   };

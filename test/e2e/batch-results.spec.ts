@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { DatabaseSync } from 'node:sqlite';
 import { parse } from 'csv-parse/sync';
+import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { eventually } from '../support/eventually.js';
 import { type Item, orders, send, show } from './batch-board.js';
 import { Board } from './board.js';
@@ -111,16 +110,13 @@ describe('large results of a batch', () => {
   it('that cannot be read are told to the log, under the id of the request that is cut off', async () => {
     const id = await run(orders(4).map((_, key) => ({ key })));
     const { results } = await show(board, id);
-    breakPayloads(results[3]!.run_id);
+    await breakPayloads(results[3]!.run_id);
     const response = await stream(id);
     await expect(response.text()).rejects.toThrow('terminated');
     const lines = board.app.logLines.filter(({ msg }) => msg === 'failed while answering');
     expect(lines).toEqual([expect.objectContaining({ request_id: response.headers.get('x-request-id'), err: expect.objectContaining({ type: 'SyntaxError' }) })]);
   });
 
-  const breakPayloads = (correlation: string): void => {
-    const database = new DatabaseSync(join(board.app.folder, 'starling.db'));
-    database.prepare(`UPDATE artifacts SET payload = '{' WHERE correlation_id = ?`).run(correlation);
-    database.close();
-  };
+  const breakPayloads = (correlation: string): Promise<unknown> =>
+    board.app.app.get(UnitOfWork, { strict: false }).run((tx) => tx.db.updateTable('artifacts').set({ payload: '{' }).where('correlation_id', '=', correlation).execute());
 });

@@ -7,7 +7,7 @@ import { AGENTS, AGENT_FILES, Shouter } from './agents.js';
 import { AnswerCheck } from './answers.js';
 import { BODY_LIMIT } from './bodies.js';
 import type { ApiDocument } from './document.js';
-import { Ledger, Tables } from './ledger.js';
+import { Ledger, storedIn } from './ledger.js';
 import { type FuzzRequest, inWords, requestsOf } from './requests.js';
 import { type Answer, Client } from './send.js';
 
@@ -17,7 +17,6 @@ const JSON_BODY = { 'Content-Type': 'application/json' };
 
 let app: TestApp;
 let client: Client;
-let tables: Tables;
 const ledger = new Ledger();
 
 beforeAll(async () => {
@@ -29,11 +28,9 @@ beforeAll(async () => {
     settings: { bodyLimitBytes: BODY_LIMIT, leaseMs: 3_600_000, logLevel: 'warn' },
   });
   client = new Client(app.url);
-  tables = new Tables(app.folder);
 });
 afterAll(async () => {
   client.close();
-  tables.close();
   await app.close();
 });
 
@@ -98,7 +95,7 @@ it(`${REQUESTS} requests of every kind are answered as documented, and what is r
   for (let sent = 0; sent < REQUESTS; sent += ROUND) {
     await Promise.all(requests.slice(sent, sent + ROUND).map(ask));
     expect(problems.slice(0, 5)).toEqual([]);
-    expect(tables.holdings).toEqual(ledger.holdings);
+    expect(await storedIn(app.database)).toEqual(ledger.holdings);
   }
   console.log(`answers by status: ${JSON.stringify(statuses)}`);
   await expectHealthy();

@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { TestDatabase } from '../support/database.js';
 import { tellsFailedAgent } from './answers.js';
 import type { Answer } from './send.js';
 import type { FuzzRequest } from './requests.js';
@@ -54,32 +53,17 @@ export class Ledger {
   }
 }
 
-/** Reads the application's file beside it. */
-export class Tables {
-  private readonly database: DatabaseSync;
-
-  constructor(folder: string) {
-    this.database = new DatabaseSync(join(folder, 'starling.db'), { readOnly: true });
-  }
-
-  get holdings(): Holdings {
-    const directly = `select distinct correlation_id as value from executions where direct = 1`;
-    const ofRuns = `select id as value from runs`;
-    return {
-      published: this.texts(`select id as value from artifacts where produced_by = 'external' and correlation_id not in (${ofRuns})`).length,
-      directRuns: this.texts(directly).length,
-      correlations: this.texts(`select id as value from correlations where id not in (${directly}) and id not in (${ofRuns})`),
-      runs: this.texts(`select id as value from runs where batch_id is null`),
-      batches: this.texts(`select id as value from batches`),
-      keys: this.texts(`select endpoint || ' ' || key as value from idempotency_keys`),
-    };
-  }
-
-  close(): void {
-    this.database.close();
-  }
-
-  private texts(query: string): string[] {
-    return this.database.prepare(query).all().map(({ value }) => value as string).sort();
-  }
+/** What the application's database really holds. */
+export async function storedIn(database: TestDatabase): Promise<Holdings> {
+  const texts = async (query: string): Promise<string[]> => (await database.rows<{ value: string }>(query)).map(({ value }) => value).sort();
+  const directly = `select distinct correlation_id as value from executions where direct = 1`;
+  const ofRuns = `select id as value from runs`;
+  return {
+    published: (await texts(`select id as value from artifacts where produced_by = 'external' and correlation_id not in (${ofRuns})`)).length,
+    directRuns: (await texts(directly)).length,
+    correlations: await texts(`select id as value from correlations where id not in (${directly}) and id not in (${ofRuns})`),
+    runs: await texts(`select id as value from runs where batch_id is null`),
+    batches: await texts(`select id as value from batches`),
+    keys: await texts(`select endpoint || ' ' || key as value from idempotency_keys`),
+  };
 }

@@ -14,6 +14,7 @@ import type { Settings } from '../../src/config/settings.js';
 import { createApp } from '../../src/create-app.js';
 import type { AgentClass } from '../../src/engines/engine.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
+import { databaseOf, type TestDatabase } from './database.js';
 
 export interface TestAppOptions {
   /** The configuration file's text; without one, a catalog of no agents. */
@@ -39,21 +40,22 @@ export interface TestApp {
   http: ReturnType<typeof request>;
   lifecycle: Lifecycle;
   folder: string;
+  database: TestDatabase;
   /** Every line of the log from `info` on, parsed. */
   logLines: Record<string, unknown>[];
-  /** Stops as the program does, and deletes the folder. */
+  /** Stops as the program does, and deletes the folder and its database. */
   close(): Promise<void>;
 }
 
 const NO_AGENTS = 'agents: {}\n';
 
-/** The application as `main` builds it, listening on a port of its own, on a SQLite file of its own. */
+/** The application as `main` builds it, listening on a port of its own, on the database that goes with its folder. */
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'starling-test-')));
   const { catalog, server } = await loadConfiguration(await writeFiles(folder, options), {}, (options.agents ?? []) as AgentClass[]);
   const defaults = resolveSettings({ flags: {}, environment: {}, server });
-  const databaseUrl = `sqlite:${join(folder, 'starling.db')}`;
-  const settings: Settings = Object.assign(defaults, { databaseUrl, shutdownGraceMs: 2_000 }, options.settings);
+  const database = await databaseOf(folder);
+  const settings: Settings = Object.assign(defaults, { databaseUrl: database.url, shutdownGraceMs: 2_000 }, options.settings);
   const logLines: Record<string, unknown>[] = [];
   const logger = pino({ level: settings.logLevel }, { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) });
   const lifecycle = new Lifecycle();
@@ -63,9 +65,11 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const close = async (): Promise<void> => {
     lifecycle.stop();
     await app.close();
-    if (!options.folder) await rm(folder, { recursive: true, force: true });
+    if (options.folder) return;
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
   };
-  return { app, url: await app.getUrl(), http: request(app.getHttpServer()), lifecycle, folder, logLines, close };
+  return { app, url: await app.getUrl(), http: request(app.getHttpServer()), lifecycle, folder, database, logLines, close };
 }
 
 async function writeFiles(folder: string, { config = NO_AGENTS, configFile, files = {} }: TestAppOptions): Promise<string> {

@@ -1,0 +1,88 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Answer, Request } from './postgres-server.js';
+
+const USER = 'starling';
+const PASSWORD = 'starling';
+
+/** What a server needs not to lose in a crash; suites that crash no server do without, and are faster. */
+export const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+
+/** A real server of Postgres, on a new data folder and a free port of the loopback; gone with the process that started it. */
+export class PostgresCluster {
+  private readonly child: ChildProcess;
+  private readonly port: number;
+
+  private constructor(child: ChildProcess, port: number) {
+    this.child = child;
+    this.port = port;
+  }
+
+  /** Settings of the server go by their names in postgresql.conf. Rejects with what the server said where it does not start. */
+  static async start(settings: Record<string, string> = {}): Promise<PostgresCluster> {
+    const parts = { user: USER, password: PASSWORD, settings: { max_connections: '200', ...settings } };
+    // In a process group of its own: what ends the tests at the terminal must leave it the time to clear up.
+    const child = fork(join(import.meta.dirname, 'postgres-server.ts'), [JSON.stringify(parts)], { detached: true, execArgv: [] });
+    child.once('exit', () => child.emit('message', { error: 'the process of the Postgres server has ended' } satisfies Answer));
+    return new PostgresCluster(child, await portOf(child));
+  }
+
+  /** Where clients connect. */
+  url(database = 'postgres'): string {
+    return `postgres://${USER}:${PASSWORD}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** `fast` ends sessions in an orderly way; `immediate` is a crash, which the next start recovers from. */
+  stop(how: 'fast' | 'immediate'): Promise<unknown> {
+    return this.ask({ do: 'stop', how });
+  }
+
+  /** Starts it again after `stop`, on the same port and folder. Resolves when it takes connections. */
+  restart(): Promise<unknown> {
+    return this.ask({ do: 'start' });
+  }
+
+  /** Ends every other session, as an administrator does; returns how many there were. */
+  async killSessions(): Promise<number> {
+    const sessions = `select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+    return (await queryOnce(this.url(), sessions)).length;
+  }
+
+  /** Stops it, and deletes its folder. */
+  async close(): Promise<void> {
+    const ended = once(this.child, 'exit');
+    this.child.ref();
+    this.child.disconnect();
+    await ended;
+  }
+
+  private ask(request: Request): Promise<number> {
+    this.child.send(request);
+    return portOf(this.child);
+  }
+}
+
+/** One statement on a connection of its own. Counts and other bigint come as numbers. */
+export async function queryOnce<T extends object>(url: string, statement: string, values: unknown[] = []): Promise<T[]> {
+  const types = { getTypeParser: (type: number) => (type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type)) };
+  const client = new pg.Client({ connectionString: url, types: types as pg.CustomTypesConfig });
+  await client.connect();
+  try {
+    return (await client.query<T>(statement, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The next answer. Keeps this process alive until it is there, and not longer. */
+async function portOf(child: ChildProcess): Promise<number> {
+  child.ref();
+  child.channel?.ref();
+  const [answer] = (await once(child, 'message')) as [Answer];
+  child.unref();
+  child.channel?.unref();
+  if ('error' in answer) throw new Error(answer.error);
+  return answer.port;
+}

