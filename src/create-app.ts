@@ -1,14 +1,16 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule, type AppOptions } from './app.module.js';
+import { Role } from './common/role.js';
 import { ApiDocument } from './docs/api-document.js';
 import { installHttpEdge } from './http/http-edge.js';
 import { NestLogger } from './logging/nest-logger.js';
 import { HttpMetrics } from './metrics/http-metrics.js';
 
 /**
- * The whole application, ready to listen: the database open and migrated, engines prepared, executions of an earlier process
- * taken over. `close()` hands back what still runs after the grace period. Rejects with a StartError where it cannot start.
+ * The whole application, ready to listen: the database open and migrated, engines prepared, and, where it works, executions of
+ * an earlier process taken over. `close()` hands back what still runs after the grace period. Rejects with a StartError where it
+ * cannot start.
  */
 export async function createApp(options: AppOptions): Promise<NestExpressApplication> {
   const { settings, logger } = options;
@@ -19,7 +21,8 @@ export async function createApp(options: AppOptions): Promise<NestExpressApplica
     abortOnError: false,
   });
   const metrics = app.get(HttpMetrics, { strict: false });
-  installHttpEdge(app, { settings, logger, onEnded: (request) => metrics.requestEnded(request) });
+  const role = app.get(Role, { strict: false });
+  installHttpEdge(app, { settings, role, logger, onEnded: (request) => metrics.requestEnded(request) });
   app.get(ApiDocument, { strict: false }).describes(app);
   return app.init();
 }

@@ -5,25 +5,27 @@ import type { Configuration } from './cli/configuration.js';
 import { stopOnSignals } from './cli/graceful-stop.js';
 import { callableUrl, welcome } from './cli/welcome.js';
 import type { Logger } from './common/logger.js';
+import type { Role } from './common/role.js';
 import type { Settings } from './config/settings.js';
 import { createApp } from './create-app.js';
 import { StartError } from './database/start-error.js';
 
 export interface ServerOptions extends Configuration, Pick<AppOptions, 'agents' | 'imports'> {
   logger: Logger;
+  role: Role;
 }
 
-/** Builds the application, listens, and serves until a signal. StartError where the address cannot be had. */
+/** Builds the application, listens, and does what its role is until a signal. StartError where the address cannot be had. */
 export async function startServer(options: ServerOptions): Promise<void> {
-  const { settings, catalog, logger } = options;
+  const { settings, catalog, logger, role } = options;
   endOnBugs(logger);
-  tellWhatIsMissing(settings, logger);
+  tellWhatIsMissing(settings, role, logger);
   const app = await createApp(options);
   stopOnSignals(app, settings.shutdownGraceMs, logger);
   const url = await listen(app, settings);
-  logger.info({ url, agents: catalog.agents.length }, 'serving');
+  logger.info({ url, agents: catalog.agents.length }, role.serves ? 'serving' : 'working');
   // Beside the log, whatever its level: as a JSON line, a command could not be copied into a shell.
-  console.error(welcome(catalog, url));
+  console.error(welcome(role, catalog, url));
 }
 
 async function listen(app: INestApplication, { host, port }: Settings): Promise<string> {
@@ -50,8 +52,8 @@ function whyNotListening(code: string | undefined, host: string, port: number): 
   }
 }
 
-function tellWhatIsMissing({ createUi, dashboard, webhookUrl }: Settings, logger: Logger): void {
-  if (createUi || dashboard) logger.warn(`${dashboard ? 'dashboard' : 'create_ui'}: this build has no web app yet; serving the API alone`);
+function tellWhatIsMissing({ createUi, dashboard, webhookUrl }: Settings, { serves }: Role, logger: Logger): void {
+  if (serves && (createUi || dashboard)) logger.warn(`${dashboard ? 'dashboard' : 'create_ui'}: this build has no web app yet; serving the API alone`);
   if (webhookUrl !== null) logger.warn('webhook_url: this build does not deliver webhooks yet; artifacts are not announced');
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { LoadedCatalog } from '../catalog/load-catalog.js';
 import { CatalogError } from '../catalog/mistakes.js';
+import type { Role } from '../common/role.js';
 import { readEnvironment } from '../config/environment.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import type { Settings } from '../config/settings.js';
@@ -39,6 +40,14 @@ export const configurationFile = (named: string | undefined): string | undefined
 export function refuseOtherDatabases({ databaseUrl }: Settings): void {
   if (databaseUrl.startsWith('sqlite:')) return;
   throw new StartError('database_url: this build serves SQLite only, Postgres is yet to come; use sqlite:<path of a file>');
+}
+
+/** StartError where a process on SQLite would leave part of what is to be done to processes that cannot be there. */
+export function refuseSplitRoles({ databaseUrl }: Settings, { serves, works }: Role): void {
+  if ((serves && works) || !databaseUrl.startsWith('sqlite:')) return;
+  throw new StartError(
+    'database_url: one process alone holds a SQLite file, and has to serve and work; use starling serve without --no-worker, or a Postgres database that several processes share',
+  );
 }
 
 export const missingFile = (): StartError => new StartError(`there is no ${USUAL_FILE} here; name the configuration file with --config <file>`);

@@ -5,6 +5,7 @@ import { failing } from './failures.js';
 import { addSettingOptions, settingFlags } from './setting-options.js';
 
 const CONFIG_OPTION = '-c, --config <file>';
+const CONFIG_DESCRIPTION = 'configuration file (default: starling.yaml in the working directory)';
 
 /**
  * The command line. Exits with 1 on a wrong one, and says what is wrong with it. Each command is imported when it is called:
@@ -22,8 +23,16 @@ export function buildProgram(): Command {
     program
       .command('serve')
       .description('serve the configured agents until SIGTERM')
-      .option(CONFIG_OPTION, 'configuration file (default: starling.yaml in the working directory)'),
-  ).action(failing(async (options: Record<string, string>) => (await import('./serve.js')).serve({ config: options.config, flags: settingFlags(options) })));
+      .option(CONFIG_OPTION, CONFIG_DESCRIPTION)
+      .option('--no-worker', 'answer requests alone, and leave the work to other processes on the same Postgres database'),
+  ).action(failing(async (options: ServeFlags) => (await import('./serve.js')).serve({ ...startOptions(options), worker: options.worker })));
+
+  addSettingOptions(
+    program
+      .command('worker')
+      .description('work on what processes on the same Postgres database are asked for; serves health and metrics alone')
+      .option(CONFIG_OPTION, CONFIG_DESCRIPTION),
+  ).action(failing(async (options: ConfigFlags) => (await import('./worker.js')).work(startOptions(options))));
 
   program
     .command('check')
@@ -40,3 +49,13 @@ export function buildProgram(): Command {
 
   return program;
 }
+
+interface ConfigFlags extends Record<string, unknown> {
+  config?: string;
+}
+
+interface ServeFlags extends ConfigFlags {
+  worker: boolean;
+}
+
+const startOptions = (options: ConfigFlags) => ({ config: options.config, flags: settingFlags(options) });

@@ -1,27 +1,9 @@
-import type { ModuleMetadata } from '@nestjs/common';
-import type { AgentClass } from '../engines/engine.js';
-import { createLogger } from '../logging/create-logger.js';
-import { startServer } from '../main.js';
-import { configurationFile, missingFile, readConfiguration, refuseOtherDatabases } from './configuration.js';
+import { start, type StartOptions } from './start.js';
 
-export interface ServeOptions {
-  /** Configuration file; `starling.yaml` in the working directory where absent. */
-  config?: string;
-  /** Settings by their names in the file, as texts; they come before the environment's and the file's. */
-  flags?: Record<string, unknown>;
-  /** Classes with `@Agent`, served beside the agents of the file. */
-  agents?: AgentClass[];
-  /** Nest modules that export what these classes inject. */
-  imports?: ModuleMetadata['imports'];
+export interface ServeOptions extends StartOptions {
+  /** Whether this process works too; where false, it leaves all work to others on the same database. True where absent. */
+  worker?: boolean;
 }
 
 /** Serves until a signal; rejects where the start fails. */
-export async function serve({ config, flags = {}, agents = [], imports = [] }: ServeOptions): Promise<void> {
-  const file = configurationFile(config);
-  if (file === undefined) throw missingFile();
-  const configuration = await readConfiguration(file, flags, agents);
-  refuseOtherDatabases(configuration.settings);
-  const logger = createLogger(configuration.settings);
-  for (const warning of configuration.warnings) logger.warn(`${file}: ${warning}`);
-  await startServer({ ...configuration, logger, agents, imports });
-}
+export const serve = ({ worker = true, ...options }: ServeOptions): Promise<void> => start(options, { serves: true, works: worker });

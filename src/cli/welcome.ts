@@ -1,11 +1,14 @@
 import type { Catalog } from '../catalog/catalog.js';
 import type { ArtifactType } from '../catalog/definitions.js';
+import type { Role } from '../common/role.js';
 
-/** What a person at the terminal wants to know of a service that has started. */
-export function welcome(catalog: Catalog, url: string): string {
-  const command = curlLine(catalog, url);
+/** What a person at the terminal wants to know of a process that has started. */
+export function welcome({ serves, works }: Role, catalog: Catalog, url: string): string {
   const { length } = catalog.agents;
-  return `Serving ${length} ${length === 1 ? 'agent' : 'agents'} at ${url}, documentation at ${url}/docs${command ? `\nTry: ${command}` : ''}`;
+  const agents = `${length} ${length === 1 ? 'agent' : 'agents'}`;
+  if (!serves) return `Working for ${agents}; health at ${url}/health, metrics at ${url}/metrics`;
+  const command = curlLine(catalog, url);
+  return `Serving ${agents} at ${url}, documentation at ${url}/docs${works ? '' : '; workers run them'}${command ? `\nTry: ${command}` : ''}`;
 }
 
 /** Publishes the first artifact type that an agent reacts to and whose schema has an example. */

@@ -2,12 +2,14 @@ import { parse } from 'node:querystring';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import type { Role } from '../common/role.js';
 import type { Settings } from '../config/settings.js';
 import { parseJsonBodies } from './body-parser.js';
 import { ErrorFilter } from './error-filter.js';
 import { checkHosts } from './host-check.js';
 import { checkOrigins } from './origin-check.js';
 import { checkPaths } from './path-check.js';
+import { answerProbesAlone } from './probes.js';
 import { answerProtocolErrors } from './protocol-errors.js';
 import { type EndedRequest, observeRequests } from './request-observer.js';
 import { setSecurityHeaders } from './security-headers.js';
@@ -16,6 +18,7 @@ import { ValidationPipe } from './validation-pipe.js';
 
 export interface HttpEdge {
   settings: Pick<Settings, 'host' | 'allowedHosts' | 'corsOrigins' | 'bodyLimitBytes'>;
+  role: Role;
   logger: Logger;
   onEnded: (request: EndedRequest) => void;
 }
@@ -27,7 +30,7 @@ const KEEP_ALIVE_MS = 65_000;
 const ARRIVAL_MS = 3_600_000;
 
 /** What every request passes before its route, and every error after it. For an app made with `bodyParser: false`. */
-export function installHttpEdge(app: NestExpressApplication, { settings, logger, onEnded }: HttpEdge): void {
+export function installHttpEdge(app: NestExpressApplication, { settings, role, logger, onEnded }: HttpEdge): void {
   app.disable('x-powered-by');
   app.disable('etag');
   app.getHttpAdapter().getInstance().response.json = sendJson;
@@ -40,6 +43,7 @@ export function installHttpEdge(app: NestExpressApplication, { settings, logger,
       checkHosts(settings.host, settings.allowedHosts),
       checkOrigins(settings.corsOrigins),
       checkPaths(),
+      ...(role.serves ? [] : [answerProbesAlone()]),
       parseJsonBodies(settings.bodyLimitBytes),
     ),
   );

@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { newId } from '../common/ids.js';
+import { PROBES } from './probes.js';
 
 const REQUEST_ID = 'X-Request-ID';
 
@@ -11,9 +12,6 @@ export interface EndedRequest {
   status: number;
   durationMs: number;
 }
-
-/** Read by probes and scrapers every few seconds; at info they would drown the rest. */
-const QUIET = new Set(['/metrics', '/health', '/health/live', '/health/ready']);
 
 /** Gives every request its id, and tells log and metrics how it ended. First in the chain, so that no answer goes without. */
 export function observeRequests(logger: Logger, onEnded: (request: EndedRequest) => void) {
@@ -33,7 +31,8 @@ export function observeRequests(logger: Logger, onEnded: (request: EndedRequest)
 /** The path without its query: values of a query can be a caller's data. */
 function log(logger: Logger, request: Request, response: Response, durationMs: number): void {
   const path = pathOf(request.originalUrl);
-  const level = QUIET.has(path) ? 'debug' : 'info';
+  // At info they would drown the rest.
+  const level = PROBES.has(path) ? 'debug' : 'info';
   if (!logger.isLevelEnabled(level)) return;
   const line = {
     method: request.method,

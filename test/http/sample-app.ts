@@ -8,6 +8,7 @@ import type { Request, Response } from 'express';
 import { pino } from 'pino';
 import { DomainError } from '../../src/common/domain-error.js';
 import type { JsonObject } from '../../src/common/json.js';
+import { Role } from '../../src/common/role.js';
 import { takeCorrelationId } from '../../src/http/correlation-id.js';
 import { type HttpEdge, installHttpEdge } from '../../src/http/http-edge.js';
 import { Opaque } from '../../src/http/opaque.js';
@@ -106,7 +107,7 @@ export async function startSampleApp(overrides: Partial<HttpEdge['settings']> = 
   const logLines: Record<string, unknown>[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) });
   const settings = { host: '127.0.0.1', allowedHosts: [], corsOrigins: [], bodyLimitBytes: 1_048_576, ...overrides };
-  installHttpEdge(app, { settings, logger, onEnded: () => {} });
+  installHttpEdge(app, { settings, role: new Role(), logger, onEnded: () => {} });
   await app.listen(0, '127.0.0.1');
   return { app, logLines };
 }

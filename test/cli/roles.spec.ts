@@ -1,0 +1,53 @@
+// The built program as a child process, where it is asked to serve or to work alone, and what each role says when it has started.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { welcome } from '../../src/cli/welcome.js';
+import { flagOf, settingEntries } from '../../src/config/settings-table.js';
+import { load } from '../catalog/loading.js';
+import { builtProgram } from '../support/built-program.js';
+import { Folder, runProgram } from './run-program.js';
+
+const folder = new Folder();
+beforeAll(() => builtProgram(), 180_000);
+afterAll(() => folder.remove());
+
+const CONFIG = `
+types:
+  Order: { schema: { type: object, examples: [{ n: 1 }] } }
+agents:
+  echo: { consumes: [{ types: [Order] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: '{"n": 1}' } }
+`;
+
+describe.each([[['serve', '--no-worker']], [['worker']]])('%j', (args) => {
+  test('is refused on SQLite in one line, and leaves no file behind', async () => {
+    const database = join(folder.path, `${args.length}.db`);
+    const { code, stdout, stderr } = await runProgram([...args, '--config', folder.write('starling.yaml', CONFIG), '--database-url', `sqlite:${database}`]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe(
+      'database_url: one process alone holds a SQLite file, and has to serve and work; use starling serve without --no-worker, or a Postgres database that several processes share\n',
+    );
+    expect(existsSync(database)).toBe(false);
+  });
+
+  test('tells what is wrong with its settings first', async () => {
+    const { code, stderr } = await runProgram([...args, '--config', folder.write('starling.yaml', CONFIG), '--port', 'abc']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^--port: must be an integer .*\n$/);
+  });
+});
+
+test('starling worker --help names every setting', async () => {
+  const { code, stdout } = await runProgram(['worker', '--help']);
+  expect(code).toBe(0);
+  for (const [, setting] of settingEntries) expect(stdout).toContain(flagOf(setting));
+});
+
+test('each role tells the person at the terminal what there is', async () => {
+  const { catalog } = await load(CONFIG);
+  const url = 'http://127.0.0.1:8344';
+  const [documentation, ...more] = welcome({ serves: true, works: true }, catalog, url).split('\n');
+  expect(documentation).toBe(`Serving 1 agent at ${url}, documentation at ${url}/docs`);
+  expect(more).toEqual([expect.stringMatching(/^Try: curl /)]);
+  expect(welcome({ serves: true, works: false }, catalog, url).split('\n')).toEqual([`${documentation}; workers run them`, ...more]);
+  expect(welcome({ serves: false, works: true }, catalog, url)).toBe(`Working for 1 agent; health at ${url}/health, metrics at ${url}/metrics`);
+});

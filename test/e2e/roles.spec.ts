@@ -1,0 +1,153 @@
+// Real: the whole app over HTTP in each role, one after another on one database. Faked: the clock.
+import { BatchDispatcher } from '../../src/batches/batch-dispatcher.js';
+import { UnfinishedIntakes } from '../../src/batches/intake/unfinished-intakes.js';
+import { Folding } from '../../src/blackboard/queries/folding.js';
+import type { Role } from '../../src/common/role.js';
+import { UnitOfWork } from '../../src/database/unit-of-work.js';
+import { ExpiredKeys } from '../../src/idempotency/expired-keys.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { ended, send, show } from './batch-board.js';
+import { Board } from './board.js';
+
+const SERVER: Role = { serves: true, works: false };
+const WORKER: Role = { serves: false, works: true };
+
+const CONFIG = `
+agents:
+  echo: { consumes: [{ types: [Order] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: '{"n": payload.n}' } }
+  late: { consumes: [{ types: [Secret] }], publishes: [{ type: Revealed }], engine: { kind: expression, expression: '{"n": payload.n}' } }
+`;
+
+const LEASE_MS = 30_000;
+const DAY_MS = 24 * 3_600_000;
+
+describe('a process', () => {
+  let clock: ManualClock;
+  let folder: ConfigurationFolder;
+  let board: Board;
+
+  const start = async (role?: Role): Promise<void> => {
+    board = await Board.start(CONFIG, { role, clock, folder: folder.path, settings: { leaseMs: LEASE_MS } });
+  };
+
+  const restart = async (role?: Role): Promise<void> => {
+    await board.close();
+    await start(role);
+  };
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    folder = new ConfigurationFolder();
+  });
+
+  afterEach(async () => {
+    await board.close();
+    folder.remove();
+  });
+
+  const metric = async (name: string): Promise<number> => {
+    const { text } = await board.http.get('/metrics').expect(200);
+    return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
+  };
+
+  const run = async (): Promise<string> => {
+    const { body } = await board.http.post('/run/flock').send({ agent_name: 'echo', inputs: { n: 1 }, async_run: true }).expect(200);
+    return (body as { run_id: string }).run_id;
+  };
+
+  const runStatus = async (id: string): Promise<string> => ((await board.http.get(`/run/${id}`).expect(200)).body as { status: string }).status;
+
+  describe('without work', () => {
+    beforeEach(() => start(SERVER));
+
+    it('accepts everything, executes nothing, and leaves all of it to a process that works', async () => {
+      const order = await board.publish('Order', { n: 1 });
+      const secret = await board.publish('Secret', { n: 2 }, { visibility: { kind: 'After', ttl: 'PT10M' } });
+      const runId = await run();
+      const batchId = await send(board, 'echo', [{ n: 1 }, { n: 2 }, { n: 3 }]);
+
+      clock.advance(3_600_000);
+      for (const id of [order, secret]) expect(await board.status(id)).toMatchObject({ state: 'active', has_pending_work: true, artifact_count: 1 });
+      expect(await runStatus(runId)).toBe('starting');
+      expect(await show(board, batchId)).toMatchObject({ status: 'starting', total_items: 3, completed_items: 0 });
+      expect(await metric('blackboard_executions_total')).toBe(0);
+      // The order's and the run's: what the timer and the batch bring about is not there yet.
+      expect(await metric('starling_queue_depth')).toBe(2);
+      await board.http.get('/health/ready').expect(200);
+
+      await restart(WORKER);
+      await eventually('the worker has done all of it', async () => (await metric('blackboard_executions_total')) === 6);
+      await restart();
+      for (const id of [order, secret]) expect(await board.ended(id)).toMatchObject({ state: 'completed', artifact_count: 2 });
+      expect(await runStatus(runId)).toBe('completed');
+      expect(await ended(board, batchId)).toMatchObject({ status: 'completed', completed_items: 3, failed_items: 0 });
+    });
+
+    it('writes nothing of its own accord, neither when its ticks come nor as time goes by', async () => {
+      await board.http.post('/api/v1/artifacts').set('X-Idempotency-Key', 'old').send({ type: 'Order', payload: { n: 1 } }).expect(200);
+      await send(board, 'echo', [{ n: 1 }]);
+      const unitOfWork = board.app.app.get(UnitOfWork, { strict: false });
+      const transactions = async (): Promise<number> => {
+        await unitOfWork.idle();
+        return metric('starling_database_transaction_seconds_count');
+      };
+      const before = await transactions();
+      expect(before).toBeGreaterThan(0);
+
+      clock.advance(2 * DAY_MS);
+      const of = <T>(kind: new (...args: never[]) => T): T => board.app.app.get(kind, { strict: false });
+      await Promise.all([of(Folding).run(), of(ExpiredKeys).remove(), of(UnfinishedIntakes).remove(), of(BatchDispatcher).lookAtAll()]);
+      expect(await transactions()).toBe(before);
+    });
+
+    it('keeps the idempotency key of a request that it is still answering', async () => {
+      const body = { type: 'Order', payload: { n: 1 }, timeout: 300 };
+      let isAnswered = false;
+      const answer = board.http.post('/api/v1/artifacts/sync').set('X-Idempotency-Key', 'slow').send(body).then((response) => {
+        isAnswered = true;
+        return response.body as object;
+      });
+      await eventually('the artifact is there', async () => (await metric('blackboard_artifacts_total')) === 1);
+      const leaseUntil = async (): Promise<number> => {
+        const { reader } = board.app.app.get(UnitOfWork, { strict: false });
+        return (await reader.selectFrom('idempotency_keys').select('lease_until').where('key', '=', 'slow').executeTakeFirstOrThrow()).lease_until;
+      };
+      clock.advance(2 * LEASE_MS);
+      await eventually('its lease has been renewed', async () => (await leaseUntil()) > clock.now());
+      await eventually('the timeout has come', () => {
+        clock.advance(10_000);
+        return isAnswered;
+      });
+      expect(await answer).toMatchObject({ completed: false, artifacts: [] });
+    });
+  });
+
+  describe('that is a worker', () => {
+    beforeEach(() => start(WORKER));
+
+    it.each([
+      ['get', '/'],
+      ['get', '/docs'],
+      ['get', '/api/v1/artifacts'],
+      ['get', '/nothing'],
+      ['post', '/run/flock'],
+      ['post', '/health'],
+    ] as const)('refuses %s %s, and says where to go', async (method, path) => {
+      const { status, body } = await board.http[method](path);
+      expect([status, body]).toEqual([404, { detail: 'This process is a worker and serves no API; send the request to one that runs starling serve' }]);
+    });
+
+    it('refuses a body without reading it', async () => {
+      const refused = await board.http.post('/api/v1/artifacts').set('Content-Type', 'application/json').send('{"type": ');
+      expect([refused.status, refused.body]).toEqual([404, { detail: expect.stringMatching(/^This process is a worker/) }]);
+    });
+
+    it('answers health and metrics', async () => {
+      for (const path of ['/health', '/health/ready', '/health/live', '/metrics']) await board.http.get(path).expect(200);
+      await board.http.head('/health/ready').expect(200);
+      expect(await metric('blackboard_agents_count')).toBe(2);
+    });
+  });
+});
