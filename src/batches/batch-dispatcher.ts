@@ -57,9 +57,10 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
 
   /** There may be something to do for a batch. */
   wake(seq: number): void {
-    if (!this.role.works) return;
+    // Before the start and without work too: the start, or another process, looks at all.
+    if (!this.working) return;
     this.hungry.add(seq);
-    if (this.working) this.moving ??= this.move().finally(() => this.moved());
+    this.moving ??= this.move().finally(() => this.moved());
   }
 
   private moved(): void {

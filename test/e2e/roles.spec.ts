@@ -52,6 +52,8 @@ describe('a process', () => {
     return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
   };
 
+  const of = <T>(kind: abstract new (...args: never[]) => T): T => board.app.app.get(kind, { strict: false });
+
   const run = async (): Promise<string> => {
     const { body } = await board.http.post('/run/flock').send({ agent_name: 'echo', inputs: { n: 1 }, async_run: true }).expect(200);
     return (body as { run_id: string }).run_id;
@@ -88,18 +90,42 @@ describe('a process', () => {
     it('writes nothing of its own accord, neither when its ticks come nor as time goes by', async () => {
       await board.http.post('/api/v1/artifacts').set('X-Idempotency-Key', 'old').send({ type: 'Order', payload: { n: 1 } }).expect(200);
       await send(board, 'echo', [{ n: 1 }]);
-      const unitOfWork = board.app.app.get(UnitOfWork, { strict: false });
       const transactions = async (): Promise<number> => {
-        await unitOfWork.idle();
+        await of(UnitOfWork).idle();
         return metric('starling_database_transaction_seconds_count');
       };
       const before = await transactions();
       expect(before).toBeGreaterThan(0);
 
       clock.advance(2 * DAY_MS);
-      const of = <T>(kind: new (...args: never[]) => T): T => board.app.app.get(kind, { strict: false });
       await Promise.all([of(Folding).run(), of(ExpiredKeys).remove(), of(UnfinishedIntakes).remove(), of(BatchDispatcher).lookAtAll()]);
       expect(await transactions()).toBe(before);
+    });
+
+    it('leaves to others what a process that crashed has left', async () => {
+      await board.publish('Order', { n: 1 });
+      const counts = { total_items: 0, succeeded_items: 0, failed_items: 0, running_runs: 0, next_position: 0, round: 0 };
+      const intake = { id: 'half-in', agent: 'echo', status: 'intake', max_workers: 1, static_inputs: '{}', error: null, ...counts } as const;
+      // Written directly: what a crash leaves, whose leases have run out.
+      await of(UnitOfWork).run(async ({ db }) => {
+        await db.updateTable('executions').set({ state: 'running', lease_token: 'lost', lease_owner: 'gone', lease_until: 0 }).execute();
+        await db.insertInto('batches').values({ ...intake, intake_owner: 'gone', intake_until: 0, created_at: 0, started_at: null, ended_at: null }).execute();
+      });
+      const left = async (): Promise<object> => {
+        const { reader } = of(UnitOfWork);
+        const executions = await reader.selectFrom('executions').select(['state', 'lease_owner']).execute();
+        return { executions, batches: await reader.selectFrom('batches').select('id').execute() };
+      };
+      const all = await left();
+      expect(all).toEqual({ executions: [{ state: 'running', lease_owner: 'gone' }], batches: [{ id: 'half-in' }] });
+
+      await restart(SERVER);
+      await of(UnfinishedIntakes).remove();
+      expect(await left()).toEqual(all);
+
+      await restart(WORKER);
+      expect(await left()).toMatchObject({ batches: [] });
+      await eventually('the execution was taken over', async () => (await metric('blackboard_executions_total')) === 1);
     });
 
     it('keeps the idempotency key of a request that it is still answering', async () => {
@@ -111,7 +137,7 @@ describe('a process', () => {
       });
       await eventually('the artifact is there', async () => (await metric('blackboard_artifacts_total')) === 1);
       const leaseUntil = async (): Promise<number> => {
-        const { reader } = board.app.app.get(UnitOfWork, { strict: false });
+        const { reader } = of(UnitOfWork);
         return (await reader.selectFrom('idempotency_keys').select('lease_until').where('key', '=', 'slow').executeTakeFirstOrThrow()).lease_until;
       };
       clock.advance(2 * LEASE_MS);
