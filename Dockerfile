@@ -1,4 +1,7 @@
-FROM node:24.21.0-slim AS build
+# A tag can be moved to another image, a digest cannot: docs/deployment.md says how to pin one.
+ARG NODE_IMAGE=node:24.21.0-slim
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
@@ -6,22 +9,28 @@ COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 COPY src ./src
 RUN npm run build
 
-FROM node:24.21.0-slim
-ENV NODE_ENV=production
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev && npm cache clean --force
+RUN npm ci --omit=dev
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production
+WORKDIR /app
+COPY package.json ./
+COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY bin ./bin
 COPY examples ./examples
-# A volume takes over the owner of the folder that it is mounted on.
+# The only folder here that the service may write to. A volume takes over the owner of the folder that it is mounted on.
 RUN mkdir data && chown node:node data
-USER node
-VOLUME /app/data
+# As a number, which Kubernetes can check to be another than root's.
+USER 1000
 # Loopback would be the container's own.
 ENV STARLING_HOST=0.0.0.0
 EXPOSE 8344
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:8344/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["bin/starling.js"]
+# Liveness, and not readiness: some hosts replace unhealthy containers, which would not bring a lost database back.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8344/health/live').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["/app/bin/starling.js"]
 CMD ["serve", "--config", "examples/support-desk/starling.yaml"]

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { parseAllDocuments } from 'yaml';
+import { buildProgram } from '../../src/cli/program.js';
+import { settingEntries, variableOf } from '../../src/config/settings-table.js';
+
+/** Every document of a YAML file; what the parser has to say against one fails the test. */
+export function readYaml<T>(path: string): T[] {
+  const documents = [...parseAllDocuments(readFileSync(path, 'utf8'))];
+  expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
+  return documents.map((document) => document.toJS() as T);
+}
+
+export interface CommandLine {
+  name: string;
+  options: Record<string, unknown>;
+}
+
+/** A command line as the program takes it, without its running; an unknown command or option fails the test. */
+export function commandLine([name, ...args]: string[]): CommandLine {
+  const command = buildProgram().commands.find((candidate) => candidate.name() === name);
+  expect(command?.name()).toBe(name);
+  const { operands, unknown } = command!.parseOptions(args);
+  expect([...operands, ...unknown]).toEqual([]);
+  return { name: name!, options: command!.opts() };
+}
+
+/** Environment variables that set something. */
+export const VARIABLES: string[] = settingEntries.flatMap(([, setting]) => [variableOf(setting), setting.plainVariable ?? []].flat());
