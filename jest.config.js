@@ -21,7 +21,7 @@ const common = {
 };
 
 /** Suites that stand on a database, whichever it is, run on both. One that is about SQLite, or about Postgres, says so in its name. */
-const ON_A_DATABASE = ['contract', 'e2e', 'blackboard', 'batches', 'idempotency', 'database'];
+const ON_A_DATABASE = ['contract', 'e2e', 'blackboard', 'batches', 'idempotency', 'faults'];
 
 const projects = {
   sqlite: {

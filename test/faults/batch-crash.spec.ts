@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { Service } from '../support/service.js';
@@ -20,12 +21,12 @@ agents:
 
 const ROUNDS = Number(process.env.STARLING_BATCH_CRASH_ROUNDS ?? 3);
 
-/** Real: the built program as a process, its SQLite file, HTTP, SIGKILL. Nothing is faked. */
+/** Real: the built program as a process, its database, HTTP, SIGKILL. Nothing is faked. */
 describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`, () => {
   const folder = new ConfigurationFolder();
-  const path = `${folder.path}/starling.db`;
   const uploads = `${folder.path}/uploads`;
   const ledger = new BatchLedger();
+  let database: TestDatabase;
   let service: Service;
 
   beforeAll(async () => {
@@ -33,6 +34,7 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
     folder.write('starling.yaml', CONFIG);
     folder.write(CSV_FILE, CSV);
     mkdirSync(uploads);
+    database = await databaseOf(folder.path);
   }, 120_000);
 
   afterAll(async () => {
@@ -41,26 +43,26 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
   });
 
   const start = (): Promise<Service> =>
-    Service.start(['--config', `${folder.path}/starling.yaml`, '--csv-root', folder.path, '--database-url', `sqlite:${path}`, '--log-level', 'warn'], { TMPDIR: uploads });
+    Service.start(['--config', `${folder.path}/starling.yaml`, '--csv-root', folder.path, '--database-url', database.url, '--log-level', 'warn'], { TMPDIR: uploads });
 
   it('loses no row, runs none to completion twice, and leaves nothing half in', async () => {
     const random = new Random(printedSeed());
-    const found: ReturnType<typeof stateOf>[] = [];
+    const found: Awaited<ReturnType<typeof stateOf>>[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {
       service = await start();
-      expect(breaches(path, ledger)).toEqual([]);
-      await (round % 2 === 1 ? killAmidIntake(service, path, ledger, random) : killAmidRuns(service, ledger, random));
-      found.push(stateOf(path));
+      expect(await breaches(database, ledger)).toEqual([]);
+      await (round % 2 === 1 ? killAmidIntake(service, database, ledger, random) : killAmidRuns(service, ledger, random));
+      found.push(await stateOf(database));
       expect(readdirSync(uploads)).toEqual([]);
     }
 
     service = await start();
-    expect(breaches(path, ledger)).toEqual([]);
+    expect(await breaches(database, ledger)).toEqual([]);
     // A request whose answer was lost comes again with its key, and finds the same batch.
     if (ledger.unanswered) expect(await ledger.send(service, ledger.unanswered)).toBe(true);
     await eventually('every batch has ended', async () => (await unended(service)).length === 0, 60_000 + ROUNDS * 3_000);
-    expect([...breaches(path, ledger), ...unfinished(path)]).toEqual([]);
-    for (const [name, id] of batchIds(path)) await checkResults(service, id, ledger.orders.get(name)!);
+    expect([...(await breaches(database, ledger)), ...(await unfinished(database))]).toEqual([]);
+    for (const [name, id] of await batchIds(database)) await checkResults(service, id, ledger.orders.get(name)!);
     expect(await service.kill('SIGTERM')).toBe(0);
     const halfIn = found.filter(({ isHalfIn }) => isHalfIn).length;
     const amidRuns = found.filter(({ openRuns }) => openRuns > 0).length;
@@ -69,11 +71,11 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
 });
 
 /** Kills a random moment after a random number of rows of a batch has come in; at times that is before the first, or after the last. */
-async function killAmidIntake(service: Service, path: string, ledger: BatchLedger, random: Random): Promise<void> {
+async function killAmidIntake(service: Service, database: TestDatabase, ledger: BatchLedger, random: Random): Promise<void> {
   const target = random.between(0, ROWS);
   let isAnswered = false;
   const sent = ledger.send(service, ledger.next(random)).finally(() => (isAnswered = true));
-  await eventually('the rows are in', () => isAnswered || rowsComingIn(path) >= target);
+  await eventually('the rows are in', async () => isAnswered || (await rowsComingIn(database)) >= target);
   await killAfter(service, random.next() * 10);
   await sent;
 }

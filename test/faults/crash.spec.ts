@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtProgram } from '../support/built-program.js';
+import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
 import { breaches } from './invariants.js';
@@ -12,7 +13,7 @@ const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
 const ROUNDS = Number(process.env.STARLING_CRASH_ROUNDS ?? 8);
 const SENDERS = 12;
 
-/** Real: the built program as a process, its SQLite file, HTTP, SIGKILL. Nothing is faked. */
+/** Real: the built program as a process, its database, HTTP, SIGKILL. Nothing is faked. */
 describe(`killed ${ROUNDS} times under load`, () => {
   let folder: string;
   let service: Service | undefined;
@@ -30,8 +31,8 @@ describe(`killed ${ROUNDS} times under load`, () => {
   it('loses nothing that it acknowledged, doubles nothing, and leaves nothing unfinished', async () => {
     const random = new Random(printedSeed());
     const ledger = new Ledger();
-    const path = join(folder, 'starling.db');
-    const start = (): Promise<Service> => Service.start(['--config', CONFIG, '--database-url', `sqlite:${path}`, '--log-level', 'warn']);
+    const database = await databaseOf(folder);
+    const start = (): Promise<Service> => Service.start(['--config', CONFIG, '--database-url', database.url, '--log-level', 'warn']);
     let unfinished: Order[] = [];
 
     for (let round = 1; round <= ROUNDS; round += 1) {
@@ -43,8 +44,8 @@ describe(`killed ${ROUNDS} times under load`, () => {
     service = await start();
     // A request whose answer was lost comes again with its key, and finds the same workflow.
     for (const order of unfinished) expect(await ledger.send(service, order)).toBe(true);
-    await eventually('no work is left', () => nothingLeft(service!, path, ledger), 60_000);
-    expect(breaches(path, ledger)).toEqual([]);
+    await eventually('no work is left', () => nothingLeft(service!, database, ledger), 60_000);
+    expect(await breaches(database, ledger)).toEqual([]);
     expect(await service.kill('SIGTERM')).toBe(0);
     console.log(`${ROUNDS} kills, ${ledger.acknowledged.size} orders acknowledged, ${ledger.unanswered.size} unanswered`);
   }, 60_000 + ROUNDS * 10_000);
@@ -79,10 +80,10 @@ async function sendUntilKilled(
   return [...unanswered, ...queue];
 }
 
-async function nothingLeft(service: Service, path: string, ledger: Ledger): Promise<boolean> {
+async function nothingLeft(service: Service, database: TestDatabase, ledger: Ledger): Promise<boolean> {
   for (const id of ledger.acknowledged.keys()) {
     const { state } = await service.get<{ state: string }>(`/api/v1/correlations/${id}/status`);
     if (state === 'active') return false;
   }
-  return breaches(path, ledger).every((breach) => !/is still (pending|running)|is active|timer .* is left over/.test(breach));
+  return (await breaches(database, ledger)).every((breach) => !/is still (pending|running)|is active|timer .* is left over/.test(breach));
 }

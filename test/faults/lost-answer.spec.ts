@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
 
@@ -20,13 +21,14 @@ export default async ([question], { attempt, signal }) => {
   return { n: question.payload.n, attempt };
 };`;
 
-/** Real: the built program as a process, its SQLite file, HTTP, SIGKILL. Nothing is faked. */
+/** Real: the built program as a process, its database, HTTP, SIGKILL. Nothing is faked. */
 describe('an answer that was lost in a crash', () => {
   const folder = new ConfigurationFolder();
+  let database: TestDatabase;
   let service: Service;
 
   const start = (): Promise<Service> =>
-    Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', `sqlite:${folder.path}/starling.db`, '--log-level', 'warn']);
+    Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--log-level', 'warn']);
 
   const send = (path: string, body: object): Promise<Response> =>
     fetch(`${service.url}${path}`, {
@@ -40,6 +42,7 @@ describe('an answer that was lost in a crash', () => {
   beforeAll(async () => {
     await builtProgram();
     folder.write('starling.yaml', CONFIG);
+    database = await databaseOf(folder.path);
     folder.write('slow.js', SLOW);
     service = await start();
   }, 120_000);

@@ -1,5 +1,6 @@
 import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
 
@@ -11,14 +12,16 @@ agents:
     engine: { kind: function, module: ./poisoned.js }
 `;
 
-/** Real: the built program as a process that its own agent kills, its SQLite file. */
+/** Real: the built program as a process that its own agent kills, its database. */
 describe('an execution that kills its process every time', () => {
   const folder = new ConfigurationFolder();
+  let database: TestDatabase;
   let service: Service | undefined;
 
   beforeAll(async () => {
     await builtProgram();
     folder.write('starling.yaml', CONFIG);
+    database = await databaseOf(folder.path);
     folder.write('poisoned.js', `export default async () => process.kill(process.pid, 'SIGKILL');`);
   }, 120_000);
 
@@ -29,7 +32,7 @@ describe('an execution that kills its process every time', () => {
 
   it('fails after ten lost leases, and the service goes on', async () => {
     const start = (): Promise<Service> =>
-      Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', `sqlite:${folder.path}/starling.db`, '--log-level', 'warn']);
+      Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--log-level', 'warn']);
     service = await start();
     // It may die before it has answered.
     const publish = fetch(`${service.url}/api/v1/artifacts`, {

@@ -3,36 +3,45 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { openDatabase } from '../../src/database/open-database.js';
-import { queryOnce } from './postgres-cluster.js';
+import { connected } from './postgres-cluster.js';
 
 declare global {
   /** What the suite runs on this time; jest.config.js says it. */
   const TEST_DATABASE: 'sqlite' | 'postgres';
 }
 
+export type Rows = <T extends object>(query: string) => Promise<T[]>;
+
 export interface TestDatabase {
   /** What `databaseUrl` and DATABASE_URL take. */
   url: string;
   /** Looks at what is committed, on a connection of its own that knows nothing of Starling. */
-  rows<T extends object>(query: string): Promise<T[]>;
+  rows: Rows;
+  /** The same with several queries, all of one moment. */
+  look<T>(work: (rows: Rows) => Promise<T>): Promise<T>;
   drop(): Promise<void>;
 }
 
 /** The database that goes with a folder of a test: a new one the first time, and the same one from then on. */
 export const databaseOf = (folder: string): Promise<TestDatabase> => (TEST_DATABASE === 'postgres' ? postgresOf(folder) : sqliteIn(folder));
 
+/** What a query finds in a JSON text's field, as text: for queries that are to run on either database. */
+export const jsonField = (column: string, field: string): string =>
+  TEST_DATABASE === 'postgres' ? `(${column}::json ->> '${field}')` : `cast(${column} ->> '${field}' as text)`;
+
 async function sqliteIn(folder: string): Promise<TestDatabase> {
   const path = join(folder, 'starling.db');
-  const rows = async <T>(query: string): Promise<T[]> => {
+  const look = async <T>(work: (rows: Rows) => Promise<T>): Promise<T> => {
     const connection = new DatabaseSync(path, { readOnly: true });
     try {
-      return connection.prepare(query).all().map((row) => ({ ...row }) as T);
+      connection.exec('begin');
+      return await work(async <R>(query: string) => connection.prepare(query).all().map((row) => ({ ...row }) as R));
     } finally {
       connection.close();
     }
   };
   // The file goes with the folder.
-  return { url: `sqlite:${path}`, rows, drop: async () => undefined };
+  return { url: `sqlite:${path}`, look, rows: (query) => look((rows) => rows(query)), drop: async () => undefined };
 }
 
 async function postgresOf(folder: string): Promise<TestDatabase> {
@@ -40,9 +49,15 @@ async function postgresOf(folder: string): Promise<TestDatabase> {
   const template = await (migrated ??= migratedTemplate());
   await onServer((server) => server.query(`create database ${name} template ${template}`).catch(unlessThere));
   const url = urlOf(name);
+  const look = <T>(work: (rows: Rows) => Promise<T>): Promise<T> =>
+    connected(url, async (client) => {
+      await client.query('begin isolation level repeatable read read only');
+      return work(async <R extends object>(query: string) => (await client.query<R>(query)).rows);
+    });
   return {
     url,
-    rows: (query) => queryOnce(url, query),
+    look,
+    rows: (query) => look((rows) => rows(query)),
     drop: () => onServer(async (server) => void (await server.query(`drop database if exists ${name} with (force)`))),
   };
 }
@@ -70,15 +85,7 @@ function unlessThere(error: unknown): void {
   if (!(error instanceof pg.DatabaseError && error.code === DUPLICATE_DATABASE)) throw error;
 }
 
-async function onServer<T>(work: (server: pg.Client) => Promise<T>): Promise<T> {
-  const server = new pg.Client({ connectionString: process.env.TEST_DATABASE_URL });
-  await server.connect();
-  try {
-    return await work(server);
-  } finally {
-    await server.end();
-  }
-}
+const onServer = <T>(work: (server: pg.Client) => Promise<T>): Promise<T> => connected(process.env.TEST_DATABASE_URL!, work);
 
 const nameOf = (part: string): string => `${process.env.STARLING_TEST_RUN}_${part}`;
 

@@ -64,17 +64,20 @@ export class PostgresCluster {
   }
 }
 
-/** One statement on a connection of its own. Counts and other bigint come as numbers. */
-export async function queryOnce<T extends object>(url: string, statement: string, values: unknown[] = []): Promise<T[]> {
+/** Works on a connection of its own. Counts and other bigint come as numbers. */
+export async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const types = { getTypeParser: (type: number) => (type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type)) };
   const client = new pg.Client({ connectionString: url, types: types as pg.CustomTypesConfig });
   await client.connect();
   try {
-    return (await client.query<T>(statement, values)).rows;
+    return await work(client);
   } finally {
     await client.end();
   }
 }
+
+export const queryOnce = <T extends object>(url: string, statement: string, values: unknown[] = []): Promise<T[]> =>
+  connected(url, async (client) => (await client.query<T>(statement, values)).rows);
 
 /** The next answer. Keeps this process alive until it is there, and not longer. */
 async function portOf(child: ChildProcess): Promise<number> {

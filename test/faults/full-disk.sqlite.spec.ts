@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtProgram } from '../support/built-program.js';
+import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
 import { breaches } from './invariants.js';
@@ -31,11 +32,12 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
 (disk ? describe : describe.skip)('a full disk', () => {
   let service: Service;
   const ledger = new Ledger();
-  const path = join(disk!, 'starling.db');
+  let database: TestDatabase;
 
   beforeAll(async () => {
     await builtProgram();
-    service = await Service.start(['--config', CONFIG, '--database-url', `sqlite:${path}`, '--log-level', 'error']);
+    database = await databaseOf(disk!);
+    service = await Service.start(['--config', CONFIG, '--database-url', database.url, '--log-level', 'error']);
   }, 120_000);
 
   afterAll(async () => {
@@ -46,7 +48,7 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
 
   it('answers 503, keeps what it acknowledged, and heals when there is space again', async () => {
     for (let count = 0; count < 20; count += 1) expect(await ledger.send(service, ledger.next(false))).toBe(true);
-    await eventually('their work has ended, and nothing else grows', () => breaches(path, ledger).length === 0);
+    await eventually('their work has ended, and nothing else grows', async () => (await breaches(database, ledger)).length === 0);
     const { bavail, bsize } = statfsSync(disk!);
     writeFileSync(join(disk!, 'ballast'), Buffer.alloc(bavail * bsize - MEBIBYTE));
 
@@ -59,7 +61,7 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
 
     rmSync(join(disk!, 'ballast'));
     await eventually('publishing works again', () => ledger.send(service, ledger.next(false)));
-    await eventually('all work has ended, and nothing is lost or doubled', () => breaches(path, ledger).length === 0, 30_000);
+    await eventually('all work has ended, and nothing is lost or doubled', async () => (await breaches(database, ledger)).length === 0, 30_000);
   }, 90_000);
 });
 

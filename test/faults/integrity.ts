@@ -1,0 +1,8 @@
+import type { Rows } from '../support/database.js';
+
+/** SQLite's own check of its file; a server of Postgres looks after its files itself. */
+export async function integrity(rows: Rows): Promise<string[]> {
+  if (TEST_DATABASE === 'postgres') return [];
+  const [check] = await rows<{ integrity_check: string }>('pragma integrity_check');
+  return check!.integrity_check === 'ok' ? [] : [`integrity_check: ${check!.integrity_check}`];
+}
