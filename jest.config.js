@@ -20,8 +20,8 @@ const common = {
   },
 };
 
-/** Suites that stand on a database, whichever it is, run on both. One that is about SQLite, or about Postgres, says so in its name. */
-const ON_A_DATABASE = ['contract', 'e2e', 'blackboard', 'batches', 'idempotency', 'faults'];
+/** What stands on a database, whichever it is, runs on both. A suite that is about SQLite, or about Postgres, says so in its name. */
+const ON_A_DATABASE = ['batches/**', 'blackboard/**', 'contract/**', 'e2e/**', 'faults/**', 'fuzz/bad-input', 'idempotency/**'];
 
 const projects = {
   sqlite: {
@@ -34,7 +34,7 @@ const projects = {
     ...common,
     displayName: 'postgres',
     globals: { TEST_DATABASE: 'postgres' },
-    testMatch: [`**/test/{${ON_A_DATABASE}}/**/*.spec.ts`, '**/*.postgres.spec.ts', '!**/*.sqlite.spec.ts'],
+    testMatch: [...ON_A_DATABASE.map((suites) => `<rootDir>/test/${suites.replace('**', '**/*')}.spec.ts`), '**/*.postgres.spec.ts', '!**/*.sqlite.spec.ts'],
     globalSetup: '<rootDir>/test/support/postgres-setup.js',
     globalTeardown: '<rootDir>/test/support/postgres-teardown.js',
   },

@@ -1,4 +1,4 @@
-// Real: the built program as a process, its SQLite file, HTTP, SIGKILL.
+// Real: the built program as a process, its database, HTTP, SIGKILL.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Real: the application, its SQLite file, CSV files and links on disk that change while they are opened.
+// Real: the application, its database, CSV files and links on disk that change while they are opened.
 import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

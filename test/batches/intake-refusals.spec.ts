@@ -1,4 +1,4 @@
-// Real: the application, its SQLite file, HTTP, CSV files, links, FIFOs, devices and sockets on disk.
+// Real: the application, its database, HTTP, CSV files, links, FIFOs, devices and sockets on disk.
 import { execFile } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-// Real: the application, its SQLite file, CSV files on disk. The intake is called as the batches' service calls it.
+// Real: the application, its database, CSV files on disk. The intake is called as the batches' service calls it.
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { printedSeed } from '../support/random.js';

@@ -1,4 +1,4 @@
-// Real: the application, its SQLite file, HTTP.
+// Real: the application, its database, HTTP.
 import { eventually } from '../support/eventually.js';
 import { IntakeApp } from './intake-app.js';
 

@@ -1,4 +1,4 @@
-// Real: the application, its SQLite file, HTTP, multipart bodies as a browser and as a broken client send them.
+// Real: the application, its database, HTTP, multipart bodies as a browser and as a broken client send them.
 import { createHash } from 'node:crypto';
 import { readdir, readlink } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';

@@ -30,7 +30,7 @@ const watched = Object.fromEntries(
   ]),
 );
 
-/** Real: the core on a SQLite file. Made up: the agents, which do what the artifacts' scripts say. */
+/** Real: the core on a database. Made up: the agents, which do what the artifacts' scripts say. */
 describe('cancelling a correlation at any moment', () => {
   let core: Core;
 

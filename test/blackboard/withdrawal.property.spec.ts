@@ -26,7 +26,7 @@ const agents = [
 ];
 const engine: PreparedEngine = { run: async () => ({}) };
 
-/** Real: the core on a SQLite file, twice. Made up: the agents, which do nothing. */
+/** Real: the core on a database, twice. Made up: the agents, which do nothing. */
 describe('cancelling a correlation whose artifacts wait among others', () => {
   let withCancelled: Core;
   let without: Core;

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import type { Response, Test } from 'supertest';
+import { Database } from '../../src/database/database.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { startApp, type TestApp } from '../support/app.js';
 
@@ -16,7 +17,7 @@ agents:
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const ORDER = { type: 'Order', payload: { n: 1 } };
 
-/** What wire-decisions.md says under "Everywhere". Real: the application, its SQLite file, HTTP. */
+/** What wire-decisions.md says under "Everywhere". Real: the application, its database, HTTP. */
 describe('everywhere', () => {
   let app: TestApp;
 
@@ -98,13 +99,13 @@ describe('everywhere', () => {
   );
 });
 
-/** Real: the application, its SQLite file, HTTP. Its connection for reading is closed under it. */
+/** Real: the application, its database, HTTP. Its connections are closed under it; on SQLite, the one for reading. */
 describe('a database that cannot be read', () => {
   let app: TestApp;
 
   beforeAll(async () => {
     app = await startApp();
-    await app.app.get(UnitOfWork, { strict: false }).reader.destroy();
+    await (TEST_DATABASE === 'postgres' ? app.app.get(Database, { strict: false }).close() : app.app.get(UnitOfWork, { strict: false }).reader.destroy());
   });
 
   afterAll(() => app.close());

@@ -33,7 +33,7 @@ const LISTED = 'GET /api/v1/artifact-types lists the known ones';
 const TEXT_RULE = '1 to 255 characters of text, without NUL';
 const NAMES_RULE = `must be a list of at most 1000 names, each ${TEXT_RULE}`;
 
-/** Where a rule is best told by the very words and values of an answer. Real: the application, its SQLite file, HTTP. */
+/** Where a rule is best told by the very words and values of an answer. Real: the application, its database, HTTP. */
 describe('Interface B to the letter', () => {
   let app: TestApp;
 

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { builtProgram } from '../support/built-program.js';
+import { databaseOf, type TestDatabase } from '../support/database.js';
 
 const STARLING = pathToFileURL(resolve(import.meta.dirname, '../../dist/index.js')).href;
 const NEST = pathToFileURL(createRequire(import.meta.url).resolve('@nestjs/common')).href;
@@ -35,14 +36,16 @@ Agent({ name: 'quoter', consumes: [{ types: ['Inquiry'] }], publishes: [{ type: 
 await serve({ config: 'starling.yaml', flags: { port: '0' }, agents: [Quoter], imports: process.env.WITHOUT_PRICES ? [] : [PricesModule] });
 `;
 
-// Real: the built package in a program of its own, Nest's injection, HTTP, a SQLite file. Nothing is faked.
+// Real: the built package in a program of its own, Nest's injection, HTTP, a database. Nothing is faked.
 describe("agent classes in a team's own program", () => {
   let folder: string;
+  let database: TestDatabase;
   let child: ChildProcess;
 
   beforeAll(async () => {
     await builtProgram();
     folder = await mkdtemp(join(tmpdir(), 'starling-team-'));
+    database = await databaseOf(folder);
     await writeFile(join(folder, 'main.mjs'), PROGRAM);
     await writeFile(join(folder, 'starling.yaml'), 'types: { Quote: { schema: { required: [price], properties: { price: { type: number } } } } }\n');
   }, 180_000);
@@ -52,7 +55,7 @@ describe("agent classes in a team's own program", () => {
   });
 
   const run = (env: Record<string, string> = {}): ChildProcess =>
-    spawn(process.execPath, ['main.mjs'], { cwd: folder, env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+    spawn(process.execPath, ['main.mjs'], { cwd: folder, env: { PATH: process.env.PATH, DATABASE_URL: database.url, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
 
   async function outputUntil(pattern: RegExp): Promise<RegExpExecArray> {
     const seen: string[] = [];

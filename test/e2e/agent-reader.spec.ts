@@ -18,7 +18,7 @@ const READER = `export default async ([{ payload }], { blackboard }) => {
   return { found: found.map((artifact) => artifact && artifact.payload.n) };
 };`;
 
-/** Real: the application, its SQLite file, HTTP, a function agent. */
+/** Real: the application, its database, HTTP, a function agent. */
 describe('what an agent reads of the blackboard', () => {
   let board: Board;
   let ids: string[];

@@ -27,7 +27,7 @@ const FILES = {
   });`,
 };
 
-/** Real: the whole app over HTTP on a SQLite file. */
+/** Real: the whole app over HTTP on a database. */
 describe('large results of a batch', () => {
   let board: Board;
 

@@ -12,7 +12,7 @@ agents:
     retry: { attempts: 1 }
 `;
 
-/** Real: the whole app over HTTP on a SQLite file, and an agent whose invocations end when the test says so. */
+/** Real: the whole app over HTTP on a database, and an agent whose invocations end when the test says so. */
 describe('a batch whose failed items are retried', () => {
   let board: Board;
 

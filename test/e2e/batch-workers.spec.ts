@@ -34,7 +34,7 @@ const FILES = { 'gate.js': GATE };
 
 const open = (gate: Gate): void => gate.open();
 
-/** Real: the whole app over HTTP on a SQLite file, and an agent whose invocations end when the test says so. */
+/** Real: the whole app over HTTP on a database, and an agent whose invocations end when the test says so. */
 describe('a batch and its workers', () => {
   let board: Board;
 

@@ -47,7 +47,7 @@ interface Recorded {
 const records = (batch: string): Recorded[] =>
   (globalThis as unknown as { batchRecords: Recorded[] }).batchRecords.filter((record) => record.batch === batch);
 
-/** Real: the whole app over HTTP on a SQLite file. */
+/** Real: the whole app over HTTP on a database. */
 describe('a batch', () => {
   let board: Board;
 

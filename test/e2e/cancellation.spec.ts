@@ -24,7 +24,7 @@ agents:
     engine: { kind: expression, expression: '{}' }
 `;
 
-/** Real: the whole app over HTTP on a SQLite file. Faked: the clock. */
+/** Real: the whole app over HTTP on a database. Faked: the clock. */
 describe('cancelling a correlation', () => {
   let board: Board;
   const clock = new ManualClock();

@@ -3,7 +3,7 @@ import { Board, tally } from './board.js';
 const expression = (consumes: string, publishes: string, source: string): string =>
   `{ consumes: [${consumes}], publishes: [{ type: ${publishes} }], engine: { kind: expression, expression: '${source}' } }`;
 
-/** Real: the whole app over HTTP on a SQLite file, its agents from a configuration file. */
+/** Real: the whole app over HTTP on a database, its agents from a configuration file. */
 describe('cascades', () => {
   let board: Board;
 

@@ -57,7 +57,7 @@ const FILES = {
 const order = (n: number): object => ({ type: 'Order', payload: { n } });
 const LETTER = { type: 'Letter', payload: {} };
 
-/** Real: the whole app over HTTP on a SQLite file. */
+/** Real: the whole app over HTTP on a database. */
 describe('a direct run', () => {
   let board: Board;
 

@@ -103,7 +103,7 @@ const shared = globalThis as unknown as {
   patientSignals: AbortSignal[];
 };
 
-/** Real: the whole app over HTTP on a SQLite file. Faked: the clock. */
+/** Real: the whole app over HTTP on a database. Faked: the clock. */
 describe('executions', () => {
   let board: Board;
   const clock = new ManualClock();
@@ -219,7 +219,7 @@ describe('executions', () => {
   });
 });
 
-/** Real: the whole app over HTTP on a SQLite file. Faked: the clock. */
+/** Real: the whole app over HTTP on a database. Faked: the clock. */
 describe('visibility', () => {
   let board: Board;
   const clock = new ManualClock();

@@ -25,7 +25,7 @@ const SLEEPER = `export default (_inputs, { signal }) => new Promise((_, reject)
 const DAY_MS = 24 * 3_600_000;
 const QUESTION = { type: 'Question', payload: { n: 1 } };
 
-/** Real: the application, its SQLite file, HTTP. The clock is moved by hand where a test says so. */
+/** Real: the application, its database, HTTP. The clock is moved by hand where a test says so. */
 describe('X-Idempotency-Key', () => {
   let app: TestApp;
 

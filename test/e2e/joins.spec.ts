@@ -37,7 +37,7 @@ agents:
     engine: { kind: expression, expression: '{"events": payload.map(event, event.n)}' }
 `;
 
-/** Real: the whole app over HTTP on a SQLite file. Faked: the clock. */
+/** Real: the whole app over HTTP on a database. Faked: the clock. */
 describe('joins and batch windows', () => {
   let board: Board;
   const clock = new ManualClock();

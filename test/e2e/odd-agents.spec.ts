@@ -25,7 +25,7 @@ ${Array.from(
 ).join('\n')}
 `;
 
-/** Real: the whole app over HTTP on a SQLite file, with agents that do what they should not. */
+/** Real: the whole app over HTTP on a database, with agents that do what they should not. */
 describe('an agent that misbehaves', () => {
   let board: Board;
 

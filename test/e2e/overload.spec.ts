@@ -23,7 +23,7 @@ const FILES = {
 
 const shared = globalThis as unknown as { openGate: (() => void)[]; openWide: (() => void)[] };
 
-/** Real: the whole app over HTTP on a SQLite file. */
+/** Real: the whole app over HTTP on a database. */
 describe('more work than there is room for', () => {
   let board: Board;
 

@@ -47,7 +47,7 @@ const pages = fc.record({
 });
 
 /**
- * Real: the application, its SQLite file, HTTP. The rows are written to the tables directly, because publishing so many
+ * Real: the application, its database, HTTP. The rows are written to the tables directly, because publishing so many
  * would take minutes; what they say is what publishing writes. Compared with lists that are filtered from end to end.
  */
 describe('queries over a long blackboard', () => {

@@ -72,7 +72,7 @@ interface Run {
   completed_at?: string;
 }
 
-/** Real: the whole app over HTTP on a SQLite file. */
+/** Real: the whole app over HTTP on a database. */
 describe('a run', () => {
   let board: Board;
 

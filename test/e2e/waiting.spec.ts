@@ -32,7 +32,7 @@ const FILES = {
 
 const shared = globalThis as unknown as { attempts: number };
 
-/** Real: the whole app over HTTP on a SQLite file. Faked: the clock. */
+/** Real: the whole app over HTTP on a database. Faked: the clock. */
 describe('time', () => {
   let board: Board;
   const clock = new ManualClock();

@@ -1,4 +1,4 @@
-// The whole application on a SQLite file, over HTTP. Faked: the clock's pace, so that five minutes' timeouts pass at once.
+// The whole application on a database, over HTTP. Faked: the clock's pace, so that five minutes' timeouts pass at once.
 import fc from 'fast-check';
 import { FastClock } from '../support/fast-clock.js';
 import { startApp, type TestApp } from '../support/app.js';

@@ -4,45 +4,51 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { newId } from '../../src/common/ids.js';
 import { Settings } from '../../src/config/settings.js';
-import { openSqlite } from '../../src/database/open-database.js';
+import type { Database } from '../../src/database/database.js';
 import { type Dialect, SQLITE } from '../../src/database/dialects/dialect.js';
+import { PostgresDatabase } from '../../src/database/dialects/postgres-database.js';
+import { PostgresUnitOfWork } from '../../src/database/dialects/postgres-unit-of-work.js';
 import type { SqliteDatabase } from '../../src/database/dialects/sqlite-database.js';
 import { SqliteUnitOfWork } from '../../src/database/dialects/sqlite-unit-of-work.js';
+import { openDatabase } from '../../src/database/open-database.js';
+import type { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { IdempotencyKeysRepository } from '../../src/idempotency/idempotency-keys.repository.js';
 import { IdempotencyService } from '../../src/idempotency/idempotency.service.js';
 import type { IdempotentAnswer, IdempotentRequest } from '../../src/idempotency/idempotent-request.js';
 import type { RequestIds } from '../../src/idempotency/request-ids.js';
 import { Reservations } from '../../src/idempotency/reservations.js';
+import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 const LEASE_MS = 30_000;
 
-/** Says of its database what is true of one that several processes share. */
+/** Says of a SQLite file what is true of a database that several processes share. */
 class SharedUnitOfWork extends SqliteUnitOfWork {
   override readonly dialect: Dialect = { ...SQLITE, exclusive: false };
 }
 
 /**
  * Two services, each with an owner of its own, over one database: two processes as far as keys can tell. Real: the services
- * and the SQLite file. Faked: the clock, and that the database is a shared one.
+ * and the database. Faked: the clock, and on SQLite that the database is a shared one.
  */
 describe('a key that two processes are asked for', () => {
   const logger = pino({ level: 'silent' });
   const telemetry = { executionEnded() {}, executionClaimed() {}, transactionEnded() {}, predicateFailed() {} };
   let folder: string;
-  let database: SqliteDatabase;
+  let stored: TestDatabase;
+  let database: Database;
+  let unitOfWork: UnitOfWork;
   let clock: ManualClock;
   let first: IdempotencyService;
   let second: IdempotencyService;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'starling-keys-'));
-    database = await openSqlite(`sqlite:${join(folder, 'starling.db')}`);
+    stored = await databaseOf(folder);
+    database = await openDatabase(stored.url);
     clock = new ManualClock();
-    const unitOfWork = new SharedUnitOfWork(database, logger, telemetry, (reason) => {
-      throw new Error(reason);
-    });
+    unitOfWork = unitOfWorkOn(database);
     const settings = Object.assign(new Settings(), { leaseMs: LEASE_MS });
     const service = (): IdempotencyService =>
       new IdempotencyService(clock, new Reservations(clock, settings, unitOfWork, new IdempotencyKeysRepository(), logger), logger);
@@ -51,8 +57,16 @@ describe('a key that two processes are asked for', () => {
 
   afterEach(async () => {
     await database.close();
+    await stored.drop();
     await rm(folder, { recursive: true });
   });
+
+  const unitOfWorkOn = (database: Database): UnitOfWork =>
+    database instanceof PostgresDatabase
+      ? new PostgresUnitOfWork(database, logger, telemetry)
+      : new SharedUnitOfWork(database as SqliteDatabase, logger, telemetry, (reason) => {
+          throw new Error(reason);
+        });
 
   const request = (hash = 'body'): IdempotentRequest => ({
     endpoint: 'POST /things',
@@ -93,7 +107,7 @@ describe('a key that two processes are asked for', () => {
     for (let n = 0; n < 30; n += 1) {
       clock.advance(LEASE_MS / 3);
       await eventually('the lease is renewed', async () => {
-        const row = await database.reader.selectFrom('idempotency_keys').select('lease_until').executeTakeFirstOrThrow();
+        const row = await unitOfWork.reader.selectFrom('idempotency_keys').select('lease_until').executeTakeFirstOrThrow();
         return row.lease_until === clock.now() + LEASE_MS;
       });
     }
@@ -107,7 +121,7 @@ describe('a key that two processes are asked for', () => {
     void first.answer(request(), lost.run);
     const ids = await lost.ids;
     // The first process is gone: its renewals no longer reach the database.
-    await database.writer.updateTable('idempotency_keys').set({ owner: 'gone' }).execute();
+    await unitOfWork.run((tx) => tx.db.updateTable('idempotency_keys').set({ owner: 'gone' }).execute());
 
     const job = work();
     const taking = second.answer(request('another body'), job.run);
@@ -152,19 +166,21 @@ describe('a key that two processes are asked for', () => {
   });
 
   const publish = (ids: RequestIds): Promise<unknown> =>
-    database.writer
-      .insertInto('artifacts')
-      .values({
-        id: ids.madeId,
-        type: 'Note',
-        version: 1,
-        payload: '{}',
-        produced_by: 'external',
-        visibility: '{"kind":"Public"}',
-        visibility_kind: 'Public',
-        tags: '[]',
-        correlation_id: ids.correlationId,
-        created_at: clock.now(),
-      })
-      .execute();
+    unitOfWork.run((tx) =>
+      tx.db
+        .insertInto('artifacts')
+        .values({
+          id: ids.madeId,
+          type: 'Note',
+          version: 1,
+          payload: '{}',
+          produced_by: 'external',
+          visibility: '{"kind":"Public"}',
+          visibility_kind: 'Public',
+          tags: '[]',
+          correlation_id: ids.correlationId,
+          created_at: clock.now(),
+        })
+        .execute(),
+    );
 });
