@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Blackboard } from '../blackboard/blackboard.js';
 import { Catalog } from '../catalog/catalog.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
@@ -18,6 +19,7 @@ const MOST_CHARACTERS = 256 * 1_024;
 @Injectable()
 export class BatchStep {
   constructor(
+    private readonly blackboard: Blackboard,
     private readonly settings: Settings,
     private readonly catalog: Catalog,
     private readonly clock: Clock,
@@ -29,6 +31,8 @@ export class BatchStep {
   async take(tx: Transaction, seq: number): Promise<boolean> {
     const batch = await this.batches.findRunning(tx, seq);
     if (!batch) return false;
+    // Its rows would all fail here; a process with another configuration moves it on.
+    if (!this.catalog.agent(batch.agent) && (await this.blackboard.hasAgent(tx, batch.agent))) return false;
     const free = this.shareOf(batch) - batch.running_runs;
     const { next, started, failed } = await this.startSome(tx, batch, free);
     const now = this.clock.now();

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+import { locking } from '../database/dialects/dialect.js';
 import { prepared } from '../database/prepared.js';
 import type { BatchState } from '../database/schema.js';
 import type { Reader, Transaction } from '../database/unit-of-work.js';
@@ -39,6 +40,13 @@ export class BatchesRepository {
     return db.selectFrom('batches').selectAll().where('id', '=', id).where('status', '<>', 'intake').executeTakeFirst();
   }
 
+  /** From here to its end, the transaction holds the batch. */
+  async hold(tx: Transaction, id: string): Promise<BatchRow | undefined> {
+    const batch = tx.db.selectFrom('batches').selectAll().where('id', '=', id).where('status', '<>', 'intake');
+    return locking(tx.db, batch, { wait: true }).executeTakeFirst();
+  }
+
+  /** Holds it too. */
   async findRunning(tx: Transaction, seq: number): Promise<RunningBatch | undefined> {
     const [batch] = await findRunning(tx.db, { seq });
     return batch;
@@ -115,8 +123,8 @@ export class BatchesRepository {
   }
 }
 
-const findRunning = prepared<{ seq: number }, RunningBatch>((db, place) =>
-  db
+const findRunning = prepared<{ seq: number }, RunningBatch>((db, place) => {
+  const batch = db
     .selectFrom('batches')
     .selectAll()
     .select(({ selectFrom }) => {
@@ -129,8 +137,9 @@ const findRunning = prepared<{ seq: number }, RunningBatch>((db, place) =>
       ];
     })
     .where('seq', '=', place('seq'))
-    .where('status', '=', 'running'),
-);
+    .where('status', '=', 'running');
+  return locking(db, batch, { wait: true });
+});
 
 const findDue = prepared<{ seq: number; from: number; limit: number }, DueRow>((db, place) =>
   db

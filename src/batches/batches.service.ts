@@ -69,7 +69,9 @@ export class BatchesService {
   /** DomainError `not_found`, `conflict` where it has ended. */
   async cancel(id: string): Promise<BatchBody> {
     await this.unitOfWork.run(async (tx) => {
-      const batch = await this.batches.find(tx.db, id);
+      // Runs before their batch, as they are held when a run ends; then those that were begun meanwhile.
+      if ((await this.batches.find(tx.db, id))?.status === 'running') await this.runs.cancelBatch(tx, id);
+      const batch = await this.batches.hold(tx, id);
       if (!batch) throw notFound(id);
       if (batch.status !== 'running') throw new DomainError('conflict', `Batch ${id} has already ended (${batch.status}) and cannot be cancelled`);
       await this.batches.end(tx, batch.seq, 'cancelled', this.clock.now(), null);
@@ -82,7 +84,7 @@ export class BatchesService {
   /** DomainError `not_found`, `conflict` where it still runs, or nothing of it failed. */
   async retryFailed(id: string): Promise<BatchBody> {
     const seq = await this.unitOfWork.run(async (tx) => {
-      const batch = await this.batches.find(tx.db, id);
+      const batch = await this.batches.hold(tx, id);
       if (!batch) throw notFound(id);
       if (batch.status === 'running') throw new DomainError('conflict', `Batch ${id} is still running; retry its failed items when it has ended`);
       if (batch.failed_items === 0) throw new DomainError('conflict', `Batch ${id} has no failed items`);

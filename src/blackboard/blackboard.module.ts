@@ -34,6 +34,7 @@ import { Publisher } from './publisher.js';
 import { TimerLoop } from './waiting/timer-loop.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { WaitingGroups } from './waiting/waiting-groups.js';
+import { Workers } from './executor/workers.js';
 import { Withdrawal } from './waiting/withdrawal.js';
 import { WorkflowErrors } from './workflow-errors.js';
 
@@ -70,6 +71,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     TimerQueue,
     WaitingGroups,
     Withdrawal,
+    Workers,
     WorkflowErrors,
     { provide: Blackboard, useClass: BlackboardService },
   ],

@@ -6,7 +6,8 @@ import { Lifecycle } from '../common/lifecycle.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { Role } from '../common/role.js';
 import { Settings } from '../config/settings.js';
-import type { Transaction } from '../database/unit-of-work.js';
+import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import { Signals } from '../signals/signals.js';
 import { Backlog } from './executor/backlog.js';
 import { Blackboard, type DirectRun, type Invocation, type Publication, type Published } from './blackboard.js';
 import { Cancellation } from './cancellation.js';
@@ -15,6 +16,7 @@ import { CorrelationWaiters } from './correlation-waiters.js';
 import { DirectRuns } from './direct-runs.js';
 import { Executor } from './executor/executor.js';
 import { Leases } from './executor/leases.js';
+import { Workers } from './executor/workers.js';
 import { namedInputs } from './input-fit.js';
 import { Invocations } from './invocations.js';
 import { Publisher } from './publisher.js';
@@ -42,6 +44,9 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     private readonly executor: Executor,
     private readonly timers: TimerLoop,
     private readonly leases: Leases,
+    private readonly workers: Workers,
+    private readonly signals: Signals,
+    private readonly unitOfWork: UnitOfWork,
     private readonly backlog: Backlog,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -86,9 +91,19 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     await changes.save();
   }
 
+  async cancelOpen(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
+    const changes = this.tracker.begin(tx, this.clock.now());
+    await this.cancellation.cancelOpen(tx, changes, correlationIds);
+    await changes.save();
+  }
+
   refuseWhenBusy(): void {
     this.refuseWhenStopping();
     this.backlog.refuseWhenFull();
+  }
+
+  async hasAgent(tx: Transaction, name: string): Promise<boolean> {
+    return (await this.workers.knownAgents(tx.db)).has(name);
   }
 
   health(): { ok: boolean; reason?: string } {
@@ -103,6 +118,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
 
   async onApplicationBootstrap(): Promise<void> {
     if (this.role.works) await this.recover();
+    else this.leaveWorkToOthers();
     await this.backlog.recount();
     if (this.role.works) {
       await this.executor.start();
@@ -119,9 +135,25 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     this.beating = false;
     this.cancelHeartbeat();
     this.waiters.releaseAll();
+    if (this.role.works) await this.leave();
+  }
+
+  // Where it fails, the others notice by themselves when a lease has passed.
+  private async leave(): Promise<void> {
+    try {
+      await this.workers.leave();
+    } catch (error) {
+      this.logger.debug({ err: error }, 'this process could not sign off');
+    }
+  }
+
+  private leaveWorkToOthers(): void {
+    this.signals.executionReady.subscribe((agent) => this.signals.executionReady.publishElsewhere(agent));
+    this.signals.timerSet.subscribe((time) => this.signals.timerSet.publishElsewhere(time));
   }
 
   private async recover(): Promise<void> {
+    await this.workers.register();
     const takenOver = await this.leases.takeOverLost();
     const removed = await this.leases.failRemovedAgents();
     if (takenOver > 0) this.logger.warn({ executions: takenOver }, 'took over executions that a process left running when it ended');
@@ -135,13 +167,20 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   private async beat(): Promise<void> {
     try {
       await this.leases.renew(this.executor.runningIds());
-      if (this.role.works) await this.leases.takeOverLost();
+      if (this.role.works) await this.lookAfterOthers();
       await this.backlog.recount();
     } catch (error) {
       this.logger.warn({ err: error }, 'leases could not be renewed; trying again');
     }
     // Until the executor has stopped: what runs in its grace period is still ours.
     if (this.beating) this.armHeartbeat();
+  }
+
+  private async lookAfterOthers(): Promise<void> {
+    await this.leases.takeOverLost();
+    if (this.unitOfWork.dialect.exclusive) return;
+    await this.workers.register();
+    await this.leases.failRemovedAgents();
   }
 
   private refuseWhenStopping(): void {

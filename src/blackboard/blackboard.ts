@@ -86,6 +86,12 @@ export abstract class Blackboard {
    */
   abstract cancel(tx: Transaction, correlationId: string): Promise<void>;
 
+  /** Cancels those of these correlations that have not ended, all in the caller's transaction. */
+  abstract cancelOpen(tx: Transaction, correlationIds: readonly string[]): Promise<void>;
+
+  /** Whether any process that works on this database has an agent of this name. */
+  abstract hasAgent(tx: Transaction, name: string): Promise<boolean>;
+
   /** DomainError `unavailable` where so much waits, or the service stops, that no more work may be accepted. */
   abstract refuseWhenBusy(): void;
 

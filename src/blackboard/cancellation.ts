@@ -4,6 +4,7 @@ import type { Transaction } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
 import type { CorrelationChanges } from './correlation-tracker.js';
 import { Backlog } from './executor/backlog.js';
+import type { TrackedCorrelation } from './tracked-correlation.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { Withdrawal } from './waiting/withdrawal.js';
 
@@ -23,18 +24,33 @@ export class Cancellation {
 
   /** What `Blackboard.cancel` promises. */
   async cancel(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
+    await this.withdrawal.hold(tx, [correlationId]);
     const correlation = await changes.find(correlationId);
     if (!correlation) throw new DomainError('not_found', `Correlation not found: ${correlationId}`);
     if (correlation.state !== 'active') {
       throw new DomainError('conflict', `Correlation ${correlationId} has already ended (${correlation.state}) and cannot be cancelled`);
     }
+    await this.end(tx, changes, correlation);
+  }
+
+  /** What `Blackboard.cancelOpen` promises. */
+  async cancelOpen(tx: Transaction, changes: CorrelationChanges, correlationIds: readonly string[]): Promise<void> {
+    await this.withdrawal.hold(tx, correlationIds);
+    for (const correlation of await changes.getAll(correlationIds)) {
+      if (correlation.state === 'active') await this.end(tx, changes, correlation);
+    }
+  }
+
+  private async end(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation): Promise<void> {
+    const { id: correlationId } = correlation;
     const pending = await endExecutions(tx, correlationId, 'pending', changes.now);
     const running = await endExecutions(tx, correlationId, 'running', changes.now);
     this.backlog.changed(tx, -pending.length);
     await this.timers.cancelReleases(tx, correlationId);
     await this.withdrawal.withdraw(tx, changes, correlationId);
     await changes.cancel(correlation);
-    tx.afterCommit(() => this.signals.executionsCancelled.publish([...pending, ...running]));
+    const cancelled = [...pending, ...running];
+    if (cancelled.length > 0) tx.afterCommit(() => this.signals.executionsCancelled.publishEverywhere(cancelled));
   }
 }
 

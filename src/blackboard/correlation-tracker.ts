@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
+import { locking } from '../database/dialects/dialect.js';
 import { places, prepared } from '../database/prepared.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
@@ -62,6 +63,13 @@ export class CorrelationChanges {
     return row;
   }
 
+  /** Several, held in one order, so that no two transactions wait for each other's. */
+  async getAll(ids: readonly string[]): Promise<TrackedCorrelation[]> {
+    for (const id of [...ids].sort()) await this.get(id);
+    return Promise.all(ids.map((id) => this.get(id)));
+  }
+
+  /** From here to its end, the transaction holds the correlation. */
   async find(id: string): Promise<TrackedCorrelation | undefined> {
     const known = this.touched.get(id);
     if (known) return known;
@@ -96,7 +104,7 @@ export class CorrelationChanges {
     correlation.settled_at = this.now;
     await this.settled.tell(this.tx, correlation, this.now);
     const settled = { correlationId: correlation.id, opening: correlation.opening };
-    this.tx.afterCommit(() => this.signals.correlationSettled.publish(settled));
+    this.tx.afterCommit(() => this.signals.correlationSettled.publishEverywhere(settled));
   }
 }
 
@@ -149,7 +157,7 @@ const make = prepared<{ id: string; background: number; now: number }, TrackedCo
 );
 
 const find = prepared<{ id: string }, TrackedCorrelation>((db, place) =>
-  db.selectFrom('correlations').selectAll().where('id', '=', place('id')),
+  locking(db, db.selectFrom('correlations').selectAll().where('id', '=', place('id')), { wait: true }),
 );
 
 const write = prepared<TrackedCorrelation, unknown>((db, place) =>

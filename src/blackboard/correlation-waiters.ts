@@ -1,9 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
 import { Clock } from '../common/clock.js';
-import { prepared } from '../database/prepared.js';
+import { LOGGER, type Logger } from '../common/logger.js';
+import { prepared, preparedWithList } from '../database/prepared.js';
 import type { CorrelationState } from '../database/schema.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
+
+const LOOK_AGAIN_MS = 1_000;
 
 interface Waiter {
   opening: number;
@@ -19,8 +23,10 @@ export class CorrelationWaiters {
   constructor(
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
+    @Inject(LOGGER) private readonly logger: Logger,
     signals: Signals,
   ) {
+    signals.mayHaveMissed.subscribe(() => void this.lookAtAll());
     signals.correlationSettled.subscribe(({ correlationId, opening }) => this.settled(correlationId, opening));
   }
 
@@ -49,6 +55,18 @@ export class CorrelationWaiters {
     for (const waiting of this.waiters.values()) waiting.forEach(({ wake }) => wake(false));
   }
 
+  /** A settlement in another process may never be heard of. */
+  @Interval(LOOK_AGAIN_MS)
+  async lookAtAll(): Promise<void> {
+    if (this.unitOfWork.dialect.exclusive || this.waiters.size === 0) return;
+    try {
+      const states = await findStates(this.unitOfWork.reader, {}, [...this.waiters.keys()]);
+      for (const { id, state, opening } of states) this.settled(id, state === 'active' ? opening - 1 : opening);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'correlations that are waited for could not be looked up; trying again');
+    }
+  }
+
   private async hasSettled(correlationId: string, opening: number): Promise<boolean> {
     const [row] = await findState(this.unitOfWork.reader, { correlationId });
     return row !== undefined && (row.opening > opening || (row.opening === opening && row.state !== 'active'));
@@ -72,6 +90,10 @@ export class CorrelationWaiters {
     if (waiting?.size === 0) this.waiters.delete(correlationId);
   }
 }
+
+const findStates = preparedWithList<object, string, { id: string; state: CorrelationState; opening: number }>((db, _place, ids) =>
+  db.selectFrom('correlations').select(['id', 'state', 'opening']).where('id', 'in', ids),
+);
 
 const findState = prepared<{ correlationId: string }, { state: CorrelationState; opening: number }>((db, place) =>
   db.selectFrom('correlations').select(['state', 'opening']).where('id', '=', place('correlationId')),

@@ -15,6 +15,7 @@ import { ExecutionQueue } from './executor/execution-queue.js';
 import { Joins } from './waiting/joins.js';
 import { isJoin, type Triggered } from './matcher.js';
 import { Matching } from './matching.js';
+import { boundedKey, linesOf } from './waiting/lines.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { releaseTime } from './visibility.js';
 
@@ -46,6 +47,7 @@ export class Publisher {
   async publish(publication: Publication): Promise<Published> {
     const matched = await this.match(this.draft(publication));
     return this.unitOfWork.run(async (tx) => {
+      await tx.lock(linesOf(matched.triggered));
       const changes = this.tracker.begin(tx, this.clock.now());
       const seq = await this.writer.insert(tx, matched.draft);
       if (seq === null) return findPublished(tx, publication.artifactId);
@@ -118,7 +120,7 @@ export class Publisher {
   ): Promise<void> {
     for (const { subscription, key } of triggered) {
       if (subscription.batch) await this.windows.arrive(tx, changes, subscription, artifact);
-      else if (isJoin(subscription)) await this.joins.arrive(tx, changes, subscription, { ...artifact, key });
+      else if (isJoin(subscription)) await this.joins.arrive(tx, changes, subscription, { ...artifact, key: boundedKey(key) });
       else {
         await this.executions.add(tx, changes, { subscription, correlationId: artifact.correlationId, inputs: [artifact.seq], direct: false });
       }

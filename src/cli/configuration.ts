@@ -36,12 +36,6 @@ export async function readConfiguration(
 /** What `--config` names, or the usual file where there is one. */
 export const configurationFile = (named: string | undefined): string | undefined => named ?? (existsSync(USUAL_FILE) ? USUAL_FILE : undefined);
 
-/** StartError where the database is one that this build cannot use. */
-export function refuseOtherDatabases({ databaseUrl }: Settings): void {
-  if (databaseUrl.startsWith('sqlite:')) return;
-  throw new StartError('database_url: this build serves SQLite only, Postgres is yet to come; use sqlite:<path of a file>');
-}
-
 /** StartError where a process on SQLite would leave part of what is to be done to processes that cannot be there. */
 export function refuseSplitRoles({ databaseUrl }: Settings, { serves, works }: Role): void {
   if ((serves && works) || !databaseUrl.startsWith('sqlite:')) return;

@@ -1,13 +1,12 @@
 import { readEnvironment } from '../config/environment.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { openDatabase } from '../database/open-database.js';
-import { configurationFile, readConfiguration, refuseOtherDatabases } from './configuration.js';
+import { configurationFile, readConfiguration } from './configuration.js';
 
 /** Opens the database, which migrates it, and closes it again. Works without a configuration file too. */
 export async function migrateDatabase(config: string | undefined, flags: Record<string, unknown>): Promise<void> {
   const file = configurationFile(config);
   const { settings } = file ? await readConfiguration(file, flags) : { settings: resolveSettings({ flags, environment: readEnvironment(), server: undefined }) };
-  refuseOtherDatabases(settings);
   const database = await openDatabase(settings.databaseUrl);
   await database.close();
   console.log(`${database.location} is up to date`);

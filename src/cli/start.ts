@@ -3,7 +3,7 @@ import type { Role } from '../common/role.js';
 import type { AgentClass } from '../engines/engine.js';
 import { createLogger } from '../logging/create-logger.js';
 import { startServer } from '../main.js';
-import { configurationFile, missingFile, readConfiguration, refuseOtherDatabases, refuseSplitRoles } from './configuration.js';
+import { configurationFile, missingFile, readConfiguration, refuseSplitRoles } from './configuration.js';
 
 export interface StartOptions {
   /** Configuration file; `starling.yaml` in the working directory where absent. */
@@ -21,7 +21,6 @@ export async function start({ config, flags = {}, agents = [], imports = [] }: S
   const file = configurationFile(config);
   if (file === undefined) throw missingFile();
   const configuration = await readConfiguration(file, flags, agents);
-  refuseOtherDatabases(configuration.settings);
   refuseSplitRoles(configuration.settings, role);
   const logger = createLogger(configuration.settings);
   for (const warning of configuration.warnings) logger.warn(`${file}: ${warning}`);

@@ -24,6 +24,7 @@ export interface Schema {
   batch_keys: BatchKeysTable;
   idempotency_keys: IdempotencyKeysTable;
   program_versions: ProgramVersionsTable;
+  workers: WorkersTable;
 }
 
 export interface ArtifactsTable {
@@ -292,6 +293,16 @@ export interface IdempotencyKeysTable {
   /** JSON of the cached answer; null while the first request runs. */
   response: string | null;
   expires_at: number;
+}
+
+/** A process that works on the database, where several may. */
+export interface WorkersTable {
+  /** As `executions.lease_owner`. */
+  id: string;
+  /** JSON list of the names of the agents that its configuration has. */
+  agents: string;
+  /** Epoch ms; renewed with its leases. */
+  seen_until: number;
 }
 
 export interface ProgramVersionsTable {

@@ -110,7 +110,7 @@ export class RunsService {
 
   /** Cancels what still runs of a batch. */
   async cancelBatch(tx: Transaction, batchId: string): Promise<void> {
-    for (const id of await this.runs.openInBatch(tx, batchId)) await this.blackboard.cancel(tx, id);
+    await this.blackboard.cancelOpen(tx, await this.runs.openInBatch(tx, batchId));
   }
 
   // A request that comes back with its idempotency key after a crash finds the run that it began.

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
+import { DatabaseModule } from '../database/database.module.js';
 import { Signals } from './signals.js';
 
-@Module({ providers: [Signals], exports: [Signals] })
+@Module({ imports: [DatabaseModule], providers: [Signals], exports: [Signals] })
 export class SignalsModule {}

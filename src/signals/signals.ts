@@ -1,29 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { Broadcast } from '../database/broadcast.js';
+
 type Listener<T> = (value: T) => void;
 
 /** A wake-up of one kind; carries hints, never truth: whoever wakes looks at the database. */
 export class Topic<T> {
   private readonly listeners = new Set<Listener<T>>();
 
+  constructor(private readonly tellOthers: Listener<T> = () => undefined) {}
+
   subscribe(listener: Listener<T>): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
+  /** Wakes those in this process. */
   publish(value: T): void {
     for (const listener of this.listeners) listener(value);
   }
+
+  /** Wakes those in the other processes that share the database. */
+  publishElsewhere(value: T): void {
+    this.tellOthers(value);
+  }
+
+  publishEverywhere(value: T): void {
+    this.publish(value);
+    this.publishElsewhere(value);
+  }
 }
 
-/** Wake-ups between those who write and those who wait, within this process. */
+/** Wake-ups between those who write and those who wait: in this process, and where it helps in the others too. */
+@Injectable()
 export class Signals {
+  private readonly shared = new Map<string, Topic<unknown>>();
+
   /** An opening of a correlation has settled; published after the commit. */
-  readonly correlationSettled = new Topic<{ correlationId: string; opening: number }>();
+  readonly correlationSettled: Topic<{ correlationId: string; opening: number }>;
   /** An agent has an execution to claim; published when a following transaction can see it. */
-  readonly executionReady = new Topic<string>();
+  readonly executionReady: Topic<string>;
   /** Executions were cancelled, by their ids; published after the commit. */
-  readonly executionsCancelled = new Topic<readonly string[]>();
+  readonly executionsCancelled: Topic<readonly string[]>;
   /** An execution is to be retried at a time (epoch ms); published after the commit. */
-  readonly retryScheduled = new Topic<number>();
+  readonly retryScheduled: Topic<number>;
   /** A durable timer was set to a time (epoch ms); published after the commit. */
-  readonly timerSet = new Topic<number>();
+  readonly timerSet: Topic<number>;
+  /** Wake-ups of other processes may have been lost: whoever waits for one looks now. */
+  readonly mayHaveMissed = new Topic<void>();
+
+  constructor(private readonly broadcast: Broadcast) {
+    this.correlationSettled = this.share('settled');
+    this.executionReady = this.share('ready');
+    this.executionsCancelled = this.share('cancelled');
+    this.retryScheduled = this.share('retry');
+    this.timerSet = this.share('timer');
+    broadcast.listen((text) => (text === null ? this.mayHaveMissed.publish() : this.receive(text)));
+  }
+
+  /** `name`: between processes, whose versions may differ; what one does not know it leaves alone. */
+  private share<T>(name: string): Topic<T> {
+    const topic = new Topic<T>((value) => this.broadcast.send(JSON.stringify([name, value])));
+    this.shared.set(name, topic as Topic<unknown>);
+    return topic;
+  }
+
+  private receive(text: string): void {
+    const [name, value] = JSON.parse(text) as [string, unknown];
+    this.shared.get(name)?.publish(value);
+  }
 }

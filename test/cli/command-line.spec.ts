@@ -149,7 +149,7 @@ describe('wrong settings', () => {
     const file = folder.write('postgres.yaml', GOOD);
     const { code, stderr } = await runProgram(['serve', '--config', file], { env: { DATABASE_URL: 'postgres://me:hunter2@db/starling' } });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^database_url: this build serves SQLite only.*\n$/);
+    expect(stderr).toMatch(/^database_url: cannot use the database\n$/);
     expect(stderr).not.toContain('hunter2');
   });
 });

@@ -1,10 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
 import { sql } from 'kysely';
 import { DomainError } from '../../common/domain-error.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 
 const RETRY_AFTER_SECONDS = 5;
+const RECOUNT_MS = 1_000;
 
 /**
  * How many executions wait. Counted along with the commits, since counting them at every publish would take longer the more
@@ -17,6 +20,7 @@ export class Backlog {
   constructor(
     private readonly settings: Settings,
     private readonly unitOfWork: UnitOfWork,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   get count(): number {
@@ -28,6 +32,17 @@ export class Backlog {
     tx.afterCommit(() => {
       this.waiting += difference;
     });
+  }
+
+  /** What other processes add and take does not come by here. */
+  @Interval(RECOUNT_MS)
+  async recountShared(): Promise<void> {
+    if (this.unitOfWork.dialect.exclusive) return;
+    try {
+      await this.recount();
+    } catch (error) {
+      this.logger.debug({ err: error }, 'waiting executions could not be counted; trying again');
+    }
   }
 
   async recount(): Promise<void> {

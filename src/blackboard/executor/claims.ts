@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { newId } from '../../common/ids.js';
+import { Catalog } from '../../catalog/catalog.js';
+import { dialectOf, locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifact.js';
@@ -43,7 +45,10 @@ interface Candidate {
 /** Claims waiting executions. The claim is committed before an engine runs, so that a crash is seen as a lost lease. */
 @Injectable()
 export class Claims {
-  constructor(private readonly backlog: Backlog) {}
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly backlog: Backlog,
+  ) {}
 
   /** The claimed executions, and the agents that may have more waiting than there were slots for. */
   async claim(
@@ -54,9 +59,10 @@ export class Claims {
   ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[] }> {
     const candidates: Candidate[] = [];
     const moreWaiting = new Set<string>();
-    for (const [agent, free] of slots.byAgent) {
-      const limit = Math.min(free, slots.total);
-      const ready = await readyOf(tx.db, { agent, limit });
+    const limits = [...(await this.limits(tx, slots))].filter(([, limit]) => limit > 0);
+    const found = await Promise.all(limits.map(([agent, limit]) => readyOf(tx.db, { agent, limit })));
+    for (const [index, [agent, limit]] of limits.entries()) {
+      const ready = found[index]!;
       candidates.push(...ready);
       if (ready.length === limit) moreWaiting.add(agent);
     }
@@ -73,6 +79,19 @@ export class Claims {
       claimed: chosen.map((candidate) => claimed(candidate, leaseToken, inputs.get(candidate.id) ?? [], now)),
       moreWaiting: [...moreWaiting],
     };
+  }
+
+  /** How many of each agent may be taken, where its `concurrency` holds for all processes together. */
+  private async limits(tx: Transaction, { byAgent, total }: FreeSlots): Promise<Map<string, number>> {
+    const here = new Map([...byAgent].map(([agent, free]) => [agent, Math.min(free, total)]));
+    if (dialectOf(tx.db).exclusive) return here;
+    const agents = [...byAgent.keys()];
+    // One process at a time counts what runs of an agent, and adds to it.
+    const [, running] = await Promise.all([tx.lock(agents.map((agent) => `claim ${agent}`)), countRunning(tx.db, {}, agents)]);
+    for (const { agent, count } of running) {
+      here.set(agent, Math.min(here.get(agent)!, Math.max((this.catalog.agent(agent)?.concurrency ?? 0) - count, 0)));
+    }
+    return here;
   }
 
   /** Makes retries whose time has come claimable; the agents that have some. */
@@ -102,8 +121,17 @@ export class Claims {
   }
 }
 
-const readyOf = prepared<{ agent: string; limit: number }, Candidate>((db, place) =>
+const countRunning = preparedWithList<object, string, { agent: string; count: number }>((db, _place, agents) =>
   db
+    .selectFrom('executions')
+    .select(['agent', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('state', '=', sql.lit('running' as const))
+    .where('agent', 'in', agents)
+    .groupBy('agent'),
+);
+
+const readyOf = prepared<{ agent: string; limit: number }, Candidate>((db, place) => {
+  const ready = db
     .selectFrom('executions')
     .select(['id', 'agent', 'correlation_id', 'attempt', 'direct', 'batch', 'priority', 'seq', 'created_at'])
     .where('agent', '=', place('agent'))
@@ -112,8 +140,9 @@ const readyOf = prepared<{ agent: string; limit: number }, Candidate>((db, place
     .where('available_at', 'is', null)
     .orderBy('priority', 'desc')
     .orderBy('seq')
-    .limit(place('limit')),
-);
+    .limit(place('limit'));
+  return locking(db, ready, { wait: false });
+});
 
 const takeLease = preparedWithList<{ leaseToken: string; owner: string; until: number; now: number }, string, unknown>((db, place, ids) =>
   db

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/domain-error.js';
@@ -13,6 +14,7 @@ import { Leases } from './leases.js';
 import { Slots } from './slots.js';
 
 const CLAIM_AGAIN_AFTER_MS = 1_000;
+const LOOK_AGAIN_MS = 2_000;
 
 /**
  * Claims waiting executions as slots are free and has them run. Wakes on signals; one round at a time, and a round that
@@ -67,7 +69,18 @@ export class Executor {
       this.signals.executionReady.subscribe((agent) => this.wake(agent)),
       this.signals.retryScheduled.subscribe((time) => this.armRetryTimer(time)),
       this.signals.executionsCancelled.subscribe((ids) => this.abort(new Set(ids))),
+      this.signals.mayHaveMissed.subscribe(() => this.lookAtAll()),
     );
+    await this.lookAtAll();
+  }
+
+  /** Other processes may have ended, or left something, without a word. */
+  @Interval(LOOK_AGAIN_MS)
+  lookAgain(): void {
+    if (!this.unitOfWork.dialect.exclusive && this.working) void this.lookAtAll();
+  }
+
+  private async lookAtAll(): Promise<void> {
     this.catalog.agents.forEach(({ name }) => this.hungry.add(name));
     await this.releaseRetries();
     this.claimSome();
@@ -90,6 +103,13 @@ export class Executor {
   private wake(agent: string): void {
     this.hungry.add(agent);
     this.claimSome();
+    this.offerElsewhere([agent]);
+  }
+
+  // Each process that is told looks at once: for nothing, where this one has a slot itself.
+  private offerElsewhere(agents: readonly string[]): void {
+    const { byAgent } = this.slots.free(agents);
+    for (const agent of agents) if (!byAgent.has(agent)) this.signals.executionReady.publishElsewhere(agent);
   }
 
   private claimSome(): void {
@@ -111,21 +131,35 @@ export class Executor {
 
   private async claimRound(): Promise<void> {
     try {
-      const claimed = await this.unitOfWork.run(async (tx) => {
+      let asked: string[] = [];
+      const { claimed, moreWaiting } = await this.unitOfWork.run((tx) => {
+        // Where the database runs this again, it is for those too that it was run for first.
+        asked.forEach((agent) => this.hungry.add(agent));
         // Taken here and not before: whoever woke us until now is served by this round.
         const slots = this.slots.free(this.hungry);
-        for (const agent of slots.byAgent.keys()) this.hungry.delete(agent);
-        const round = await this.claims.claim(tx, slots, this.leases.next(), this.clock.now());
-        round.moreWaiting.forEach((agent) => this.hungry.add(agent));
-        return round.claimed;
+        asked = [...slots.byAgent.keys()];
+        asked.forEach((agent) => this.hungry.delete(agent));
+        return this.claims.claim(tx, slots, this.leases.next(), this.clock.now());
       });
       this.trouble = null;
+      moreWaiting.forEach((agent) => this.hungry.add(agent));
       claimed.filter(({ id }) => !this.cancelledMeanwhile.has(id)).forEach((execution) => this.begin(execution));
+      this.offerElsewhere(moreWaiting);
     } catch (error) {
       this.trouble = isUnavailable(error) ? (error as Error).message : 'claiming executions failed';
       this.logger.error({ err: error }, 'claiming executions failed; trying again');
       await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
+      await this.handBackUnknown();
       this.catalog.agents.forEach(({ name }) => this.hungry.add(name));
+    }
+  }
+
+  // Whether the round was committed is not known: what it claimed, if it did, would wait until its leases have run out.
+  private async handBackUnknown(): Promise<void> {
+    try {
+      if (!this.unitOfWork.dialect.exclusive && this.working) await this.leases.handBack(this.runningIds());
+    } catch (error) {
+      this.logger.debug({ err: error }, 'what a failed round may have claimed could not be handed back');
     }
   }
 
@@ -136,6 +170,8 @@ export class Executor {
     const abort = new AbortController();
     const free = once(() => {
       this.slots.release(execution.agent);
+      // Its slot counts for all processes, and what waits for it may have been found by another one.
+      if (!this.unitOfWork.dialect.exclusive) this.hungry.add(execution.agent);
       this.claimSome();
     });
     // A slot is held until the engine returns, which may be after its outcome.

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
-import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
 import { Settings } from '../../config/settings.js';
+import { locking } from '../../database/dialects/dialect.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
 import { type EndingExecution, Outcomes } from './outcomes.js';
+import { Workers } from './workers.js';
 
 /** After this many lost leases an execution fails: one that crashes its process must not do so for ever. */
 export const MAX_LOST_LEASES = 10;
@@ -27,17 +28,19 @@ interface LostExecution {
 /** Who holds which running execution: renewing our leases, and taking over those that another process lost. */
 @Injectable()
 export class Leases {
-  /** This process, as the leases know it. */
-  readonly owner = newId();
-
   constructor(
     private readonly settings: Settings,
-    private readonly catalog: Catalog,
+    private readonly workers: Workers,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly outcomes: Outcomes,
     private readonly signals: Signals,
   ) {}
+
+  /** This process, as the leases know it. */
+  private get owner(): string {
+    return this.workers.own;
+  }
 
   /** A lease taken now. */
   next(): { owner: string; until: number } {
@@ -69,20 +72,26 @@ export class Leases {
     }
   }
 
-  /** Gives back what this process still runs at the end of its shutdown grace: no lease lost, the same attempt again. */
-  async handBack(): Promise<number> {
-    const { numUpdatedRows } = await this.unitOfWork.run((tx) =>
+  /**
+   * Gives back what this process holds, but for `kept`: no lease lost, the same attempt again. At the end of its shutdown grace, or
+   * where it does not know what it has claimed.
+   */
+  async handBack(kept: readonly string[] = []): Promise<number> {
+    const handedBack = await this.unitOfWork.run((tx) =>
       tx.db
         .updateTable('executions')
         .set(PENDING)
         .where('state', '=', sql.lit('running' as const))
         .where('lease_owner', '=', this.owner)
-        .executeTakeFirst(),
+        .$if(kept.length > 0, (held) => held.where('id', 'not in', kept))
+        .returning('agent')
+        .execute(),
     );
-    return Number(numUpdatedRows);
+    for (const agent of new Set(handedBack.map((execution) => execution.agent))) this.signals.executionReady.publishEverywhere(agent);
+    return handedBack.length;
   }
 
-  /** Fails what waits for an agent that the configuration no longer has: it would wait for ever, unseen. */
+  /** Fails what waits for an agent that no process's configuration has any more: it would wait for ever, unseen. */
   async failRemovedAgents(): Promise<number> {
     const orphans = await this.orphans();
     let failed = 0;
@@ -95,7 +104,7 @@ export class Leases {
 
   /** Positions of what waits for agents that are not there. Looked for once: each look reads all that waits for the others too. */
   private async orphans(): Promise<number[]> {
-    const agents = this.catalog.agents.map(({ name }) => name);
+    const agents = [...(await this.workers.knownAgents())];
     let query = this.unitOfWork.reader.selectFrom('executions').select('seq').where('state', '=', sql.lit('pending' as const));
     if (agents.length > 0) query = query.where('agent', 'not in', agents);
     // Two queries, since each reads its partial index and one over both would read the whole table.
@@ -106,12 +115,12 @@ export class Leases {
 
   private async failSome(tx: Transaction, positions: number[]): Promise<number> {
     // Those that still wait: another process may know their agent.
-    const orphans = await tx.db
+    const waiting = tx.db
       .selectFrom('executions')
       .select(LOST_COLUMNS)
       .where('seq', 'in', positions)
-      .where('state', '=', sql.lit('pending' as const))
-      .execute();
+      .where('state', '=', sql.lit('pending' as const));
+    const orphans = await locking(tx.db, waiting, { wait: false }).execute();
     for (const orphan of orphans) {
       const leaseToken = newId();
       await tx.db.updateTable('executions').set({ state: 'running', lease_token: leaseToken }).where('id', '=', orphan.id).execute();
@@ -125,7 +134,7 @@ export class Leases {
 
   private async takeOverSome(tx: Transaction): Promise<number> {
     const { exclusive } = this.unitOfWork.dialect;
-    const lost = (await tx.db
+    const lapsed = tx.db
       .selectFrom('executions')
       .select(LOST_COLUMNS)
       .where('state', '=', sql.lit('running' as const))
@@ -133,8 +142,8 @@ export class Leases {
         const lapsed = eb('lease_until', '<', this.clock.now());
         return exclusive ? or([lapsed, eb('lease_owner', '!=', this.owner)]) : lapsed;
       })
-      .limit(TAKEN_AT_ONCE)
-      .execute()) as LostExecution[];
+      .limit(TAKEN_AT_ONCE);
+    const lost = (await locking(tx.db, lapsed, { wait: false }).execute()) as LostExecution[];
     for (const execution of lost) await this.takeOver(tx, execution);
     return lost.length;
   }

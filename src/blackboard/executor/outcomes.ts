@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
+import { linesOf } from '../waiting/lines.js';
 import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { ExecutionsTable } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -46,9 +47,10 @@ export class Outcomes {
   complete(execution: EndingExecution, outputs: MatchedArtifact[], onVisible: () => void): Promise<'completed' | 'discarded'> {
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
+      await tx.lock(outputs.flatMap(({ triggered }) => linesOf(triggered)));
       const now = this.clock.now();
-      if (!(await letGo(tx, execution, { state: 'completed', endedAt: now }))) return 'discarded';
       const changes = this.tracker.begin(tx, now);
+      if (!(await letGoWith(changes, tx, execution, { state: 'completed', endedAt: now }))) return 'discarded';
       await consume(tx, execution, now);
       for (const output of outputs) await this.publisher.store(tx, changes, output);
       await countActivity(tx, execution, now, { failures: 0, artifacts_produced: outputs.length });
@@ -75,8 +77,8 @@ export class Outcomes {
   /** Ends an execution for good, in the caller's transaction. */
   async fail(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
     const now = this.clock.now();
-    if (!(await letGo(tx, execution, { state: 'failed', endedAt: now, failure }))) return 'discarded';
     const changes = this.tracker.begin(tx, now);
+    if (!(await letGoWith(changes, tx, execution, { state: 'failed', endedAt: now, failure }))) return 'discarded';
     await consume(tx, execution, now);
     await this.errors.write(tx, changes, {
       agent: execution.agent,
@@ -122,6 +124,12 @@ async function letGo(tx: Transaction, { id, leaseToken, attempt }: EndingExecuti
     error_message: next.state === 'failed' ? next.failure.message : null,
   });
   return updated.length > 0;
+}
+
+/** The same with a hold on the correlation, taken before: in this order cancelling takes them too. */
+async function letGoWith(changes: CorrelationChanges, tx: Transaction, execution: EndingExecution, next: NextState): Promise<boolean> {
+  const [, held] = await Promise.all([changes.get(execution.correlationId), letGo(tx, execution, next)]);
+  return held;
 }
 
 const updateHeld = prepared<Change & { id: string; leaseToken: string }, { id: string }>((db, place) =>

@@ -15,6 +15,7 @@ export class ActivityFold {
   /** Folds the next few; false where that was all. */
   step(): Promise<boolean> {
     return this.unitOfWork.run(async (tx) => {
+      await tx.lock(['fold activity']);
       const rows = await takeRows(tx);
       if (rows.length > 0) await addToHours(tx, sumByHour(rows));
       return rows.length === STEP;

@@ -13,10 +13,12 @@ export class ArtifactFold {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
   /** Folds the next few; false where that was all. */
-  step(): Promise<boolean> {
+  async step(): Promise<boolean> {
+    // What can still appear before the place that is folded up to would never be counted.
+    const final = await this.unitOfWork.finalPosition();
     return this.unitOfWork.run(async (tx) => {
       const from = await foldedUpTo(tx);
-      const { last: to, count } = await lastOfStep(tx, from);
+      const { last: to, count } = await lastOfStep(tx, from, final);
       if (to === null) return false;
       // Only one of several processes can move on from the same place; the others leave the step to it.
       const moved = await tx.db
@@ -43,9 +45,10 @@ async function foldedUpTo(tx: Transaction): Promise<number> {
   return 0;
 }
 
-function lastOfStep(tx: Transaction, from: number): Promise<{ last: number | null; count: number }> {
+function lastOfStep(tx: Transaction, from: number, final: number): Promise<{ last: number | null; count: number }> {
+  const step = tx.db.selectFrom('artifacts').select('seq').where('seq', '>', from).where('seq', '<=', final).orderBy('seq').limit(STEP);
   return tx.db
-    .selectFrom(tx.db.selectFrom('artifacts').select('seq').where('seq', '>', from).orderBy('seq').limit(STEP).as('step'))
+    .selectFrom(step.as('step'))
     .select((eb) => [eb.fn.max('step.seq').as('last'), eb.fn.countAll<number>().as('count')])
     .executeTakeFirstOrThrow();
 }

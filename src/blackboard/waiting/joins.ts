@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
@@ -9,7 +8,6 @@ import { TimerQueue } from './timer-queue.js';
 import { type Arrival, correlationsOf, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
 import { WorkflowErrors } from '../workflow-errors.js';
 
-const LONGEST_KEY = 200;
 
 /**
  * Joins: a group belongs to (subscription, key) and is complete when it holds one artifact of every type. First in, first
@@ -32,7 +30,7 @@ export class Joins {
     subscription: Subscription,
     artifact: Pick<Arrival, 'seq' | 'type' | 'correlationId' | 'key'>,
   ): Promise<void> {
-    const arrival = { ...artifact, key: boundedKey(artifact.key), agent: subscription.agent, subscription: subscription.index };
+    const arrival = { ...artifact, agent: subscription.agent, subscription: subscription.index };
     const group =
       (await this.oldestOpenGroupLacking(tx, changes, arrival)) ??
       (await this.groups.open(tx, changes, arrival, subscription.join?.withinMs ?? null));
@@ -104,10 +102,6 @@ export class Joins {
     await this.executions.add(tx, changes, { subscription, correlationId: ownerOf(members), inputs, direct: false });
   }
 }
-
-/** Keys are stored and indexed; a long one by its digest. */
-const boundedKey = (key: string): string =>
-  key.length <= LONGEST_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
 
 async function oldestGroupLacking(tx: Transaction, arrival: Arrival): Promise<WaitingGroup | undefined> {
   const last = await tx.db

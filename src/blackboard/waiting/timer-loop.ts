@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
@@ -12,12 +13,22 @@ import type { Triggered } from '../matcher.js';
 import { Matching } from '../matching.js';
 import { Publisher } from '../publisher.js';
 import { type Timer, TimerQueue } from './timer-queue.js';
-import { WaitingGroups } from './waiting-groups.js';
+import { linesOf } from './lines.js';
+import { lineOf, WaitingGroups } from './waiting-groups.js';
 
 const FIRED_AT_ONCE = 20;
 const TRY_AGAIN_AFTER_MS = 1_000;
+const LOOK_AGAIN_MS = 5_000;
 
-type Work = (tx: Transaction, changes: CorrelationChanges) => Promise<void>;
+/** What a timer does, and what its transaction holds from the beginning: lines by name, a correlation by its id. */
+interface Work {
+  lines: string[];
+  correlationId?: string;
+  run: (tx: Transaction, changes: CorrelationChanges) => Promise<void>;
+}
+
+/** Another process was quicker, so that nothing is left to do. */
+const NOTHING: Work = { lines: [], run: () => Promise.resolve() };
 
 /** Fires durable timers when they are due, in the order of their times. */
 @Injectable()
@@ -50,6 +61,12 @@ export class TimerLoop {
     this.working = true;
     this.unsubscribe = this.signals.timerSet.subscribe((time) => this.arm(time));
     this.arm(this.clock.now());
+  }
+
+  /** Other processes set timers too, and may have ended before they fired them. */
+  @Interval(LOOK_AGAIN_MS)
+  lookAtAll(): void {
+    if (!this.unitOfWork.dialect.exclusive) this.arm(this.clock.now());
   }
 
   /** Fires no more; resolves when what is being fired has ended. */
@@ -94,7 +111,7 @@ export class TimerLoop {
         // Expressions side by side; the transactions then queue in the order of the times.
         const works = await Promise.all(due.map((timer) => this.prepareOrReport(timer)));
         if (!this.working) break;
-        await Promise.all(this.inOrder(due, works).map(({ timer, work }) => this.commit(timer, work)));
+        await this.commitAll(this.inOrder(due, works));
         if (works.includes(null)) {
           this.arm(this.clock.now() + TRY_AGAIN_AFTER_MS);
           return;
@@ -128,11 +145,20 @@ export class TimerLoop {
     }
   }
 
+  // Queued all at once where transactions run in the order in which they were asked for.
+  private async commitAll(works: { timer: Timer; work: Work }[]): Promise<void> {
+    const { exclusive } = this.unitOfWork.dialect;
+    if (exclusive) await Promise.all(works.map(({ timer, work }) => this.commit(timer, work)));
+    else for (const { timer, work } of works) await this.commit(timer, work);
+  }
+
   private commit(timer: Timer, work: Work): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
-      if (!(await this.timers.end(tx, timer))) return;
+      await tx.lock(work.lines);
       const changes = this.tracker.begin(tx, this.clock.now());
-      await work(tx, changes);
+      if (work.correlationId !== undefined) await changes.get(work.correlationId);
+      if (!(await this.timers.end(tx, timer))) return;
+      await work.run(tx, changes);
       await changes.save();
     });
   }
@@ -144,7 +170,7 @@ export class TimerLoop {
       case 'judge':
         return this.prepareJudgement(timer.subject);
       case 'close':
-        return Promise.resolve((tx, changes) => this.close(tx, changes, timer.subject));
+        return this.prepareClosing(timer.subject);
     }
   }
 
@@ -152,16 +178,18 @@ export class TimerLoop {
     const row: ArtifactRow = await this.unitOfWork.reader.selectFrom('artifacts').selectAll().where('seq', '=', seq).executeTakeFirstOrThrow();
     const artifact = artifactFromRow(row);
     const triggered: Triggered[] = await this.matching.triggered({ artifact, visibility: artifact.visibility, createdAt: row.created_at });
-    return async (tx, changes) => {
+    const run: Work['run'] = async (tx, changes) => {
       const subject = { seq, type: row.type, correlationId: row.correlation_id };
       await this.publisher.react(tx, changes, subject, triggered);
       (await changes.get(row.correlation_id)).pending -= 1;
     };
+    return { lines: linesOf(triggered), correlationId: row.correlation_id, run };
   }
 
   private async prepareJudgement(groupId: string): Promise<Work> {
     const { reader } = this.unitOfWork;
-    const group = await reader.selectFrom('join_groups').selectAll().where('id', '=', groupId).executeTakeFirstOrThrow();
+    const group = await this.groups.find(reader, groupId);
+    if (!group) return NOTHING;
     const inputs = await reader
       .selectFrom('join_arrivals')
       .innerJoin('artifacts', 'artifacts.seq', 'join_arrivals.artifact_seq')
@@ -171,11 +199,16 @@ export class TimerLoop {
       .execute();
     const subscription = this.catalog.agent(group.agent)?.subscriptions[group.subscription];
     const passes = subscription !== undefined && (await this.matching.groupPasses(subscription, inputs.map(artifactFromRow)));
-    return (tx, changes) => this.joins.judged(tx, changes, group, passes);
+    return { lines: [lineOf(group)], run: (tx, changes) => this.joins.judged(tx, changes, group, passes) };
+  }
+
+  private async prepareClosing(groupId: string): Promise<Work> {
+    const group = await this.groups.find(this.unitOfWork.reader, groupId);
+    return group ? { lines: [lineOf(group)], run: (tx, changes) => this.close(tx, changes, groupId) } : NOTHING;
   }
 
   private async close(tx: Transaction, changes: CorrelationChanges, groupId: string): Promise<void> {
-    const group = await this.groups.find(tx, groupId);
+    const group = await this.groups.find(tx.db, groupId);
     if (!group) return;
     const subscription = this.catalog.agent(group.agent)?.subscriptions[group.subscription];
     if (subscription?.batch) await this.windows.close(tx, changes, group);

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import { newId } from '../../common/ids.js';
 import type { JoinArrivalsTable, JoinGroupsTable } from '../../database/schema.js';
 import { places, prepared } from '../../database/prepared.js';
-import type { Transaction } from '../../database/unit-of-work.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { TimerQueue } from './timer-queue.js';
 
@@ -83,15 +83,15 @@ export class WaitingGroups {
     return findMembers(tx.db, { groupId });
   }
 
-  find(tx: Transaction, groupId: string): Promise<WaitingGroup | undefined> {
-    return tx.db.selectFrom('join_groups').selectAll().where('id', '=', groupId).executeTakeFirst();
+  find(db: Reader, groupId: string): Promise<WaitingGroup | undefined> {
+    return db.selectFrom('join_groups').selectAll().where('id', '=', groupId).executeTakeFirst();
   }
 
   /** Ends the waiting: the time limit no longer holds, and no member's correlation is kept open by it. */
   async stopWaiting(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, members: Member[]): Promise<void> {
     if (group.closes_at === null) return;
     await this.timers.cancel(tx, 'close', group.id);
-    for (const id of correlationsOf(members)) (await changes.get(id)).pending -= 1;
+    for (const correlation of await changes.getAll(correlationsOf(members))) correlation.pending -= 1;
   }
 
   async markComplete(tx: Transaction, group: WaitingGroup): Promise<void> {
@@ -134,6 +134,10 @@ export class WaitingGroups {
 
 /** The newest input's correlation: the arrival that completed the group, and so one that is open. */
 export const ownerOf = (members: Member[]): string => members.at(-1)!.correlation_id;
+
+/** What a transaction locks before it touches the groups that wait for one key, so that they have one order. */
+export const lineOf = ({ agent, subscription, key }: Pick<WaitingGroup, 'agent' | 'subscription' | 'key'>): string =>
+  `line ${JSON.stringify([agent, subscription, key])}`;
 
 /** A batch window has no key: a subscription fills one at a time. The key of a join is JSON, and so never empty. */
 export const WINDOW_KEY = '';

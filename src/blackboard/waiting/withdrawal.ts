@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { places, prepared } from '../../database/prepared.js';
+import { places, prepared, preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { TimerQueue } from './timer-queue.js';
-import { correlationsOf, isWindow, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
+import { correlationsOf, isWindow, lineOf, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
 
 /** A member with the group that it is in. */
 type Joined = WaitingGroup & Member;
@@ -25,6 +25,11 @@ export class Withdrawal {
     private readonly groups: WaitingGroups,
     private readonly timers: TimerQueue,
   ) {}
+
+  /** Holds the lines in which artifacts of these correlations wait, before anything else is held. */
+  async hold(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
+    await tx.lock((await findLines(tx.db, {}, correlationIds)).map(lineOf));
+  }
 
   async withdraw(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
     const own = await findOwn(tx.db, { correlationId });
@@ -106,6 +111,10 @@ async function recount(changes: CorrelationChanges, before: Place[], after: Plac
 }
 
 const OF_MEMBER = ['artifact_seq', 'group_id', 'position', 'type', 'correlation_id', 'arrived_at'] as const;
+
+const findLines = preparedWithList<object, string, Pick<WaitingGroup, 'agent' | 'subscription' | 'key'>>((db, _place, correlationIds) =>
+  db.selectFrom('join_arrivals').select(['agent', 'subscription', 'key']).distinct().where('correlation_id', 'in', correlationIds),
+);
 
 const findOwn = prepared<{ correlationId: string }, Joined>((db, place) =>
   db

@@ -5,10 +5,11 @@ import type { Dialect } from '../dialects/dialect.js';
 import type { Schema } from '../schema.js';
 import { StartError } from '../start-error.js';
 import { blackboard } from './0001-blackboard.js';
+import { replicas } from './0003-replicas.js';
 import { runsAndBatches } from './0002-runs-and-batches.js';
 import type { NumberedMigration } from './migration.js';
 
-export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches];
+export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas];
 
 /**
  * Brings the schema up to this program, under Kysely's migration lock and in one transaction; returns the names of the
