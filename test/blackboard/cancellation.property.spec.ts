@@ -66,24 +66,6 @@ describe('cancelling a correlation at any moment', () => {
       { seed: printedSeed(), numRuns: Number(process.env.STARLING_PROPERTY_RUNS ?? 80) },
     );
   }, 120_000);
-
-  it('never starts an execution that was claimed in the very commit of its cancelling', async () => {
-    const id = newId();
-    // Comes after the executor, so that the transaction of its claim is in the queue, and this one behind it.
-    let cancelling: Promise<void> | undefined;
-    const unsubscribe = core.signals.executionReady.subscribe(() => {
-      cancelling ??= core.unitOfWork.run((tx) => core.blackboard.cancel(tx, id));
-    });
-    await core.blackboard.publish(publication({ type: 'A', hiddenMs: 0, script: { fails: 0, key: 0, emit: [] } }, id));
-    unsubscribe();
-    await cancelling;
-    const other = newId();
-    await core.blackboard.publish(publication({ type: 'A', hiddenMs: 0, script: { fails: 0, key: 0, emit: [] } }, other));
-    await eventually('a later one has ended', () => allSettled(core, [other]));
-    const rows = await core.unitOfWork.reader.selectFrom('executions').select(['state', 'started_at']).where('correlation_id', '=', id).execute();
-    expect(rows).toEqual([{ state: 'cancelled', started_at: expect.any(Number) }]);
-    expect(invoked).not.toContain(id);
-  });
 });
 
 /** False where it had ended, or never begun. */

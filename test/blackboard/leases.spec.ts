@@ -40,11 +40,11 @@ describe('an execution whose lease was taken from it while its engine ran', () =
   let core: Core;
 
   beforeAll(async () => {
-    // One at a time and one attempt: the next one's end shows that the outcome of the one before has been decided.
-    const worker = agent('worker', [{ types: ['Order'] }], ['Receipt'], { concurrency: 1, timeoutMs: 60_000, retry: { attempts: 1, delayMs: 1, maxDelayMs: 1 } });
+    const worker = agent('worker', [{ types: ['Order'] }], ['Receipt'], { timeoutMs: 60_000, retry: { attempts: 1, delayMs: 1, maxDelayMs: 1 } });
     const follower = agent('follower', [{ types: ['Receipt', 'WorkflowError'], mode: 'any' }], ['Note']);
     const types = ['Order', 'Receipt', 'Note', 'WorkflowError'].map(anyObject);
-    core = await startCore(new Catalog(types, [worker, follower]), { worker: engine, follower: { run: async () => ({}) } });
+    // One at a time in this process, and one attempt: the next one's end shows that the outcome of the one before has been decided.
+    core = await startCore(new Catalog(types, [worker, follower]), { worker: engine, follower: { run: async () => ({}) } }, { maxConcurrentExecutions: 1 });
   });
 
   afterAll(() => core.close());

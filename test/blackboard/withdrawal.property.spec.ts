@@ -63,19 +63,18 @@ describe('cancelling a correlation whose artifacts wait among others', () => {
 });
 
 async function publish(core: Core, run: string, list: Numbered[]): Promise<void> {
-  await Promise.all(
-    list.map(({ type, correlation, n }) =>
-      core.blackboard.publish({
-        artifactId: newId(),
-        correlationId: `${run}-${correlation}`,
-        type,
-        payload: { key: run, n },
-        tags: [],
-        partitionKey: null,
-        visibility: { kind: 'Public' },
-      }),
-    ),
-  );
+  // One after another: in which order those arrive that are published at once is not for the publisher to say.
+  for (const { type, correlation, n } of list) {
+    await core.blackboard.publish({
+      artifactId: newId(),
+      correlationId: `${run}-${correlation}`,
+      type,
+      payload: { key: run, n },
+      tags: [],
+      partitionKey: null,
+      visibility: { kind: 'Public' },
+    });
+  }
 }
 
 /** The groups of this run in order, and the number of its artifacts in the window, in the order of arrival; what keeps each correlation open. */
