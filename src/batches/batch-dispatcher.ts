@@ -6,6 +6,7 @@ import { LOGGER, type Logger } from '../common/logger.js';
 import { Role } from '../common/role.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { RunEndings } from '../runs/run-endings.js';
+import { Signals } from '../signals/signals.js';
 import { BatchStep } from './batch-step.js';
 import { BatchesRepository } from './batches.repository.js';
 
@@ -31,6 +32,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
     private readonly endings: RunEndings,
     private readonly batches: BatchesRepository,
     private readonly step: BatchStep,
+    private readonly signals: Signals,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -46,6 +48,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
 
   async onApplicationBootstrap(): Promise<void> {
     this.working = this.role.works;
+    if (this.working) this.signals.batchReady.subscribe((seq) => this.wake(seq));
     await this.lookAtAll();
   }
 
@@ -57,8 +60,8 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
 
   /** There may be something to do for a batch. */
   wake(seq: number): void {
-    // Before the start and without work too: the start, or another process, looks at all.
-    if (!this.working) return;
+    // Before the start it is not needed: that looks at all.
+    if (!this.working) return this.signals.batchReady.publishElsewhere(seq);
     this.hungry.add(seq);
     this.moving ??= this.move().finally(() => this.moved());
   }

@@ -75,6 +75,6 @@ import { WorkflowErrors } from './workflow-errors.js';
     WorkflowErrors,
     { provide: Blackboard, useClass: BlackboardService },
   ],
-  exports: [ActivityTotals, AgentHistory, ArtifactStore, ArtifactTotals, Blackboard, CorrelationSettled, DatabaseModule],
+  exports: [ActivityTotals, AgentHistory, ArtifactStore, ArtifactTotals, Blackboard, CorrelationSettled, DatabaseModule, SignalsModule],
 })
 export class BlackboardModule {}

@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
+import { locking } from '../database/dialects/dialect.js';
+import { preparedWithList } from '../database/prepared.js';
+import type { ExecutionState } from '../database/schema.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
 import type { CorrelationChanges } from './correlation-tracker.js';
@@ -43,24 +46,31 @@ export class Cancellation {
 
   private async end(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation): Promise<void> {
     const { id: correlationId } = correlation;
-    const pending = await endExecutions(tx, correlationId, 'pending', changes.now);
-    const running = await endExecutions(tx, correlationId, 'running', changes.now);
-    this.backlog.changed(tx, -pending.length);
+    const open = await openExecutions(tx, correlationId);
+    const ids = open.map(({ id }) => id);
+    await endExecutions(tx.db, { now: changes.now }, ids);
+    this.backlog.changed(tx, -open.filter(({ state }) => state === 'pending').length);
     await this.timers.cancelReleases(tx, correlationId);
     await this.withdrawal.withdraw(tx, changes, correlationId);
     await changes.cancel(correlation);
-    const cancelled = [...pending, ...running];
-    if (cancelled.length > 0) tx.afterCommit(() => this.signals.executionsCancelled.publishEverywhere(cancelled));
+    if (ids.length > 0) tx.afterCommit(() => this.signals.executionsCancelled.publishEverywhere(ids));
   }
 }
 
-async function endExecutions(tx: Transaction, correlationId: string, state: 'pending' | 'running', now: number): Promise<string[]> {
-  const ended = await tx.db
-    .updateTable('executions')
-    .set({ state: 'cancelled', ended_at: now, available_at: null, lease_token: null, lease_owner: null, lease_until: null })
+/** Held as they are found: one that becomes another state's between a look and a change would go on, uncounted. */
+function openExecutions(tx: Transaction, correlationId: string): Promise<{ id: string; state: ExecutionState }[]> {
+  const open = tx.db
+    .selectFrom('executions')
+    .select(['id', 'state'])
     .where('correlation_id', '=', correlationId)
-    .where('state', '=', state)
-    .returning('id')
-    .execute();
-  return ended.map(({ id }) => id);
+    .where('state', 'in', ['pending', 'running'])
+    .orderBy('id');
+  return locking(tx.db, open, { wait: true }).execute();
 }
+
+const endExecutions = preparedWithList<{ now: number }, string, unknown>((db, place, ids) =>
+  db
+    .updateTable('executions')
+    .set({ state: 'cancelled', ended_at: place('now'), available_at: null, lease_token: null, lease_owner: null, lease_until: null })
+    .where('id', 'in', ids),
+);

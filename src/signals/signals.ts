@@ -45,6 +45,8 @@ export class Signals {
   readonly retryScheduled: Topic<number>;
   /** A durable timer was set to a time (epoch ms); published after the commit. */
   readonly timerSet: Topic<number>;
+  /** A batch may be moved on, by its position; published after the commit. */
+  readonly batchReady: Topic<number>;
   /** Wake-ups of other processes may have been lost: whoever waits for one looks now. */
   readonly mayHaveMissed = new Topic<void>();
 
@@ -54,6 +56,7 @@ export class Signals {
     this.executionsCancelled = this.share('cancelled');
     this.retryScheduled = this.share('retry');
     this.timerSet = this.share('timer');
+    this.batchReady = this.share('batch');
     broadcast.listen((text) => (text === null ? this.mayHaveMissed.publish() : this.receive(text)));
   }
 

@@ -24,7 +24,8 @@ export class IntakesRepository {
   ) {}
 
   /** Returns the batch's `seq`. */
-  begin({ id, agent, maxWorkers, staticInputs }: BatchDraft): Promise<number> {
+  async begin({ id, agent, maxWorkers, staticInputs }: BatchDraft): Promise<number> {
+    await this.discardEarlier(id);
     const now = this.clock.now();
     const counts = { total_items: 0, succeeded_items: 0, failed_items: 0, running_runs: 0, next_position: 0, round: 0 };
     const lease = { intake_owner: this.owner, intake_until: now + this.settings.leaseMs };
@@ -113,6 +114,12 @@ export class IntakesRepository {
       })
       .execute();
     return found.map(({ seq }) => seq);
+  }
+
+  /** What a crashed process left of the same batch: a request that comes back with its idempotency key makes it anew. */
+  private async discardEarlier(id: string): Promise<void> {
+    const earlier = await this.unitOfWork.reader.selectFrom('batches').select('seq').where('id', '=', id).where('status', '=', 'intake').executeTakeFirst();
+    if (earlier) await this.discard(earlier.seq);
   }
 
   private deleteKeys(seq: number): Promise<void> {
