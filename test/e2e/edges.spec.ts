@@ -86,7 +86,7 @@ it('one line a request: the correlation where it is known, never a payload or a 
   for (const secret of ['4111-1111', 'jane', '/health/live']) expect(log).not.toContain(secret);
 });
 
-it.each(['/api/v1/artifacts/%FF', '/api/v1/artifacts/%', '/api/v1/artifacts/..%2f..%2fetc', '/docs/..%2f..%2fpackage.json', '//', '/api/v1/agents//run'])(
+it.each(['/api/v1/artifacts/%FF', '/api/v1/artifacts/%', '/api/v1/artifacts/..%2f..%2fetc', '/docs/..%2f..%2fpackage.json', '//', '/api/v1/artifacts/%00', '/batch/%00', '/api/v1/agents//run'])(
   'GET %s is a 4xx',
   async (path) => {
     const answer = await fetch(`${app.url}${path}`);

@@ -3,6 +3,7 @@ import { Board } from './board.js';
 
 const FILES: Record<string, string> = {
   'odd-message.js': `export default async () => { throw Object.assign(new Error(), { message: { code: 7 }, name: 42 }); };`,
+  'nul-message.js': `export default async () => { throw new Error('a\\0b'); };`,
   'throws-null.js': `export default async () => { throw null; };`,
   'throwing-getter.js': `export default async () => { throw { get message() { throw new Error('even this'); } }; };`,
   'throwing-json.js': `export default async () => ({ toJSON() { throw null; } });`,

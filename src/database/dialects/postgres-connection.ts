@@ -31,6 +31,13 @@ function answersRows({ query }: CompiledQuery): boolean {
   return !isChange || query.returning !== undefined;
 }
 
+/**
+ * Postgres takes no NUL in a text. Ids and whatever is looked for by its value never hold one, so that none is found; in a message
+ * the sign for a character that cannot be shown stands for it.
+ */
+const storable = (parameters: readonly unknown[]): unknown[] =>
+  parameters.map((value) => (typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value));
+
 class Adapter extends PostgresAdapter implements DirectAdapter, DialectAdapter {
   readonly starlingDialect = POSTGRES;
   readonly compiledFor = COMPILED;
@@ -45,7 +52,7 @@ class Adapter extends PostgresAdapter implements DirectAdapter, DialectAdapter {
 
   runDirectly(query: CompiledQuery, parameters: readonly unknown[]): unknown[] | Promise<unknown[]> {
     const { name, answers } = statementOf(query);
-    const sent = this.send({ name, text: query.sql, values: parameters as unknown[] });
+    const sent = this.send({ name, text: query.sql, values: storable(parameters) });
     if (answers || !this.putOff) return sent.then(({ rows }) => rows);
     this.putOff(sent);
     return [];
@@ -56,7 +63,7 @@ class Connection implements DatabaseConnection {
   constructor(private readonly send: Send) {}
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<{ rows: Row[]; numAffectedRows?: bigint }> {
-    const { rows, rowCount, command } = await this.send({ text: sql, values: parameters as unknown[] });
+    const { rows, rowCount, command } = await this.send({ text: sql, values: storable(parameters) });
     const changed = ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command);
     return { rows: rows as Row[], ...(changed && { numAffectedRows: BigInt(rowCount ?? 0) }) };
   }
