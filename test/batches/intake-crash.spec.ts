@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { intakesRunOut } from '../faults/run-out.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
@@ -29,7 +30,7 @@ afterAll(async () => {
 });
 
 const start = ({ url }: TestDatabase): Promise<Service> =>
-  Service.start(['--config', join(folder, 'starling.yaml'), '--csv-root', folder, '--database-url', url, '--log-level', 'warn']);
+  Service.start(['--config', join(folder, 'starling.yaml'), '--csv-root', folder, '--database-url', url, '--lease', '2s', '--log-level', 'warn']);
 
 it('a process that is killed while it takes rows in leaves none of them after the next start', async () => {
   const random = new Random(printedSeed());
@@ -46,6 +47,7 @@ it('a process that is killed while it takes rows in leaves none of them after th
   expect(await asked).toBe('cut off');
   const left = await held(database);
   expect([left.batches, left.batch_rows > 0, left.batch_keys > 0]).toEqual([1, true, true]);
+  await intakesRunOut(database);
 
   service = await start(database);
   expect(await held(database)).toEqual({ running: 0, batches: 0, batch_rows: 0, batch_keys: 0 });

@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { Service } from '../support/service.js';
 import { batchIds, breaches, rowsComingIn, stateOf, unfinished } from './batch-invariants.js';
+import { intakesRunOut } from './run-out.js';
 import { BatchLedger, CSV, CSV_FILE, FIRST_TWIN, type Order, ROWS } from './batch-ledger.js';
 
 const CONFIG = `
@@ -43,7 +44,7 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
   });
 
   const start = (): Promise<Service> =>
-    Service.start(['--config', `${folder.path}/starling.yaml`, '--csv-root', folder.path, '--database-url', database.url, '--log-level', 'warn'], { TMPDIR: uploads });
+    Service.start(['--config', `${folder.path}/starling.yaml`, '--csv-root', folder.path, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn'], { TMPDIR: uploads });
 
   it('loses no row, runs none to completion twice, and leaves nothing half in', async () => {
     const random = new Random(printedSeed());
@@ -53,6 +54,7 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
       expect(await breaches(database, ledger)).toEqual([]);
       await (round % 2 === 1 ? killAmidIntake(service, database, ledger, random) : killAmidRuns(service, ledger, random));
       found.push(await stateOf(database));
+      await intakesRunOut(database);
       expect(readdirSync(uploads)).toEqual([]);
     }
 

@@ -32,7 +32,7 @@ describe(`killed ${ROUNDS} times under load`, () => {
     const random = new Random(printedSeed());
     const ledger = new Ledger();
     const database = await databaseOf(folder);
-    const start = (): Promise<Service> => Service.start(['--config', CONFIG, '--database-url', database.url, '--log-level', 'warn']);
+    const start = (): Promise<Service> => Service.start(['--config', CONFIG, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn']);
     let unfinished: Order[] = [];
 
     for (let round = 1; round <= ROUNDS; round += 1) {

@@ -28,7 +28,7 @@ describe('an answer that was lost in a crash', () => {
   let service: Service;
 
   const start = (): Promise<Service> =>
-    Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--log-level', 'warn']);
+    Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn']);
 
   const send = (path: string, body: object): Promise<Response> =>
     fetch(`${service.url}${path}`, {

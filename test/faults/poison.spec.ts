@@ -32,7 +32,7 @@ describe('an execution that kills its process every time', () => {
 
   it('fails after ten lost leases, and the service goes on', async () => {
     const start = (): Promise<Service> =>
-      Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--log-level', 'warn']);
+      Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--lease', '1s', '--log-level', 'warn']);
     service = await start();
     // It may die before it has answered.
     const publish = fetch(`${service.url}/api/v1/artifacts`, {
