@@ -24,6 +24,8 @@ import { DirectRuns } from './direct-runs.js';
 import { ExecutionQueue } from './executor/execution-queue.js';
 import { ExecutionRun } from './executor/execution-run.js';
 import { Executor } from './executor/executor.js';
+import { ReadyExecutions } from './executor/ready-executions.js';
+import { RunningExecutions } from './executor/running-executions.js';
 import { Folding } from './queries/folding.js';
 import { Joins } from './waiting/joins.js';
 import { Leases } from './executor/leases.js';
@@ -67,6 +69,8 @@ import { WorkflowErrors } from './workflow-errors.js';
     Matching,
     Outcomes,
     Publisher,
+    ReadyExecutions,
+    RunningExecutions,
     TimerLoop,
     TimerQueue,
     WaitingGroups,

@@ -117,6 +117,8 @@ export interface ExecutionsTable {
   lease_token: string | null;
   lease_owner: string | null;
   lease_until: number | null;
+  /** Number of its last claim; counts up over all processes. Null where one process alone claims. */
+  claim: Generated<number | null>;
   lost_leases: number;
   /** 1 where the view of the inputs is a list: the execution of a batch window. */
   batch: number;

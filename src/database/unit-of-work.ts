@@ -26,6 +26,9 @@ export interface Transaction {
 /** Reads outside of any transaction; sees what has been committed. */
 export type Reader = Kysely<Schema>;
 
+/** Tables whose rows get positions, and are read in their order while others write. */
+export type PositionedTable = 'artifacts' | 'executions' | 'activity';
+
 /** The only way to a transaction. */
 export abstract class UnitOfWork {
   /**
@@ -40,10 +43,10 @@ export abstract class UnitOfWork {
   abstract readonly dialect: Dialect;
 
   /**
-   * Up to which position no artifact can still appear: who has read as far as that has missed none. One that was committed a
-   * moment ago may lie behind it for a few milliseconds more.
+   * Up to which position no row of a table can still appear: who has read as far as that has missed none. One that was committed
+   * a moment ago may lie behind it for a few milliseconds more.
    */
-  abstract finalPosition(): Promise<number>;
+  abstract finalPosition(table: PositionedTable): Promise<number>;
 
   /** Resolves when every transaction that was queued has ended. */
   abstract idle(): Promise<void>;

@@ -39,6 +39,8 @@ export class Signals {
   readonly correlationSettled: Topic<{ correlationId: string; opening: number }>;
   /** An agent has an execution to claim; published when a following transaction can see it. */
   readonly executionReady: Topic<string>;
+  /** An agent has an execution to claim that is not new: retried, taken over or handed back; published after the commit. */
+  readonly executionReturned: Topic<string>;
   /** Executions were cancelled, by their ids; published after the commit. */
   readonly executionsCancelled: Topic<readonly string[]>;
   /** An execution is to be retried at a time (epoch ms); published after the commit. */
@@ -53,6 +55,7 @@ export class Signals {
   constructor(private readonly broadcast: Broadcast) {
     this.correlationSettled = this.share('settled');
     this.executionReady = this.share('ready');
+    this.executionReturned = this.share('returned');
     this.executionsCancelled = this.share('cancelled');
     this.retryScheduled = this.share('retry');
     this.timerSet = this.share('timer');

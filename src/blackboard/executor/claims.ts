@@ -2,11 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { newId } from '../../common/ids.js';
 import { Catalog } from '../../catalog/catalog.js';
-import { dialectOf, locking } from '../../database/dialects/dialect.js';
-import { prepared, preparedWithList } from '../../database/prepared.js';
+import { dialectOf } from '../../database/dialects/dialect.js';
+import { preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifact.js';
 import { Backlog } from './backlog.js';
+import { type ReadyExecution, ReadyExecutions } from './ready-executions.js';
+import { RunningExecutions } from './running-executions.js';
 
 /** How many executions may be taken: of each agent, and in all. */
 export interface FreeSlots {
@@ -30,24 +32,14 @@ export interface ClaimedExecution {
   waitedMs: number;
 }
 
-interface Candidate {
-  id: string;
-  agent: string;
-  correlation_id: string;
-  attempt: number;
-  direct: number;
-  batch: number;
-  priority: number;
-  seq: number;
-  created_at: number;
-}
-
 /** Claims waiting executions. The claim is committed before an engine runs, so that a crash is seen as a lost lease. */
 @Injectable()
 export class Claims {
   constructor(
     private readonly catalog: Catalog,
     private readonly backlog: Backlog,
+    private readonly ready: ReadyExecutions,
+    private readonly running: RunningExecutions,
   ) {}
 
   /** The claimed executions, and the agents that may have more waiting than there were slots for. */
@@ -57,17 +49,17 @@ export class Claims {
     lease: { owner: string; until: number },
     now: number,
   ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[] }> {
-    const candidates: Candidate[] = [];
+    const candidates: ReadyExecution[] = [];
     const moreWaiting = new Set<string>();
     const limits = [...(await this.limits(tx, slots))].filter(([, limit]) => limit > 0);
-    const found = await Promise.all(limits.map(([agent, limit]) => readyOf(tx.db, { agent, limit })));
-    for (const [index, [agent, limit]] of limits.entries()) {
-      const ready = found[index]!;
+    const found = await Promise.all(limits.map(([agent, limit]) => this.ready.find(tx, agent, limit)));
+    for (const [index, { agent, ready }] of found.entries()) {
       candidates.push(...ready);
-      if (ready.length === limit) moreWaiting.add(agent);
+      if (ready.length === limits[index]![1]) moreWaiting.add(agent);
     }
     const chosen = candidates.sort(byPriority).slice(0, slots.total);
     candidates.slice(slots.total).forEach(({ agent }) => moreWaiting.add(agent));
+    for (const { agent, take } of found) take(chosen.filter((execution) => execution.agent === agent), !moreWaiting.has(agent));
     if (chosen.length === 0) return { claimed: [], moreWaiting: [...moreWaiting] };
 
     const leaseToken = newId();
@@ -85,11 +77,13 @@ export class Claims {
   private async limits(tx: Transaction, { byAgent, total }: FreeSlots): Promise<Map<string, number>> {
     const here = new Map([...byAgent].map(([agent, free]) => [agent, Math.min(free, total)]));
     if (dialectOf(tx.db).exclusive) return here;
-    const agents = [...byAgent.keys()];
     // One process at a time counts what runs of an agent, and adds to it.
-    const [, running] = await Promise.all([tx.lock(agents.map((agent) => `claim ${agent}`)), countRunning(tx.db, {}, agents)]);
-    for (const { agent, count } of running) {
-      here.set(agent, Math.min(here.get(agent)!, Math.max((this.catalog.agent(agent)?.concurrency ?? 0) - count, 0)));
+    const agents = [...byAgent.keys()];
+    await tx.lock(agents.map((agent) => `claim ${agent}`));
+    const counts = await Promise.all(agents.map((agent) => this.running.count(tx, agent)));
+    for (const [index, agent] of agents.entries()) {
+      const concurrency = this.catalog.agent(agent)?.concurrency ?? 0;
+      here.set(agent, Math.min(here.get(agent)!, Math.max(concurrency - counts[index]!, 0)));
     }
     return here;
   }
@@ -121,35 +115,13 @@ export class Claims {
   }
 }
 
-const countRunning = preparedWithList<object, string, { agent: string; count: number }>((db, _place, agents) =>
-  db
-    .selectFrom('executions')
-    .select(['agent', ({ fn }) => fn.countAll<number>().as('count')])
-    .where('state', '=', sql.lit('running' as const))
-    .where('agent', 'in', agents)
-    .groupBy('agent'),
-);
-
-const readyOf = prepared<{ agent: string; limit: number }, Candidate>((db, place) => {
-  const ready = db
-    .selectFrom('executions')
-    .select(['id', 'agent', 'correlation_id', 'attempt', 'direct', 'batch', 'priority', 'seq', 'created_at'])
-    .where('agent', '=', place('agent'))
-    // A literal, since a partial index serves no query whose state is a parameter.
-    .where('state', '=', sql.lit('pending' as const))
-    .where('available_at', 'is', null)
-    .orderBy('priority', 'desc')
-    .orderBy('seq')
-    .limit(place('limit'));
-  return locking(db, ready, { wait: false });
-});
-
 const takeLease = preparedWithList<{ leaseToken: string; owner: string; until: number; now: number }, string, unknown>((db, place, ids) =>
   db
     .updateTable('executions')
     .set(({ fn, ref }) => ({
       state: 'running',
       lease_token: place('leaseToken'),
+      claim: dialectOf(db).nextClaim,
       lease_owner: place('owner'),
       lease_until: place('until'),
       // Of its first attempt: a repeated one begins no execution.
@@ -169,7 +141,7 @@ const inputsOf = preparedWithList<object, string, ArtifactRow & { input_of: stri
     .orderBy('execution_inputs.position'),
 );
 
-const claimed = (candidate: Candidate, leaseToken: string, inputs: ArtifactRow[], now: number): ClaimedExecution => ({
+const claimed = (candidate: ReadyExecution, leaseToken: string, inputs: ArtifactRow[], now: number): ClaimedExecution => ({
   id: candidate.id,
   agent: candidate.agent,
   correlationId: candidate.correlation_id,
@@ -181,4 +153,4 @@ const claimed = (candidate: Candidate, leaseToken: string, inputs: ArtifactRow[]
   waitedMs: now - candidate.created_at,
 });
 
-const byPriority = (one: Candidate, other: Candidate): number => other.priority - one.priority || one.seq - other.seq;
+const byPriority = (one: ReadyExecution, other: ReadyExecution): number => other.priority - one.priority || one.seq - other.seq;

@@ -11,6 +11,7 @@ import { Signals } from '../../signals/signals.js';
 import { type ClaimedExecution, Claims } from './claims.js';
 import { ExecutionRun } from './execution-run.js';
 import { Leases } from './leases.js';
+import { ReadyExecutions } from './ready-executions.js';
 import { Slots } from './slots.js';
 
 const CLAIM_AGAIN_AFTER_MS = 1_000;
@@ -43,6 +44,7 @@ export class Executor {
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly claims: Claims,
+    private readonly ready: ReadyExecutions,
     private readonly leases: Leases,
     private readonly executionRun: ExecutionRun,
     private readonly signals: Signals,
@@ -67,6 +69,7 @@ export class Executor {
     this.working = true;
     this.unsubscribe.push(
       this.signals.executionReady.subscribe((agent) => this.wake(agent)),
+      this.signals.executionReturned.subscribe((agent) => this.wakeForReturned(agent)),
       this.signals.retryScheduled.subscribe((time) => this.armRetryTimer(time)),
       this.signals.executionsCancelled.subscribe((ids) => this.abort(new Set(ids))),
       this.signals.mayHaveMissed.subscribe(() => this.lookAtAll()),
@@ -106,6 +109,11 @@ export class Executor {
     this.offerElsewhere([agent]);
   }
 
+  private wakeForReturned(agent: string): void {
+    this.ready.returned(agent);
+    this.wake(agent);
+  }
+
   // Each process that is told looks at once: for nothing, where this one has a slot itself.
   private offerElsewhere(agents: readonly string[]): void {
     const { byAgent } = this.slots.free(agents);
@@ -131,6 +139,7 @@ export class Executor {
 
   private async claimRound(): Promise<void> {
     try {
+      await this.ready.look();
       let asked: string[] = [];
       const { claimed, moreWaiting } = await this.unitOfWork.run((tx) => {
         // Where the database runs this again, it is for those too that it was run for first.
@@ -210,7 +219,7 @@ export class Executor {
     this.nextRetryAt = Infinity;
     try {
       const agents = await this.unitOfWork.run((tx) => this.claims.releaseRetries(tx, this.clock.now()));
-      agents.forEach((agent) => this.wake(agent));
+      agents.forEach((agent) => this.signals.executionReturned.publishEverywhere(agent));
       const next = await this.claims.nextRetry(this.unitOfWork.reader);
       if (next !== null) this.armRetryTimer(next);
     } catch (error) {

@@ -87,7 +87,7 @@ export class Leases {
         .returning('agent')
         .execute(),
     );
-    for (const agent of new Set(handedBack.map((execution) => execution.agent))) this.signals.executionReady.publishEverywhere(agent);
+    for (const agent of new Set(handedBack.map((execution) => execution.agent))) this.signals.executionReturned.publishEverywhere(agent);
     return handedBack.length;
   }
 
@@ -163,7 +163,7 @@ export class Leases {
       .where('id', '=', lost.id)
       .where('lease_token', '=', lost.lease_token)
       .execute();
-    tx.whenVisible(() => this.signals.executionReady.publish(lost.agent));
+    tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(lost.agent));
   }
 }
 

@@ -2,33 +2,48 @@ import { Injectable } from '@nestjs/common';
 import type { Insertable } from 'kysely';
 import type { ActivityHoursTable } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { moveOn, positionOf } from './fold-position.js';
 
 type Hour = Insertable<ActivityHoursTable>;
 
 const STEP = 1_000;
 
-/** Moves the rows of ended executions into `activity_hours`, one row for each agent and hour. */
+/** Adds the rows of ended executions to `activity_hours`, one row for each agent and hour. */
 @Injectable()
 export class ActivityFold {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
   /** Folds the next few; false where that was all. */
-  step(): Promise<boolean> {
+  async step(): Promise<boolean> {
+    const final = await this.unitOfWork.finalPosition('activity');
     return this.unitOfWork.run(async (tx) => {
-      await tx.lock(['fold activity']);
-      const rows = await takeRows(tx);
-      if (rows.length > 0) await addToHours(tx, sumByHour(rows));
+      const from = await positionOf(tx, 'activity');
+      const rows = await rowsBetween(tx, from, final);
+      const to = rows.at(-1)?.seq;
+      if (to === undefined) return false;
+      if (await moveOn(tx, 'activity', { from, to })) await addToHours(tx, sumByHour(rows));
       return rows.length === STEP;
+    });
+  }
+
+  /** Deletes some of what has been folded; false where that was all. Not with each step: what was deleted is in the way for a while. */
+  clear(): Promise<boolean> {
+    return this.unitOfWork.run(async (tx) => {
+      const folded = tx.db.selectFrom('activity').select('seq').where('seq', '<=', await positionOf(tx, 'activity')).orderBy('seq').limit(STEP);
+      const { numDeletedRows } = await tx.db.deleteFrom('activity').where('seq', 'in', folded).executeTakeFirst();
+      return numDeletedRows === BigInt(STEP);
     });
   }
 }
 
-/** What is counted is what this transaction deleted itself, so that no row counts twice and none is lost. */
-const takeRows = (tx: Transaction): Promise<Hour[]> =>
+const rowsBetween = (tx: Transaction, from: number, to: number): Promise<(Hour & { seq: number })[]> =>
   tx.db
-    .deleteFrom('activity')
-    .where('seq', 'in', (eb) => eb.selectFrom('activity').select('seq').orderBy('seq').limit(STEP))
-    .returning(['agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced'])
+    .selectFrom('activity')
+    .select(['seq', 'agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced'])
+    .where('seq', '>', from)
+    .where('seq', '<=', to)
+    .orderBy('seq')
+    .limit(STEP)
     .execute();
 
 function sumByHour(rows: readonly Hour[]): Hour[] {
@@ -36,7 +51,7 @@ function sumByHour(rows: readonly Hour[]): Hour[] {
   for (const row of rows) {
     const name = `${row.hour} ${row.agent}`;
     const sum = sums.get(name);
-    if (!sum) sums.set(name, { ...row });
+    if (!sum) sums.set(name, hourOf(row));
     else {
       sum.executions += row.executions;
       sum.failures += row.failures;
@@ -46,6 +61,15 @@ function sumByHour(rows: readonly Hour[]): Hour[] {
   }
   return [...sums.values()];
 }
+
+const hourOf = ({ agent, hour, executions, failures, artifacts_consumed, artifacts_produced }: Hour): Hour => ({
+  agent,
+  hour,
+  executions,
+  failures,
+  artifacts_consumed,
+  artifacts_produced,
+});
 
 async function addToHours(tx: Transaction, hours: Hour[]): Promise<void> {
   await tx.db

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
+import { foldedUpTo } from './fold-position.js';
 
 /** What an agent did in one hour. */
 export interface HourOfActivity {
@@ -48,4 +49,4 @@ const COLUMNS = ['agent', 'hour', 'executions', 'failures', 'artifacts_consumed'
 
 /** Both in one statement, so that a fold in between counts nothing twice and leaves nothing out. */
 const foldedAndLater = (db: Reader) =>
-  db.selectFrom('activity_hours').select(COLUMNS).unionAll(db.selectFrom('activity').select(COLUMNS));
+  db.selectFrom('activity_hours').select(COLUMNS).unionAll(db.selectFrom('activity').select(COLUMNS).where('seq', '>', foldedUpTo('activity')));

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ExpressionBuilder } from 'kysely';
 import type { Schema } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { ARTIFACT_FOLD } from './folded-counts.js';
+import { moveOn, positionOf } from './fold-position.js';
 
 // Artifacts in one transaction: about a millisecond of the writer's time.
 const STEP = 1_000;
@@ -15,34 +15,16 @@ export class ArtifactFold {
   /** Folds the next few; false where that was all. */
   async step(): Promise<boolean> {
     // What can still appear before the place that is folded up to would never be counted.
-    const final = await this.unitOfWork.finalPosition();
+    const final = await this.unitOfWork.finalPosition('artifacts');
     return this.unitOfWork.run(async (tx) => {
-      const from = await foldedUpTo(tx);
+      const from = await positionOf(tx, 'artifacts');
       const { last: to, count } = await lastOfStep(tx, from, final);
       if (to === null) return false;
-      // Only one of several processes can move on from the same place; the others leave the step to it.
-      const moved = await tx.db
-        .updateTable('folds')
-        .set({ up_to_seq: to })
-        .where('name', '=', ARTIFACT_FOLD)
-        .where('up_to_seq', '=', from)
-        .executeTakeFirst();
-      if (moved.numUpdatedRows > 0n) await addToCounts(tx, from, to);
+      if (await moveOn(tx, 'artifacts', { from, to })) await addToCounts(tx, from, to);
       // The few that come meanwhile are left to the next turn: following every publish would cost more than it saves.
       return count === STEP;
     });
   }
-}
-
-async function foldedUpTo(tx: Transaction): Promise<number> {
-  const fold = await tx.db.selectFrom('folds').select('up_to_seq').where('name', '=', ARTIFACT_FOLD).executeTakeFirst();
-  if (fold) return fold.up_to_seq;
-  await tx.db
-    .insertInto('folds')
-    .values({ name: ARTIFACT_FOLD, up_to_seq: 0 })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  return 0;
 }
 
 function lastOfStep(tx: Transaction, from: number, final: number): Promise<{ last: number | null; count: number }> {

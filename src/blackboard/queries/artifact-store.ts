@@ -39,7 +39,7 @@ export class ArtifactStore {
    * misses none and sees none twice.
    */
   async after(seq: number, limit: number): Promise<ArtifactRow[]> {
-    const final = await this.unitOfWork.finalPosition();
+    const final = await this.unitOfWork.finalPosition('artifacts');
     return final > seq ? findAfter(this.unitOfWork.reader, { seq, final, limit }) : [];
   }
 

@@ -1,12 +1,9 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { prepared } from '../../database/prepared.js';
-import type { Schema } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, NO_FILTER, asksForNothing, isOfKind } from './artifact-filter.js';
 import type { KindCount } from './artifact-summary.js';
-
-/** The name under which `folds` keeps how far `artifact_counts` has come. */
-export const ARTIFACT_FOLD = 'artifacts';
+import { foldedUpTo } from './fold-position.js';
 
 /** How many artifacts are of the asked types, producers and visibility kinds. */
 export async function foldedTotal(db: Reader, filter: ArtifactFilter): Promise<number> {
@@ -44,12 +41,6 @@ const foldedAndLater = (db: Reader, filter: ArtifactFilter) =>
         .selectFrom('artifacts')
         .select(['type', 'produced_by', 'visibility_kind', sql.lit(1).as('count')])
         .select(['created_at as earliest_created_at', 'created_at as latest_created_at'])
-        .where('seq', '>', foldedUpTo)
+        .where('seq', '>', foldedUpTo('artifacts'))
         .where(isOfKind(filter)),
     );
-
-const foldedUpTo = (eb: ExpressionBuilder<Schema, 'artifacts'>) =>
-  eb.fn.coalesce(
-    eb.selectFrom('folds').select('folds.up_to_seq').where('folds.name', '=', ARTIFACT_FOLD),
-    sql.lit(0),
-  );

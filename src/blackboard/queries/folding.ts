@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { OneAtATime } from '../../common/one-at-a-time.js';
 import { Role } from '../../common/role.js';
@@ -7,13 +8,17 @@ import { ActivityFold } from './activity-fold.js';
 import { ArtifactFold } from './artifact-fold.js';
 
 const EVERY_MS = 1_000;
+const CLEAR_EVERY_MS = 60_000;
 
 /** Folds in the background what totals would otherwise have to count; stops after the step in hand. */
 @Injectable()
 export class Folding implements OnModuleDestroy {
   private readonly work = new OneAtATime(() => this.foldAll());
 
+  private nextClearing = 0;
+
   constructor(
+    private readonly clock: Clock,
     private readonly role: Role,
     private readonly artifacts: ArtifactFold,
     private readonly activity: ActivityFold,
@@ -34,9 +39,15 @@ export class Folding implements OnModuleDestroy {
     try {
       while (!this.work.stopped && (await this.artifacts.step()));
       while (!this.work.stopped && (await this.activity.step()));
+      if (this.clock.now() >= this.nextClearing) await this.clear();
     } catch (error) {
       // Totals stay right without it, only slower; the next turn tries again.
       this.logger.warn({ err: error }, 'counts could not be folded');
     }
+  }
+
+  private async clear(): Promise<void> {
+    this.nextClearing = this.clock.now() + CLEAR_EVERY_MS;
+    while (!this.work.stopped && (await this.activity.clear()));
   }
 }

@@ -1,4 +1,4 @@
-import type { ColumnDefinitionBuilder, Kysely, SelectQueryBuilder } from 'kysely';
+import { type ColumnDefinitionBuilder, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Schema } from '../schema.js';
 
 /** In what the databases differ, apart from connecting and committing: the one table to read, or to extend. */
@@ -12,6 +12,10 @@ export interface Dialect {
   /** Column type of a position that the database counts up. */
   readonly positionType: 'integer' | 'bigint';
   position(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;
+  /** The next number of a claim; they count up. Null where only one process claims. */
+  readonly nextClaim: RawBuilder<number | null>;
+  /** What a table needs whose rows change state often and are searched by it. */
+  prepareForChurn(db: Kysely<unknown>, table: keyof Schema): Promise<void>;
 }
 
 export const SQLITE: Dialect = {
@@ -20,6 +24,8 @@ export const SQLITE: Dialect = {
   // Only INTEGER PRIMARY KEY is the rowid itself; AUTOINCREMENT never gives a deleted position again.
   positionType: 'integer',
   position: (column) => column.primaryKey().autoIncrement(),
+  nextClaim: sql.lit(null),
+  prepareForChurn: () => Promise.resolve(),
 };
 
 export const POSTGRES: Dialect = {
@@ -27,6 +33,13 @@ export const POSTGRES: Dialect = {
   exclusive: false,
   positionType: 'bigint',
   position: (column) => column.primaryKey().generatedByDefaultAsIdentity(),
+  nextClaim: sql`nextval('execution_claims')`,
+  async prepareForChurn(db, table) {
+    // Vacuumed after thousands of changes, not after a fifth of all the history has changed, and without pausing; analysed as
+    // often, since a plan made for an empty table serves no full one.
+    const settings = 'autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0';
+    await sql`alter table ${sql.table(table)} set (${sql.raw(settings)})`.execute(db);
+  },
 };
 
 /** What Kysely's adapters of both databases know of themselves. */

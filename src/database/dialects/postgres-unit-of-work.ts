@@ -2,9 +2,9 @@ import type { PoolClient } from 'pg';
 import type { Kysely } from 'kysely';
 import type { Logger } from '../../common/logger.js';
 import type { Telemetry } from '../../common/telemetry.js';
-import { prepared } from '../prepared.js';
+import { memoize, prepared } from '../prepared.js';
 import type { Schema } from '../schema.js';
-import { type Transaction, UnitOfWork } from '../unit-of-work.js';
+import { type PositionedTable, type Transaction, UnitOfWork } from '../unit-of-work.js';
 import { POSTGRES } from './dialect.js';
 import { TransactionConnection } from './postgres-connection.js';
 import type { PostgresDatabase } from './postgres-database.js';
@@ -23,7 +23,7 @@ export class PostgresUnitOfWork extends UnitOfWork {
   readonly dialect = POSTGRES;
   private readonly connections = new WeakMap<PoolClient, TransactionConnection>();
   private readonly open = new Set<Promise<unknown>>();
-  private readonly positions: PostgresPositions;
+  private readonly positionsOf: (table: PositionedTable) => PostgresPositions;
 
   constructor(
     private readonly database: PostgresDatabase,
@@ -32,7 +32,7 @@ export class PostgresUnitOfWork extends UnitOfWork {
   ) {
     super();
     this.reader = database.reader;
-    this.positions = new PostgresPositions(database.reader);
+    this.positionsOf = memoize((table) => new PostgresPositions(database.reader, table));
     database.logLosses(logger);
   }
 
@@ -44,8 +44,8 @@ export class PostgresUnitOfWork extends UnitOfWork {
     return result;
   }
 
-  finalPosition(): Promise<number> {
-    return this.positions.final();
+  finalPosition(table: PositionedTable): Promise<number> {
+    return this.positionsOf(table).final();
   }
 
   async idle(): Promise<void> {

@@ -5,15 +5,20 @@ import type { NumberedMigration } from './migration.js';
 export const replicas: NumberedMigration = {
   name: '0003-replicas',
   oldestProgram: '0.1.0',
-  async up(db) {
+  async up(db, dialect) {
     await createWorkers(db);
-    // How many of an agent run, on all of them.
+    // How many of an agent run, on all of them: claims are numbered, so that those that have ended need not be passed.
+    await db.schema.alterTable('executions').addColumn('claim', 'bigint').execute();
+    if (dialect.name === 'postgres') await sql`create sequence execution_claims`.execute(db);
     await db.schema
       .createIndex('executions_running_by_agent')
       .on('executions')
-      .column('agent')
+      .columns(['agent', 'claim'])
       .where(sql<boolean>`state = 'running'`)
       .execute();
+    for (const table of ['executions', 'correlations', 'activity', 'timers', 'join_groups', 'join_arrivals', 'runs', 'batches', 'batch_rows'] as const) {
+      await dialect.prepareForChurn(db, table);
+    }
   },
 };
 
