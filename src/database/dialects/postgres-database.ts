@@ -67,9 +67,7 @@ export class PostgresDatabase extends Database {
   /** Connects once, to see that it can be done. StartError where it cannot. */
   static async open(url: string): Promise<PostgresDatabase> {
     await tryOut(new pg.Client({ connectionString: url, ...LIMITS }));
-    const pool = (max: number, pipeline: boolean): pg.Pool =>
-      new pg.Pool({ connectionString: url, application_name: 'starling', options: SESSION, ...LIMITS, types, max, pipeline, idleTimeoutMillis: 60_000 });
-    return new PostgresDatabase(url, pool(TRANSACTIONS, true), pool(READS, false));
+    return new PostgresDatabase(url, poolOf(url, TRANSACTIONS, true), poolOf(url, READS, false));
   }
 
   get location(): string {
@@ -103,7 +101,11 @@ export class PostgresDatabase extends Database {
   /** Says when an idle connection is lost, which the next query mends. */
   logLosses(logger: Logger): void {
     for (const pool of this.pools) {
-      pool.on('error', (error) => logger.warn({ err: error }, 'a connection to the database was lost'));
+      pool.on('error', (error: Error & { client?: unknown }) => {
+        // All of the connection, which the pool adds and a log has no use for.
+        delete error.client;
+        logger.warn({ err: error }, 'a connection to the database was lost');
+      });
     }
   }
 
@@ -116,6 +118,13 @@ export class PostgresDatabase extends Database {
     this.closing ??= Promise.all(this.pools.map((pool) => pool.end())).then(() => undefined);
     return this.closing;
   }
+}
+
+function poolOf(url: string, max: number, pipeline: boolean): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, application_name: 'starling', options: SESSION, ...LIMITS, types, max, pipeline, idleTimeoutMillis: 60_000 });
+  // The pool itself listens to idle connections alone. One that breaks as it is handed out says so by an event that nobody would
+  // hear, which ends the process; whoever got it learns of it from its first query.
+  return pool.on('connect', (client) => void client.on('error', () => undefined));
 }
 
 async function tryOut(client: pg.Client): Promise<void> {
