@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { JsonObject } from '../../src/common/json.js';
+import type { Published } from '../../src/blackboard/blackboard.js';
+import { ArtifactStore } from '../../src/blackboard/queries/artifact-store.js';
+import { Catalog } from '../../src/catalog/catalog.js';
+import { Random, printedSeed } from '../support/random.js';
+import { anyObject, type Core, startCore } from './core.js';
+
+const ARTIFACTS = Number(process.env.STARLING_PAGED_ARTIFACTS ?? 10_000);
+const WRITERS = 32;
+const READERS = 4;
+const MOST_TAGS = 20;
+const LONGEST_PAGE = 500;
+
+interface Read {
+  seq: number;
+  id: string;
+}
+
+// Everything is real: publishes of the core, on its own connections, and the query that whoever follows the blackboard uses.
+describe(`readers who page by position beside ${WRITERS} writers of ${ARTIFACTS} artifacts`, () => {
+  const random = new Random(printedSeed());
+  let core: Core;
+  let store: ArtifactStore;
+
+  beforeAll(async () => {
+    core = await startCore(new Catalog([anyObject('Note')], []), {});
+    store = new ArtifactStore(core.unitOfWork);
+  });
+
+  afterAll(() => core.close());
+
+  function publish(payload: JsonObject): Promise<Published> {
+    const artifactId = randomUUID();
+    // Tags take statements of their own, so that transactions are of different lengths and pass each other.
+    const tags = Array.from({ length: random.between(0, MOST_TAGS) }, (_, tag) => `tag-${tag}`);
+    return core.blackboard.publish({ artifactId, correlationId: artifactId, type: 'Note', payload, tags, partitionKey: null, visibility: { kind: 'Public' } });
+  }
+
+  /** In the order of their positions. */
+  async function write(): Promise<Read[]> {
+    const published: Read[] = [];
+    let begun = 0;
+    const writer = async (): Promise<void> => {
+      while (begun < ARTIFACTS) {
+        const { seq, artifactId } = await publish({ number: (begun += 1) });
+        published.push({ seq, id: artifactId });
+      }
+    };
+    await Promise.all(Array.from({ length: WRITERS }, writer));
+    return published.sort((one, other) => one.seq - other.seq);
+  }
+
+  /** Pages on until it has seen the last position of all, which is known once the writers have ended. */
+  async function read(end: { last?: number }): Promise<Read[]> {
+    const found: Read[] = [];
+    while (found.length === 0 || found.at(-1)!.seq !== end.last) {
+      const page = await store.after(found.at(-1)?.seq ?? 0, random.between(1, LONGEST_PAGE));
+      found.push(...page.map(({ seq, id }) => ({ seq, id })));
+      // SQLite answers at once, so that awaiting it alone lets no writer in.
+      await setImmediate();
+    }
+    return found;
+  }
+
+  it('skip nothing and see nothing twice, in order', async () => {
+    const end: { last?: number } = {};
+    const reading = Array.from({ length: READERS }, () => read(end));
+    const published = await write();
+    end.last = published.at(-1)!.seq;
+    expect(published).toHaveLength(ARTIFACTS);
+    for (const found of await Promise.all(reading)) {
+      // First, since a difference of thousands of lines says little.
+      const seen = new Set(found.map(({ id }) => id));
+      expect(published.filter(({ id }) => !seen.has(id)).slice(0, 5)).toEqual([]);
+      expect(found).toEqual(published);
+    }
+  }, 600_000);
+});
