@@ -34,6 +34,7 @@ export class Topic<T> {
 @Injectable()
 export class Signals {
   private readonly shared = new Map<string, Topic<unknown>>();
+  private receiving = false;
 
   /** An opening of a correlation has settled; published after the commit. */
   readonly correlationSettled: Topic<{ correlationId: string; opening: number }>;
@@ -65,13 +66,23 @@ export class Signals {
 
   /** `name`: between processes, whose versions may differ; what one does not know it leaves alone. */
   private share<T>(name: string): Topic<T> {
-    const topic = new Topic<T>((value) => this.broadcast.send(JSON.stringify([name, value])));
+    const topic = new Topic<T>((value) => this.tellOthers([name, value]));
     this.shared.set(name, topic as Topic<unknown>);
     return topic;
   }
 
+  // All have got what came from elsewhere: those who cannot use it would hand it to each other for ever.
+  private tellOthers(message: [name: string, value: unknown]): void {
+    if (!this.receiving) this.broadcast.send(JSON.stringify(message));
+  }
+
   private receive(text: string): void {
     const [name, value] = JSON.parse(text) as [string, unknown];
-    this.shared.get(name)?.publish(value);
+    this.receiving = true;
+    try {
+      this.shared.get(name)?.publish(value);
+    } finally {
+      this.receiving = false;
+    }
   }
 }

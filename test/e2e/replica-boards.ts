@@ -1,0 +1,37 @@
+import { SchedulerRegistry } from '@nestjs/schedule';
+import type { Role } from '../../src/common/role.js';
+import type { TestAppOptions } from '../support/app.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { Board } from './board.js';
+
+export const SERVER: Role = { serves: true, works: false };
+/** Answers requests here too, so that a test can ask it what it knows. */
+export const WORKER: Role = { serves: true, works: true };
+
+/**
+ * Apps on one database. Each has its own connections, wake-ups, leases and, unless a test gives one to several, clock: to the
+ * database and to each other they are as many processes. They share the memory, in which agents can note what they do.
+ */
+export class Replicas {
+  private readonly folder = new ConfigurationFolder();
+  private readonly boards: Board[] = [];
+
+  async start(config: string, options: TestAppOptions = {}): Promise<Board> {
+    const board = await Board.start(config, { folder: this.folder.path, ...options });
+    this.boards.push(board);
+    return board;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.boards.map((board) => board.close()));
+    await this.boards[0]?.app.database.drop();
+    this.folder.remove();
+  }
+}
+
+/** Takes from an app what it looks at every few seconds, so that only wake-ups get it going. */
+export function withoutLooks(board: Board): Board {
+  const schedule = board.app.app.get(SchedulerRegistry, { strict: false });
+  for (const name of schedule.getIntervals()) schedule.deleteInterval(name);
+  return board;
+}

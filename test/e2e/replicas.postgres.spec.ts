@@ -1,0 +1,159 @@
+import { connected } from '../support/postgres-cluster.js';
+import { eventually } from '../support/eventually.js';
+import { ended, finish, GATE, gatesOf, openAll, orders, send, started } from './batch-board.js';
+import type { Board } from './board.js';
+import { Replicas, SERVER, withoutLooks, WORKER } from './replica-boards.js';
+
+const CONFIG = `
+agents:
+  double:
+    consumes: [{ types: [Number] }]
+    publishes: [{ type: Doubled }]
+    engine: { kind: expression, expression: '{"n": payload.n * 2.0}' }
+  second:
+    consumes: [{ types: [Doubled] }]
+    publishes: [{ type: Quadrupled }]
+    engine: { kind: expression, expression: '{"n": payload.n * 2.0}' }
+  shaky:
+    consumes: [{ types: [Shaky] }]
+    publishes: [{ type: Steady }]
+    engine: { kind: function, module: ./shaky.js }
+    retry: { attempts: 3, delay: 50ms }
+  gate:
+    consumes: [{ types: [Gated] }]
+    publishes: [{ type: Passed }]
+    engine: { kind: function, module: ./gate.js }
+    concurrency: 10
+    timeout: 1h
+`;
+
+const FILES = {
+  'gate.js': GATE,
+  'shaky.js': `export default ([{ payload }], { attempt }) => {
+    if (attempt < 3) throw new Error('not yet');
+    return { n: payload.n, attempt };
+  };`,
+};
+
+/**
+ * Real: apps over HTTP on one Postgres, of which the first only answers and the second works. Taken away: what they look at
+ * every few seconds. So whatever goes on here goes on because one has told the other.
+ */
+describe('a process that only answers, and one that works', () => {
+  const replicas = new Replicas();
+  let server: Board;
+  let worker: Board;
+
+  beforeAll(async () => {
+    server = withoutLooks(await replicas.start(CONFIG, { files: FILES, role: SERVER }));
+    worker = withoutLooks(await replicas.start(CONFIG, { files: FILES, role: WORKER }));
+  });
+
+  afterAll(() => replicas.close());
+
+  it('answer sync publishes with all that follows, one after another and at once', async () => {
+    for (let n = 0; n < 20; n += 1) await publishesAndWaits(n);
+    await Promise.all(orders(50).map((_, n) => publishesAndWaits(n)));
+
+    async function publishesAndWaits(n: number): Promise<void> {
+      const { completed, artifacts } = await server.publishSync('Number', { n }, { timeout: 20 });
+      expect([completed, artifacts.map(({ type, payload }) => [type, payload.n])]).toEqual([true, [['Doubled', 2 * n], ['Quadrupled', 4 * n]]]);
+    }
+  });
+
+  it('answer a sync publish far sooner than anybody looks by himself', async () => {
+    const took: number[] = [];
+    for (let n = 0; n < 20; n += 1) {
+      const began = performance.now();
+      await server.publishSync('Number', { n });
+      took.push(performance.now() - began);
+    }
+    // Waiters look every second, executors every two; the half of that leaves a busy machine its pauses.
+    expect(took.toSorted((one, other) => one - other)[10]).toBeLessThan(500);
+  });
+
+  it('show the same of what was published on either', async () => {
+    const ids = [await server.publish('Number', { n: 1 }), await worker.publish('Number', { n: 2 })];
+    for (const board of [worker, server]) {
+      for (const id of ids) expect(await board.ended(id)).toEqual({ ...(await server.status(id)), state: 'completed', artifact_count: 3, has_pending_work: false });
+    }
+    for (const id of ids) expect(await worker.artifacts(id)).toEqual(await server.artifacts(id));
+  });
+
+  it('answer a run when it has ended', async () => {
+    const { body } = await server.http.post('/run/flock').send({ agent_name: 'double', inputs: { n: 21 } }).expect(200);
+    expect(body).toMatchObject({ status: 'completed', result: { n: 84 } });
+    const { run_id: id } = body as { run_id: string };
+    expect((await worker.http.get(`/run/${id}`).expect(200)).body).toEqual((await server.http.get(`/run/${id}`).expect(200)).body);
+  });
+
+  it('run a batch to its end', async () => {
+    const id = await send(server, 'double', orders(30));
+    const batch = await ended(server, id);
+    expect(batch).toMatchObject({ status: 'completed', completed_items: 30, failed_items: 0 });
+    expect(batch.results.map(({ index, result }) => [index, result!.n])).toEqual(orders(30).map((_, n) => [n, 4 * n]));
+    expect(await ended(worker, id)).toEqual(batch);
+  });
+
+  it('cancel on one what runs on the other, whose engine is told', async () => {
+    const { body } = await server.http.post('/run/flock').send({ agent_name: 'gate', inputs: { n: 1, batch: 'cancelled' }, async_run: true }).expect(200);
+    const { run_id: id } = body as { run_id: string };
+    await started('cancelled', 1);
+    expect((await server.http.post(`/run/${id}/cancel`).expect(200)).body).toMatchObject({ status: 'cancelled' });
+    await eventually('the engine is told', () => gatesOf('cancelled')[0]!.isAborted);
+    expect((await worker.http.get(`/run/${id}`).expect(200)).body).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('stop a batch on one whose runs are on the other', async () => {
+    const id = await send(server, 'gate', orders(10, { batch: 'stopped' }), { max_workers: 3 });
+    await started('stopped', 3);
+    await server.http.post(`/batch/${id}/cancel`).expect(200);
+    await eventually('the engines are told', () => gatesOf('stopped').every(({ isAborted }) => isAborted));
+    // Behind a batch whose rows would have come before: had one of them been started, its gate were there.
+    const next = await send(server, 'gate', orders(3, { batch: 'next' }), { max_workers: 3 });
+    await finish(server, [next], ['next']);
+    expect(gatesOf('stopped')).toHaveLength(3);
+  });
+
+  it('release at its time what was published as visible later, and retry what failed', async () => {
+    const later = await server.publish('Number', { n: 5 }, { visibility: { kind: 'After', ttl: 'PT0.3S' } });
+    const { completed, artifacts } = await server.publishSync('Shaky', { n: 1 }, { timeout: 20 });
+    expect([completed, artifacts.map(({ payload }) => payload)]).toEqual([true, [{ n: 1, attempt: 3 }]]);
+    await server.ended(later);
+    expect(await server.types(later)).toEqual(['Number', 'Doubled', 'Quadrupled']);
+  });
+});
+
+/** Real: as above. A client of the database listens along. */
+describe.each([
+  ['two that work', [WORKER, WORKER]],
+  ['two that only answer, and one that works', [SERVER, SERVER, WORKER]],
+])('processes that have no slot left: %s', (name, roles) => {
+  it('tell each other once of what waits, and not for as long as it does', async () => {
+    const replicas = new Replicas();
+    const boards: Board[] = [];
+    for (const role of roles) boards.push(withoutLooks(await replicas.start(CONFIG, { files: FILES, role, settings: { maxConcurrentExecutions: 1 } })));
+    const working = roles.filter(({ works }) => works).length;
+    try {
+      await connected(boards[0]!.app.database.url, async (client) => {
+        let heard = 0;
+        client.on('notification', () => (heard += 1));
+        await client.query('listen starling');
+        for (let n = 0; n < working; n += 1) await boards[0]!.publish('Gated', { n, batch: name });
+        await started(name, working);
+        heard = 0;
+        const ids: string[] = [];
+        for (let n = 0; n < 50; n += 1) ids.push(await boards[0]!.publish('Gated', { n, batch: name }));
+        await eventually('the last one was told', () => heard > 0);
+        expect(heard).toBeLessThanOrEqual(100);
+
+        await openAll([name], async () => gatesOf(name).length >= ids.length + working);
+        gatesOf(name).forEach((gate) => gate.open());
+        for (const id of ids) expect(await boards[0]!.ended(id)).toMatchObject({ state: 'completed' });
+        expect(gatesOf(name)).toHaveLength(ids.length + working);
+      });
+    } finally {
+      await replicas.close();
+    }
+  });
+});
