@@ -21,7 +21,7 @@ export class Ledger {
     return { n: this.count, correlationId: `order-${this.count}`, ...(withKey && { key: `key-${this.count}` }) };
   }
 
-  async send(service: Service, order: Order): Promise<boolean> {
+  async send(service: Pick<Service, 'url'>, order: Order): Promise<boolean> {
     this.unanswered.set(order.correlationId, order);
     const path = order.key ? '/api/v1/artifacts/sync' : '/api/v1/artifacts';
     try {

@@ -48,18 +48,18 @@ async function postgresOf(folder: string): Promise<TestDatabase> {
   const name = nameOf(createHash('sha1').update(folder).digest('hex').slice(0, 16));
   const template = await (migrated ??= migratedTemplate());
   await onServer((server) => server.query(`create database ${name} template ${template}`).catch(unlessThere));
-  const url = urlOf(name);
+  const drop = (): Promise<void> => onServer(async (server) => void (await server.query(`drop database if exists ${name} with (force)`)));
+  return { ...databaseAt(urlOf(name)), drop };
+}
+
+/** A database of a Postgres server that a suite has for itself; it goes with the server. */
+export function databaseAt(url: string): TestDatabase {
   const look = <T>(work: (rows: Rows) => Promise<T>): Promise<T> =>
     connected(url, async (client) => {
       await client.query('begin isolation level repeatable read read only');
       return work(async <R extends object>(query: string) => (await client.query<R>(query)).rows);
     });
-  return {
-    url,
-    look,
-    rows: (query) => look((rows) => rows(query)),
-    drop: () => onServer(async (server) => void (await server.query(`drop database if exists ${name} with (force)`))),
-  };
+  return { url, look, rows: (query) => look((rows) => rows(query)), drop: async () => undefined };
 }
 
 let migrated: Promise<string> | undefined;

@@ -13,9 +13,13 @@ export class Service {
     readonly log: readonly string[],
   ) {}
 
-  /** Resolves when the service is ready. Rejects with its output when it ends before. */
-  static async start(args: string[], env: Record<string, string> = {}): Promise<Service> {
-    const child = spawn(process.execPath, [await builtProgram(), 'serve', '--port', '0', ...args], {
+  /**
+   * Resolves when the service is ready. Rejects with its output when it ends before. `within`: a command that runs the command
+   * that follows it, in its own place.
+   */
+  static async start(args: string[], env: Record<string, string> = {}, within: readonly string[] = []): Promise<Service> {
+    const [command, ...rest] = [...within, process.execPath, await builtProgram(), 'serve', '--port', '0', ...args];
+    const child = spawn(command!, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH, ...env },
     });
@@ -31,7 +35,7 @@ export class Service {
     const address = new Promise<string>((resolve) => {
       createInterface({ input: child.stderr }).on('line', (line) => {
         collect(line);
-        const found = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0];
+        const found = /http:\/\/[\d.]+:\d+/.exec(line)?.[0];
         if (found) resolve(found);
       });
     });

@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { builtProgram } from '../support/built-program.js';
+import { databaseAt, type TestDatabase } from '../support/database.js';
+import { PostgresCluster, queryOnce } from '../support/postgres-cluster.js';
+import { printedSeed, Random } from '../support/random.js';
+import { aftermath } from './replicas/aftermath.js';
+import { Load } from './replicas/load.js';
+import { LoadLedger } from './replicas/load-ledger.js';
+import { Replica } from './replicas/replica.js';
+import { type Fault, scheduleOf } from './replicas/schedule.js';
+
+const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
+const ROUNDS = Number(process.env.STARLING_REPLICA_ROUNDS ?? 3);
+const LEASE_MS = 2_000;
+
+/** Real: three services as processes, HTTP, a durable Postgres server of their own, the signals, the crashes. Nothing is faked. */
+describe(`three replicas, ${ROUNDS} rounds of faults under load`, () => {
+  let cluster: PostgresCluster;
+  let replicas: Replica[] = [];
+
+  beforeAll(async () => {
+    await builtProgram();
+    cluster = await PostgresCluster.start();
+  }, 240_000);
+
+  afterEach(async () => {
+    await Promise.all(replicas.map((replica) => replica.retire()));
+  });
+
+  afterAll(() => cluster?.close());
+
+  const seed = printedSeed();
+
+  // Each round has its own database, processes and seed, so that a round is replayed alone.
+  it.each(Array.from({ length: ROUNDS }, (_, round) => seed + round))(
+    'lose nothing, double nothing, and leave nothing unfinished (round of STARLING_SEED=%i)',
+    async (roundSeed) => {
+      const history: string[] = [`STARLING_SEED=${roundSeed} STARLING_REPLICA_ROUNDS=1 replays this round`];
+      try {
+        await playRound(roundSeed, history);
+      } finally {
+        console.log(history.join('\n'));
+      }
+    },
+    240_000,
+  );
+
+  async function playRound(roundSeed: number, history: string[]): Promise<void> {
+    const { flags, faults } = scheduleOf(roundSeed, LEASE_MS);
+    const database = await newDatabase(`round_${roundSeed}`);
+    replicas = flags.map((flag, index) => {
+      const name = `replica ${index}${flag.map((text) => ` (${text})`).join('')}`;
+      return new Replica(name, ['--config', CONFIG, '--database-url', database.url, '--lease', `${LEASE_MS}ms`, '--log-level', 'warn', ...flag]);
+    });
+    await Promise.all(replicas.map((replica) => replica.start()));
+    const ledger = new LoadLedger();
+    const load = new Load(replicas, ledger, new Random(roundSeed + 1));
+    const began = performance.now();
+    const say = (what: string): void => void history.push(`${String(Math.round(performance.now() - began)).padStart(6)} ms  ${what}`);
+
+    // What befalls one of them waits until the fault before is over; different ones suffer side by side.
+    const ends = new Map<string, Promise<void>>();
+    for (const { afterMs, ...fault } of faults) {
+      await delay(afterMs);
+      const target = 'replica' in fault ? `replica ${fault.replica}` : 'postgres';
+      const befallen = (ends.get(target) ?? Promise.resolve()).then(() => {
+        say(tell(fault));
+        return befall(fault);
+      });
+      ends.set(target, befallen.then(() => say(`over: ${tell(fault)}`)));
+    }
+    await Promise.all(ends.values());
+    await delay(500);
+    await load.stop();
+    say(`the load ends: ${ledger.sent.size} requests, ${ledger.open().length} with a key are open, ${ledger.refused} were refused`);
+
+    expect(await aftermath(replicas, database, ledger, say)).toEqual([]);
+    expect(await Promise.all(replicas.map((replica) => replica.end()))).toEqual([0, 0, 0]);
+  }
+
+  /** Resolves when it is over. */
+  async function befall(fault: Fault): Promise<void> {
+    switch (fault.do) {
+      case 'kill': {
+        const replica = replicas[fault.replica]!;
+        await replica.kill();
+        await delay(fault.downMs);
+        return replica.start();
+      }
+      case 'stop': {
+        const replica = replicas[fault.replica]!;
+        replica.stop();
+        await delay(fault.forMs);
+        return replica.resume();
+      }
+      case 'crash postgres': {
+        await cluster.stop('immediate');
+        await delay(fault.downMs);
+        return void (await cluster.restart());
+      }
+      case 'end sessions':
+        return endSessions(fault.share);
+    }
+  }
+
+  async function endSessions(share: number): Promise<void> {
+    const some = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'starling' and pid % 100 < $1`;
+    // The server may be down just now, and then it has no sessions.
+    await queryOnce(cluster.url(), some, [Math.ceil(share * 100)]).catch(() => undefined);
+  }
+
+  async function newDatabase(name: string): Promise<TestDatabase> {
+    await queryOnce(cluster.url(), `create database ${name}`);
+    return databaseAt(cluster.url(name));
+  }
+});
+
+const tell = ({ do: what, ...fault }: Fault): string => `${what} ${Object.entries(fault).map(([name, value]) => `${name} ${value}`).join(' ')}`;

@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Random } from '../../support/random.js';
+import type { Answer, LoadLedger } from './load-ledger.js';
+import type { Replica } from './replica.js';
+import { type LoadRequest, nextRequests } from './requests.js';
+
+const SENDERS = 16;
+const PAUSE_MS = 250;
+/** What was sent to a replica that was stopped then is given up, and sent to another one. */
+const PATIENCE_MS = 3_000;
+
+/** Several clients at once, who send everything to whichever replica is up, and again until it is answered where that is safe. */
+export class Load {
+  private running = true;
+  private count = 0;
+  private readonly senders: Promise<void>[];
+
+  constructor(
+    private readonly replicas: readonly Replica[],
+    private readonly ledger: LoadLedger,
+    private readonly random: Random,
+  ) {
+    this.senders = Array.from({ length: SENDERS }, () => this.sendOn());
+  }
+
+  /** Resolves when what was sent is answered, or given up. */
+  async stop(): Promise<void> {
+    this.running = false;
+    await Promise.all(this.senders);
+  }
+
+  private async sendOn(): Promise<void> {
+    while (this.running) {
+      const requests = this.random.next() < 0.2 ? this.again() : nextRequests((this.count += 1), this.random);
+      await Promise.all(requests.map((request) => this.send(request)));
+    }
+  }
+
+  /** One that got no answer, or a random other one with a key: at two replicas at once, at times. */
+  private again(): LoadRequest[] {
+    const open = this.ledger.open();
+    const request = this.pick(open.length > 0 ? open : this.ledger.keyed());
+    if (!request) return [];
+    return this.random.next() < 0.3 ? [request, request] : [request];
+  }
+
+  private async send(request: LoadRequest): Promise<void> {
+    const replica = this.pick(this.replicas.filter(({ isUp }) => isUp));
+    if (!replica) return delay(PAUSE_MS);
+    const answer = await post(replica.url, request.path, request.body, headersOf(request));
+    this.ledger.note(request, answer);
+    if (request.kind === 'nap' && answer?.status === 200) await this.cancel(request);
+    if (answer?.status !== 200) await delay(PAUSE_MS);
+  }
+
+  private async cancel({ correlationId }: LoadRequest): Promise<void> {
+    await delay(this.random.between(0, 300));
+    const replica = this.pick(this.replicas.filter(({ isUp }) => isUp));
+    this.ledger.noteCancel(correlationId!, replica ? await post(replica.url, `/run/${correlationId}/cancel`, {}) : null);
+  }
+
+  private pick<T>(items: readonly T[]): T | undefined {
+    return items[this.random.between(0, items.length - 1)];
+  }
+}
+
+/** Sends a request until it is answered with success; for the time after the faults. */
+export async function sendOnce(replica: Replica, ledger: LoadLedger, request: LoadRequest): Promise<boolean> {
+  const answer = await post(replica.url, request.path, request.body, headersOf(request), 30_000);
+  ledger.note(request, answer);
+  return answer?.status === 200;
+}
+
+function headersOf({ correlationId, key }: LoadRequest): Record<string, string> {
+  return { ...(correlationId !== null && { 'x-correlation-id': correlationId }), ...(key !== null && { 'x-idempotency-key': key }) };
+}
+
+/** Null where no answer came: the process was killed, or stopped for too long. */
+async function post(url: string, path: string, body: object, headers: Record<string, string> = {}, patienceMs = PATIENCE_MS): Promise<Answer | null> {
+  try {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    return {
+      status: response.status,
+      text: await response.text(),
+      retryAfter: response.headers.get('retry-after'),
+      replayed: response.headers.get('x-idempotency-replayed') === 'true',
+    };
+  } catch {
+    return null;
+  }
+}
