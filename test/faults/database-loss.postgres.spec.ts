@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { builtProgram } from '../support/built-program.js';
+import { databaseAt, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { PostgresCluster } from '../support/postgres-cluster.js';
+import { AllConnections } from './database-loss/all-connections.js';
+import { freeze } from './database-loss/frozen-postgres.js';
+import { complaints, observe, Probe, publishRate } from './database-loss/probe.js';
+import { breaches } from './invariants.js';
+import { Ledger } from './ledger.js';
+import { Replica } from './replicas/replica.js';
+
+const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
+const RECOVERY_MS = 30_000;
+/** Of the rate before: other processes of this machine take their share, more or less of it from second to second. */
+const SAME_RATE = 0.5;
+
+/** Real: the built program, HTTP, a durable Postgres server of its own and what befalls it. Nothing is faked. */
+describe('a service whose database', () => {
+  const ledger = new Ledger();
+  let cluster: PostgresCluster;
+  let database: TestDatabase;
+  let replica: Replica;
+  let rate: number;
+
+  beforeAll(async () => {
+    await builtProgram();
+    cluster = await PostgresCluster.start({ max_connections: '50' });
+    database = databaseAt(cluster.url());
+    replica = new Replica('the service', ['--config', CONFIG, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn']);
+    await replica.start();
+    await publishRate(replica.url);
+    rate = await publishRate(replica.url);
+  }, 240_000);
+
+  afterAll(async () => {
+    await replica?.retire();
+    await cluster?.close();
+  });
+
+  /** Resolves when `loss` is over and all is as before. Gives what was seen meanwhile. */
+  async function during(loss: () => Promise<void>): Promise<Probe> {
+    const probe = new Probe(replica.url, ledger);
+    await eventually('each client has had an answer', () => new Set(probe.seen.map(({ what }) => what)).size === 12);
+    await loss();
+    const back = performance.now();
+    const isReady = async (): Promise<boolean> => replica.crashes.length > 0 || (await observe(replica.url, 'ready', '/health/ready')).status === 200;
+    await eventually('the service is ready', isReady, RECOVERY_MS);
+    expect(replica.crashes).toEqual([]);
+    await probe.stop();
+    const rates: number[] = [];
+    await eventually('the rate is as before', async () => rates.push(await publishRate(replica.url)) > 0 && rates.at(-1)! >= rate * SAME_RATE, RECOVERY_MS);
+    const statuses = Object.entries(Object.groupBy(probe.seen, ({ status }) => String(status))).map(([status, all]) => `${all!.length} of ${status}`);
+    const slowest = Math.max(...probe.seen.map(({ ms }) => ms));
+    console.log(
+      `${expect.getState().currentTestName}: ${statuses.join(', ')}, the slowest after ${slowest} ms; ${rates.join(', ')} publishes/s (${rate} before), ${Math.round(performance.now() - back)} ms after its return`,
+    );
+    expect(complaints(probe.seen)).toEqual([]);
+    expect([...replica.crashes, ...replica.bugs()]).toEqual([]);
+    return probe;
+  }
+
+  it('crashes and is restarted answers 503 meanwhile, and goes on by itself', async () => {
+    const probe = await during(async () => {
+      await cluster.stop('immediate');
+      await delay(4_000);
+      await cluster.restart();
+    });
+    for (const what of ['publish', 'publish and wait', 'publish with a key', 'run', 'batch', 'list artifacts', 'list runs', 'status', 'ready']) {
+      expect({ what, refused: probe.statuses(what).includes(503) }).toEqual({ what, refused: true });
+    }
+  }, 120_000);
+
+  it('ends its sessions again and again answers what it can', async () => {
+    await during(async () => {
+      for (let times = 0; times < 8; times += 1) {
+        await cluster.killSessions();
+        await delay(250);
+      }
+    });
+  }, 120_000);
+
+  it('grants no connections answers 503, and goes on when there are some', async () => {
+    const probe = await during(async () => {
+      const all = await AllConnections.take(cluster);
+      // More than the service has connections for: those that it has serve all.
+      const crowd = await Promise.all(Array.from({ length: 100 }, () => observe(replica.url, 'crowd', '/api/v1/artifacts', { type: 'Left', payload: { n: 4 } })));
+      expect(complaints(crowd)).toEqual([]);
+      await all.takeFromService();
+      await delay(3_000);
+      await all.release();
+    });
+    expect(probe.statuses('ready')).toContain(503);
+    expect(probe.statuses('publish')).toContain(503);
+  }, 120_000);
+
+  it('has fewer connections than there are requests answers all of them', async () => {
+    const publish = (n: number) => observe(replica.url, 'publish', '/api/v1/artifacts', { type: 'Left', payload: { n } });
+    const read = (n: number) => observe(replica.url, 'read', `/api/v1/artifacts?limit=1&offset=${n}`);
+    const answers = await Promise.all(Array.from({ length: 400 }, (_, n) => (n % 2 === 0 ? publish(n) : read(n))));
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  }, 60_000);
+
+  it('hangs is given up after a few seconds, and comes back', async () => {
+    const probe = await during(async () => {
+      const resume = await freeze(cluster);
+      try {
+        await delay(16_000);
+      } finally {
+        resume();
+      }
+    });
+    expect(probe.statuses('ready')).toContain(503);
+    expect(probe.statuses('publish')).toContain(503);
+    expect(probe.statuses('list artifacts')).toContain(503);
+  }, 120_000);
+
+  it('has lost and doubled nothing in all of this', async () => {
+    const unfinished = /is still|is active|is left over|lease/;
+    await eventually('all work has ended', async () => !(await breaches(database, ledger)).some((breach) => unfinished.test(breach)), 60_000);
+    expect(await breaches(database, ledger)).toEqual([]);
+    expect(await replica.end()).toBe(0);
+  }, 120_000);
+});
