@@ -40,7 +40,7 @@ const projects = {
   },
 };
 
-const chosen = process.env.STARLING_TEST_DATABASE ?? 'sqlite';
+const chosen = process.env.STARLING_TEST_DATABASE;
 if (chosen && !Object.hasOwn(projects, chosen)) throw new Error(`STARLING_TEST_DATABASE: must be sqlite or postgres, or not set for both (got "${chosen}")`);
 
 /** @type {import('jest').Config} */
