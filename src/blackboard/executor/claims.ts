@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { newId } from '../../common/ids.js';
 import { Catalog } from '../../catalog/catalog.js';
-import { dialectOf } from '../../database/dialects/dialect.js';
+import { dialectOf, locking } from '../../database/dialects/dialect.js';
 import { preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifact.js';
@@ -42,50 +42,54 @@ export class Claims {
     private readonly running: RunningExecutions,
   ) {}
 
-  /** The claimed executions, and the agents that may have more waiting than there were slots for. */
+  /**
+   * The claimed executions, and the agents that may have more waiting than there were slots for. `missed`: some were there, but held
+   * by other transactions.
+   */
   async claim(
     tx: Transaction,
     slots: FreeSlots,
     lease: { owner: string; until: number },
     now: number,
-  ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[] }> {
-    const candidates: ReadyExecution[] = [];
-    const moreWaiting = new Set<string>();
-    const limits = [...(await this.limits(tx, slots))].filter(([, limit]) => limit > 0);
-    const found = await Promise.all(limits.map(([agent, limit]) => this.ready.find(tx, agent, limit)));
-    for (const [index, { agent, ready }] of found.entries()) {
-      candidates.push(...ready);
-      if (ready.length === limits[index]![1]) moreWaiting.add(agent);
-    }
+  ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[]; missed: boolean }> {
+    // Sent together, and answered in this order: first the counts, which nobody changes until the commit.
+    const [free, found] = await Promise.all([
+      this.freeOf(tx, slots),
+      Promise.all([...slots.byAgent].map(([agent, here]) => this.ready.find(tx, agent, Math.min(here, slots.total)))),
+    ]);
+    const candidates = found.flatMap(({ agent, ready }) => ready.slice(0, free.get(agent)));
     const chosen = candidates.sort(byPriority).slice(0, slots.total);
-    candidates.slice(slots.total).forEach(({ agent }) => moreWaiting.add(agent));
-    for (const { agent, take } of found) take(chosen.filter((execution) => execution.agent === agent), !moreWaiting.has(agent));
-    if (chosen.length === 0) return { claimed: [], moreWaiting: [...moreWaiting] };
-
     const leaseToken = newId();
     const ids = chosen.map(({ id }) => id);
-    await takeLease(tx.db, { leaseToken, ...lease, now }, ids);
-    this.backlog.changed(tx, -ids.length);
-    const inputs = Map.groupBy(await inputsOf(tx.db, {}, ids), ({ input_of }) => input_of);
+    const [leased, inputs] = await Promise.all([takeLease(tx.db, { leaseToken, ...lease, now }, ids), inputsOf(tx.db, {}, ids)]);
+    this.backlog.changed(tx, -leased.length);
+
+    const ours = new Set(leased.map(({ id }) => id));
+    const moreWaiting: string[] = [];
+    for (const { agent, ready, isAll, take } of found) {
+      const firstLeft = ready.findIndex(({ id }) => !ours.has(id));
+      take(firstLeft < 0 ? ready : ready.slice(0, firstLeft), isAll && firstLeft < 0);
+      // Where the limit of all processes was reached, whoever frees a slot looks again.
+      if (free.get(agent) !== 0 && !(isAll && firstLeft < 0)) moreWaiting.push(agent);
+    }
+    const inputsByExecution = Map.groupBy(inputs, ({ input_of }) => input_of);
     return {
-      claimed: chosen.map((candidate) => claimed(candidate, leaseToken, inputs.get(candidate.id) ?? [], now)),
-      moreWaiting: [...moreWaiting],
+      claimed: chosen.filter(({ id }) => ours.has(id)).map((execution) => claimed(execution, leaseToken, inputsByExecution.get(execution.id) ?? [], now)),
+      moreWaiting,
+      missed: ours.size < chosen.length,
     };
   }
 
-  /** How many of each agent may be taken, where its `concurrency` holds for all processes together. */
-  private async limits(tx: Transaction, { byAgent, total }: FreeSlots): Promise<Map<string, number>> {
-    const here = new Map([...byAgent].map(([agent, free]) => [agent, Math.min(free, total)]));
-    if (dialectOf(tx.db).exclusive) return here;
-    // One process at a time counts what runs of an agent, and adds to it.
+  /** How many more of each agent may run, where its `concurrency` holds for all processes together; one alone counts by itself. */
+  private async freeOf(tx: Transaction, { byAgent }: FreeSlots): Promise<Map<string, number>> {
+    if (dialectOf(tx.db).exclusive) return new Map();
     const agents = [...byAgent.keys()];
-    await tx.lock(agents.map((agent) => `claim ${agent}`));
-    const counts = await Promise.all(agents.map((agent) => this.running.count(tx, agent)));
-    for (const [index, agent] of agents.entries()) {
-      const concurrency = this.catalog.agent(agent)?.concurrency ?? 0;
-      here.set(agent, Math.min(here.get(agent)!, Math.max(concurrency - counts[index]!, 0)));
-    }
-    return here;
+    // One process at a time counts what runs of an agent, and adds to it.
+    const [, ...counts] = await Promise.all([
+      tx.lock(agents.map((agent) => `claim ${agent}`)),
+      ...agents.map((agent) => this.running.count(tx, agent)),
+    ]);
+    return new Map(agents.map((agent, index) => [agent, Math.max((this.catalog.agent(agent)?.concurrency ?? 0) - counts[index]!, 0)]));
   }
 
   /** Makes retries whose time has come claimable; the agents that have some. */
@@ -115,8 +119,15 @@ export class Claims {
   }
 }
 
-const takeLease = preparedWithList<{ leaseToken: string; owner: string; until: number; now: number }, string, unknown>((db, place, ids) =>
-  db
+/** Leaves out what has been ended since it was found, and what another transaction holds. */
+const takeLease = preparedWithList<{ leaseToken: string; owner: string; until: number; now: number }, string, { id: string }>((db, place, ids) => {
+  const ready = db
+    .selectFrom('executions')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('state', '=', sql.lit('pending' as const))
+    .where('available_at', 'is', null);
+  return db
     .updateTable('executions')
     .set(({ fn, ref }) => ({
       state: 'running',
@@ -127,8 +138,9 @@ const takeLease = preparedWithList<{ leaseToken: string; owner: string; until: n
       // Of its first attempt: a repeated one begins no execution.
       started_at: fn.coalesce(ref('started_at'), place('now')),
     }))
-    .where('id', 'in', ids),
-);
+    .where('id', 'in', locking(db, ready, { wait: false }))
+    .returning('id');
+});
 
 const inputsOf = preparedWithList<object, string, ArtifactRow & { input_of: string }>((db, _place, executionIds) =>
   db

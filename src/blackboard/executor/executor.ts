@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Catalog } from '../../catalog/catalog.js';
@@ -16,6 +17,8 @@ import { Slots } from './slots.js';
 
 const CLAIM_AGAIN_AFTER_MS = 1_000;
 const LOOK_AGAIN_MS = 2_000;
+/** Others' transactions end within milliseconds; no time of the service's clock, but of the machine's. */
+const MISSED_PAUSE_MS = 5;
 
 /**
  * Claims waiting executions as slots are free and has them run. Wakes on signals; one round at a time, and a round that
@@ -139,9 +142,9 @@ export class Executor {
 
   private async claimRound(): Promise<void> {
     try {
-      await this.ready.look();
+      this.ready.look();
       let asked: string[] = [];
-      const { claimed, moreWaiting } = await this.unitOfWork.run((tx) => {
+      const { claimed, moreWaiting, missed } = await this.unitOfWork.run((tx) => {
         // Where the database runs this again, it is for those too that it was run for first.
         asked.forEach((agent) => this.hungry.add(agent));
         // Taken here and not before: whoever woke us until now is served by this round.
@@ -154,6 +157,7 @@ export class Executor {
       moreWaiting.forEach((agent) => this.hungry.add(agent));
       claimed.filter(({ id }) => !this.cancelledMeanwhile.has(id)).forEach((execution) => this.begin(execution));
       this.offerElsewhere(moreWaiting);
+      if (missed && claimed.length === 0) await setTimeout(MISSED_PAUSE_MS);
     } catch (error) {
       this.trouble = isUnavailable(error) ? (error as Error).message : 'claiming executions failed';
       this.logger.error({ err: error }, 'claiming executions failed; trying again');

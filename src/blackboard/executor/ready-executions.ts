@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
-import { locking } from '../../database/dialects/dialect.js';
 import { prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
@@ -23,7 +22,9 @@ export interface ReadyExecution {
 export interface FoundExecutions {
   agent: string;
   ready: ReadyExecution[];
-  /** `taken` of them is no longer ready after the commit. `nothingLeft`: those were all, and there was room for more. */
+  /** There was room for more. */
+  isAll: boolean;
+  /** The first ones, `taken`, are no longer ready after the commit. `nothingLeft`: neither is any other. */
   take(taken: readonly ReadyExecution[], nothingLeft: boolean): void;
 }
 
@@ -61,30 +62,35 @@ export class ReadyExecutions {
     this.frontiers.delete(agent);
   }
 
-  /** To be called before a transaction that searches: up to which position every execution has come into sight. */
-  async look(): Promise<void> {
+  /** To be called with every search: finds out, from time to time, up to which position every execution has come into sight. */
+  look(): void {
     if (this.unitOfWork.dialect.exclusive || performance.now() - this.finalAt < FINAL_EVERY_MS) return;
     this.finalAt = performance.now();
-    this.final = await this.unitOfWork.finalPosition('executions');
+    this.unitOfWork.finalPosition('executions').then(
+      (final) => (this.final = final),
+      // The search itself says what is wrong with the database.
+      () => undefined,
+    );
   }
 
-  /** The first `limit` of an agent, by priority and then in the order of their making. The transaction holds them. */
+  /** The first `limit` of an agent, by priority and then in the order of their making. */
   async find(tx: Transaction, agent: string, limit: number): Promise<FoundExecutions> {
-    if (this.unitOfWork.dialect.exclusive) return { agent, ready: await findAll(tx.db, { agent, limit }), take: () => undefined };
     const { final } = this;
     // Searched and moved is the same one, even if others come back to the line in between, which begin a new one.
     const frontier = this.frontierOf(agent);
-    const ready = await (this.isDue(frontier) ? findAll(tx.db, { agent, limit }) : this.findBehind(tx, agent, frontier, limit));
-    return { agent, ready, take: (taken, nothingLeft) => tx.afterCommit(() => this.move(frontier, taken, nothingLeft, final)) };
+    const isWhole = this.unitOfWork.dialect.exclusive || this.isDue(frontier);
+    const ready = await (isWhole ? findAll(tx.db, { agent, limit }) : this.findBehind(tx, agent, frontier, limit));
+    return {
+      agent,
+      ready,
+      isAll: ready.length < limit,
+      take: (taken, nothingLeft) => tx.afterCommit(() => this.move(frontier, taken, nothingLeft, final)),
+    };
   }
 
   private async findBehind(tx: Transaction, agent: string, { upTo }: Frontier, limit: number): Promise<ReadyExecution[]> {
-    const ready: ReadyExecution[] = [];
-    for (const priority of this.prioritiesOf(agent)) {
-      if (ready.length === limit) break;
-      ready.push(...(await findFrom(tx.db, { agent, priority, from: upTo.get(priority) ?? 0, limit: limit - ready.length })));
-    }
-    return ready;
+    const found = this.prioritiesOf(agent).map((priority) => findFrom(tx.db, { agent, priority, from: upTo.get(priority) ?? 0, limit }));
+    return (await Promise.all(found)).flat().slice(0, limit);
   }
 
   /** Of equal or higher priority than the last one taken, nothing is ready before it; where nothing was left, nothing at all. */
@@ -121,8 +127,8 @@ export class ReadyExecutions {
 
 const COLUMNS = ['id', 'agent', 'correlation_id', 'attempt', 'direct', 'batch', 'priority', 'seq', 'created_at'] as const;
 
-const findAll = prepared<{ agent: string; limit: number }, ReadyExecution>((db, place) => {
-  const ready = db
+const findAll = prepared<{ agent: string; limit: number }, ReadyExecution>((db, place) =>
+  db
     .selectFrom('executions')
     .select(COLUMNS)
     .where('agent', '=', place('agent'))
@@ -131,12 +137,11 @@ const findAll = prepared<{ agent: string; limit: number }, ReadyExecution>((db, 
     .where('available_at', 'is', null)
     .orderBy('priority', 'desc')
     .orderBy('seq')
-    .limit(place('limit'));
-  return locking(db, ready, { wait: false });
-});
+    .limit(place('limit')),
+);
 
-const findFrom = prepared<{ agent: string; priority: number; from: number; limit: number }, ReadyExecution>((db, place) => {
-  const ready = db
+const findFrom = prepared<{ agent: string; priority: number; from: number; limit: number }, ReadyExecution>((db, place) =>
+  db
     .selectFrom('executions')
     .select(COLUMNS)
     .where('agent', '=', place('agent'))
@@ -145,6 +150,5 @@ const findFrom = prepared<{ agent: string; priority: number; from: number; limit
     .where('priority', '=', place('priority'))
     .where('seq', '>', place('from'))
     .orderBy('seq')
-    .limit(place('limit'));
-  return locking(db, ready, { wait: false });
-});
+    .limit(place('limit')),
+);

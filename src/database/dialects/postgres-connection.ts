@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { ClientBase, QueryResult } from 'pg';
 import { type CompiledQuery, type DatabaseConnection, type Driver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import type { DirectAdapter } from '../prepared.js';
@@ -105,6 +106,7 @@ export class TransactionConnection {
   readonly db: Kysely<Schema>;
   /** The first error of the transaction; Postgres refuses everything after it, with a message that does not say why. */
   private failure: unknown = null;
+  private gathering = false;
 
   constructor(private readonly client: ClientBase) {
     this.db = kyselyOver(
@@ -132,11 +134,24 @@ export class TransactionConnection {
   }
 
   private async send(query: Parameters<Send>[0]): ReturnType<Send> {
+    this.gather();
     try {
       return await this.client.query<Record<string, unknown>>(query);
     } catch (error) {
       this.failure ??= error;
       throw this.failure;
     }
+  }
+  /** What is sent in one turn goes out together: each write of its own would wake the server, and cost more than most queries. */
+  private gather(): void {
+    if (this.gathering) return;
+    this.gathering = true;
+    const { stream } = (this.client as unknown as { connection: { stream: Writable } }).connection;
+    stream.cork();
+    // After the promises of this turn.
+    process.nextTick(() => {
+      this.gathering = false;
+      stream.uncork();
+    });
   }
 }

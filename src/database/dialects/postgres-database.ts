@@ -31,8 +31,9 @@ const LIMITS = {
 } as const;
 
 // Every query of ours is made for an index. The planner has no statistics of a table that was empty a minute ago, and would keep
-// reading it as a whole while it grows; compiling a query to machine code takes longer than most of ours do.
-const SESSION = '-c enable_seqscan=off -c jit=off';
+// reading it as a whole while it grows, also to join a few rows of it by merging or hashing; compiling a query to machine code
+// takes longer than most of ours do.
+const SESSION = '-c enable_seqscan=off -c enable_mergejoin=off -c enable_hashjoin=off -c jit=off';
 
 // Counts and positions, and sums of them, are far below 2^53.
 const NUMBERS = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
