@@ -145,11 +145,11 @@ describe('wrong settings', () => {
     expect(stderr).toBe('there is no starling.yaml here; name the configuration file with --config <file>\n');
   });
 
-  test('Postgres is refused by name, and its password is not shown', async () => {
+  test('a Postgres that cannot be reached is named, and its password is not shown', async () => {
     const file = folder.write('postgres.yaml', GOOD);
     const { code, stderr } = await runProgram(['serve', '--config', file], { env: { DATABASE_URL: 'postgres://me:hunter2@db/starling' } });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^database_url: cannot use the database\n$/);
+    expect(stderr).toMatch(/^database_url: cannot use the database starling at db:5432: it cannot be reached.*\n$/);
     expect(stderr).not.toContain('hunter2');
   });
 });
