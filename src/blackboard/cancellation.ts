@@ -33,13 +33,16 @@ export class Cancellation {
     if (correlation.state !== 'active') {
       throw new DomainError('conflict', `Correlation ${correlationId} has already ended (${correlation.state}) and cannot be cancelled`);
     }
+    await this.withdrawal.hold(tx, [correlationId]);
     await this.end(tx, changes, correlation);
   }
 
   /** What `Blackboard.cancelOpen` promises. */
   async cancelOpen(tx: Transaction, changes: CorrelationChanges, correlationIds: readonly string[]): Promise<void> {
     await this.withdrawal.hold(tx, correlationIds);
-    for (const correlation of await changes.getAll(correlationIds)) {
+    const correlations = await changes.getAll(correlationIds);
+    await this.withdrawal.hold(tx, correlationIds);
+    for (const correlation of correlations) {
       if (correlation.state === 'active') await this.end(tx, changes, correlation);
     }
   }

@@ -8,6 +8,7 @@ import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-o
 
 const RETRY_AFTER_SECONDS = 5;
 const RECOUNT_MS = 1_000;
+const PAUSE_FACTOR = 20;
 
 /**
  * How many executions wait. Counted along with the commits, since counting them at every publish would take longer the more
@@ -16,6 +17,7 @@ const RECOUNT_MS = 1_000;
 @Injectable()
 export class Backlog {
   private waiting = 0;
+  private recountAt = 0;
 
   constructor(
     private readonly settings: Settings,
@@ -37,11 +39,16 @@ export class Backlog {
   /** What other processes add and take does not come by here. */
   @Interval(RECOUNT_MS)
   async recountShared(): Promise<void> {
-    if (this.unitOfWork.dialect.exclusive) return;
+    const startedAt = performance.now();
+    if (this.unitOfWork.dialect.exclusive || startedAt < this.recountAt) return;
+    // One at a time, and never more than a small part of the time.
+    this.recountAt = Infinity;
     try {
       await this.recount();
     } catch (error) {
       this.logger.debug({ err: error }, 'waiting executions could not be counted; trying again');
+    } finally {
+      this.recountAt = performance.now() + PAUSE_FACTOR * (performance.now() - startedAt);
     }
   }
 

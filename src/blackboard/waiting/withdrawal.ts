@@ -26,7 +26,10 @@ export class Withdrawal {
     private readonly timers: TimerQueue,
   ) {}
 
-  /** Holds the lines in which artifacts of these correlations wait, before anything else is held. */
+  /**
+   * Holds the lines in which artifacts of these correlations wait. Asked for before the correlations are held, as everybody does who
+   * lets something arrive; and again after, for what has arrived in between.
+   */
   async hold(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
     await tx.lock((await findLines(tx.db, {}, correlationIds)).map(lineOf));
   }
