@@ -16,8 +16,9 @@ export class Replicas {
   private readonly folder = new ConfigurationFolder();
   private readonly boards: Board[] = [];
 
-  async start(config: string, options: TestAppOptions = {}): Promise<Board> {
-    const board = await Board.start(config, { folder: this.folder.path, ...options });
+  /** Has no grace period, which would not end on a clock that stands still. */
+  async start(config: string, { settings, ...options }: TestAppOptions = {}): Promise<Board> {
+    const board = await Board.start(config, { folder: this.folder.path, settings: { shutdownGraceMs: 0, ...settings }, ...options });
     this.boards.push(board);
     return board;
   }

@@ -47,4 +47,9 @@ export class Workers {
     const rows = await db.selectFrom('workers').select('agents').where('seen_until', '>', this.clock.now()).execute();
     return new Set([...own, ...rows.flatMap(({ agents }) => JSON.parse(agents) as string[])]);
   }
+
+  /** Agents that other processes have, and this one does not. */
+  async strangers(): Promise<string[]> {
+    return [...(await this.knownAgents())].filter((name) => !this.catalog.agent(name));
+  }
 }

@@ -8,6 +8,7 @@ import { Signals } from '../../signals/signals.js';
 import { type ArtifactRow, artifactFromRow } from '../artifact.js';
 import { BatchWindows } from './batch-windows.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlation-tracker.js';
+import { Workers } from '../executor/workers.js';
 import { Joins } from './joins.js';
 import type { Triggered } from '../matcher.js';
 import { Matching } from '../matching.js';
@@ -51,6 +52,7 @@ export class TimerLoop {
     private readonly joins: Joins,
     private readonly windows: BatchWindows,
     private readonly groups: WaitingGroups,
+    private readonly workers: Workers,
     private readonly signals: Signals,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -105,8 +107,10 @@ export class TimerLoop {
 
   private async fireDue(): Promise<void> {
     try {
+      // What waits for an agent that only another process has would be taken for an agent's that was removed.
+      const strangers = await this.workers.strangers();
       for (;;) {
-        const due = await this.timers.due(this.unitOfWork.reader, this.clock.now(), FIRED_AT_ONCE);
+        const due = await this.timers.due(this.unitOfWork.reader, this.clock.now(), FIRED_AT_ONCE, strangers);
         if (due.length === 0 || !this.working) break;
         // Expressions side by side; the transactions then queue in the order of the times.
         const works = await Promise.all(due.map((timer) => this.prepareOrReport(timer)));
@@ -117,7 +121,7 @@ export class TimerLoop {
           return;
         }
       }
-      const next = await this.timers.next(this.unitOfWork.reader);
+      const next = await this.timers.next(this.unitOfWork.reader, strangers);
       if (next !== null) this.arm(next);
     } catch (error) {
       this.logger.error({ err: error }, 'firing timers failed');

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type Selectable, sql } from 'kysely';
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import { newId } from '../../common/ids.js';
 import { prepared, preparedInsert } from '../../database/prepared.js';
-import type { TimersTable } from '../../database/schema.js';
+import type { Schema, TimersTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
 
@@ -39,16 +39,23 @@ export class TimerQueue {
       .execute();
   }
 
-  /** Due timers in the order of their times. */
-  async due(reader: Reader, now: number, limit: number): Promise<Timer[]> {
-    return reader.selectFrom('timers').selectAll().where('due_at', '<=', now).orderBy('due_at').orderBy('id').limit(limit).execute();
+  /** Due timers in the order of their times, but for those of groups that wait for one of `leftOut`. */
+  async due(reader: Reader, now: number, limit: number, leftOut: readonly string[]): Promise<Timer[]> {
+    return without(leftOut, reader.selectFrom('timers').selectAll().where('due_at', '<=', now)).orderBy('due_at').orderBy('id').limit(limit).execute();
   }
 
-  /** When the next timer is due (epoch ms), null where none is set. */
-  async next(reader: Reader): Promise<number | null> {
-    const row = await reader.selectFrom('timers').select('due_at').orderBy('due_at').limit(1).executeTakeFirst();
+  /** When the next of these timers is due (epoch ms), null where none is set. */
+  async next(reader: Reader, leftOut: readonly string[]): Promise<number | null> {
+    const row = await without(leftOut, reader.selectFrom('timers').select('due_at')).orderBy('due_at').limit(1).executeTakeFirst();
     return row?.due_at ?? null;
   }
+}
+
+function without<Row>(agents: readonly string[], timers: SelectQueryBuilder<Schema, 'timers', Row>): SelectQueryBuilder<Schema, 'timers', Row> {
+  if (agents.length === 0) return timers;
+  return timers.where(({ not, exists, selectFrom }) =>
+    not(exists(selectFrom('join_groups').select('join_groups.id').whereRef('join_groups.id', '=', 'timers.subject').where('join_groups.agent', 'in', agents))),
+  );
 }
 
 const insertTimers = preparedInsert('timers', ['id', 'kind', 'due_at', 'subject']);

@@ -1,0 +1,177 @@
+import { TimerLoop } from '../../src/blackboard/waiting/timer-loop.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { ended, finish, GATE, gatesOf, orders, send, started } from './batch-board.js';
+import type { Board } from './board.js';
+import { Replicas, WORKER } from './replica-boards.js';
+
+const MINUTE = 60_000;
+const LEASE_MS = 30 * MINUTE;
+
+const OLD = `
+agents:
+  echo:
+    consumes: [{ types: [Message] }]
+    publishes: [{ type: Echo }]
+    engine: { kind: expression, expression: '{"n": payload.n}' }
+`;
+
+const NEW = `${OLD}
+  gate:
+    consumes: [{ types: [Gated] }]
+    publishes: [{ type: Passed }]
+    engine: { kind: function, module: ./gate.js }
+    concurrency: 2
+    timeout: 24h
+  hurried:
+    consumes: [{ types: [Question, Answer], join: { within: 5m } }]
+    publishes: [{ type: Asked }]
+    engine: { kind: expression, expression: '{"n": payload.Question.n}' }
+  window:
+    consumes: [{ types: [Event], batch: { size: 100, timeout: 20s } }]
+    publishes: [{ type: Digest }]
+    engine: { kind: expression, expression: '{"events": payload.map(event, event.n)}' }
+`;
+
+/**
+ * Real: two apps over HTTP on one Postgres, while one configuration follows another; only the newer one has all agents. Faked:
+ * the clock, which both share.
+ */
+describe('two processes with different configurations', () => {
+  let replicas: Replicas;
+  let clock: ManualClock;
+  let older: Board;
+  let newer: Board;
+
+  beforeEach(async () => {
+    replicas = new Replicas();
+    clock = new ManualClock();
+    const start = (config: string): Promise<Board> => replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+    newer = await start(NEW);
+    older = await start(OLD);
+  });
+
+  afterEach(() => replicas.close());
+
+  /** As long as several registrations last, no faster than both can renew theirs. */
+  async function passTime(ms: number): Promise<void> {
+    const end = clock.now() + ms;
+    await eventually('time has passed', async () => {
+      const workers = await older.app.database.rows<{ seen_until: number }>('select seen_until from workers');
+      expect(workers).toHaveLength(2);
+      if (workers.every(({ seen_until }) => seen_until > clock.now() + 3 * MINUTE)) clock.advance(MINUTE);
+      return clock.now() >= end;
+    });
+  }
+
+  it('leave what one of them does not know to the other, for as long as that one lives', async () => {
+    const ids: string[] = [];
+    for (const order of orders(5, { batch: 'alive' })) ids.push(await newer.publish('Gated', order));
+    await started('alive', 2);
+    await passTime(2 * LEASE_MS);
+    for (const id of ids) expect(await older.status(id)).toMatchObject({ state: 'active', error_count: 0 });
+    for (let count = 1; count <= 5; count += 1) {
+      await started('alive', count);
+      gatesOf('alive')[count - 1]!.open();
+    }
+    for (const id of ids) expect(await older.ended(id)).toMatchObject({ state: 'completed', error_count: 0, artifact_count: 2 });
+  });
+
+  it('leave a batch of an agent that one of them does not know to the other', async () => {
+    const id = await send(newer, 'gate', orders(6, { batch: 'rows' }));
+    await started('rows', 1);
+    await passTime(2 * LEASE_MS);
+    expect((await older.http.get(`/batch/${id}`).expect(200)).body).toMatchObject({ status: 'running', failed_items: 0 });
+    await finish(older, [id], ['rows']);
+    expect(await ended(older, id)).toMatchObject({ status: 'completed', completed_items: 6, failed_items: 0 });
+  });
+
+  it('refuse a run of an agent that the asked one does not know', async () => {
+    const { status, body } = await older.http.post('/run/flock').send({ agent_name: 'gate', inputs: { n: 1 } });
+    expect([status, (body as { detail: string }).detail]).toEqual([404, expect.stringContaining('gate')]);
+  });
+
+  it('fail what nobody knows any more when the one that knew it has left', async () => {
+    const execution = await newer.publish('Gated', { n: 1, batch: 'left' });
+    const batch = await send(newer, 'gate', orders(5, { batch: 'rows left' }));
+    const event = await newer.publish('Event', { n: 1 });
+    await started('left', 1);
+    await newer.close();
+    expect(await older.status(execution)).toMatchObject({ state: 'active', error_count: 0 });
+
+    clock.advance(LEASE_MS);
+    expect(await older.ended(execution)).toMatchObject({ state: 'failed', error_count: 1 });
+    expect((await older.artifacts(execution)).map(({ type, payload }) => [type, payload.error_type])).toEqual([['Gated', undefined], ['WorkflowError', 'agent_removed']]);
+    expect(await ended(older, batch)).toMatchObject({ status: 'failed', completed_items: 5, failed_items: 5 });
+    expect(await older.ended(event)).toMatchObject({ state: 'failed' });
+    expect((await older.artifacts(event)).at(-1)).toMatchObject({ type: 'WorkflowError', payload: { error_type: 'agent_removed' } });
+  });
+});
+
+/** Real: as above. Faked: the clocks, one for each app, so that a test says which of them finds first that it is time. */
+describe('groups that wait for an agent which only one of two processes has', () => {
+  it('are left to that one by the other', async () => {
+    const replicas = new Replicas();
+    const clocks = [new ManualClock(), new ManualClock()] as const;
+    const start = (config: string, clock: ManualClock): Promise<Board> => replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+    try {
+      const newer = await start(NEW, clocks[0]);
+      const older = await start(OLD, clocks[1]);
+      const questions: string[] = [];
+      const events: string[] = [];
+      // More than the timers that are fired in one go.
+      for (let n = 0; n < 25; n += 1) questions.push(await newer.publish('Question', { n }));
+      for (let n = 0; n < 3; n += 1) events.push(await newer.publish('Event', { n }));
+      const own = await older.publish('Message', { n: 1 }, { visibility: { kind: 'After', ttl: 'PT6M' } });
+
+      clocks[1].advance(10 * MINUTE);
+      older.app.app.get(TimerLoop, { strict: false }).lookAtAll();
+      await eventually('it has fired its own', async () => (await older.status(own)).state === 'completed');
+      for (const id of [...questions, ...events]) expect(await older.status(id)).toMatchObject({ state: 'active', error_count: 0 });
+
+      clocks[0].advance(10 * MINUTE);
+      for (const id of questions) {
+        expect(await newer.ended(id)).toMatchObject({ state: 'failed', error_count: 1 });
+        expect((await newer.artifacts(id)).at(-1)).toMatchObject({ payload: { error_type: 'join_expired' } });
+      }
+      for (const id of events) expect(await newer.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
+      expect((await newer.artifacts(events[2]!)).at(-1)).toMatchObject({ type: 'Digest', payload: { events: [0, 1, 2] } });
+    } finally {
+      await replicas.close();
+    }
+  });
+});
+
+/** Real: as above. Faked: the clocks, of which one stands still, as that of a process that is gone without a word. */
+describe('a process that vanishes with the only configuration that has an agent', () => {
+  it('is waited for as long as its registration holds', async () => {
+    const replicas = new Replicas();
+    const clocks = [new ManualClock(), new ManualClock()] as const;
+    const start = (config: string, clock: ManualClock): Promise<Board> => replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+    try {
+      const gone = await start(NEW, clocks[0]);
+      const ids: string[] = [];
+      for (const order of orders(5, { batch: 'vanished' })) ids.push(await gone.publish('Gated', order));
+      await started('vanished', 2);
+      const older = await start(OLD, clocks[1]);
+      const registeredUntil = async (): Promise<number> =>
+        (await older.app.database.rows<{ until: number }>('select max(seen_until) as until from workers'))[0]!.until;
+      // Registering again, it has ended its first look after others.
+      for (let turn = 1; turn <= 2; turn += 1) {
+        const until = await registeredUntil();
+        await eventually('it registers again', async () => {
+          clocks[1].advance(MINUTE);
+          return (await registeredUntil()) > until;
+        });
+      }
+      expect(clocks[1].now()).toBeLessThan(clocks[0].now() + LEASE_MS);
+      for (const id of ids) expect(await older.status(id)).toMatchObject({ state: 'active', error_count: 0 });
+
+      clocks[1].advance(LEASE_MS);
+      for (const id of ids) expect(await older.ended(id)).toMatchObject({ state: 'failed', error_count: 1 });
+      for (const id of ids) expect((await older.artifacts(id)).at(-1)).toMatchObject({ type: 'WorkflowError', payload: { error_type: 'agent_removed' } });
+    } finally {
+      await replicas.close();
+    }
+  });
+});
