@@ -69,8 +69,10 @@ export class IdempotencyKeysRepository {
     await this.unanswered(tx, key, owner).set({ lease_until: leaseUntil }).execute();
   }
 
-  async answer(tx: Transaction, key: ScopedKey, owner: string, response: string, expiresAt: number): Promise<void> {
-    await this.unanswered(tx, key, owner).set({ response, expires_at: expiresAt }).execute();
+  /** False where the key is not, or no longer, the owner's. */
+  async answer(tx: Transaction, key: ScopedKey, owner: string, response: string, expiresAt: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.unanswered(tx, key, owner).set({ response, expires_at: expiresAt }).executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
   }
 
   async remove(tx: Transaction, { endpoint, key }: ScopedKey, owner: string): Promise<void> {

@@ -56,7 +56,8 @@ export class IdempotencyService {
     const letGo = this.reservations.hold(request);
     try {
       const text = JSON.stringify(await work(ids));
-      await this.reservations.complete(request, text);
+      // Stopped for longer than its lease, it has lost the key to another process: whose answer is everybody's.
+      if (!(await this.reservations.complete(request, text))) return await this.perform(request, work);
       return { text, ids, requestHash, replayed: false, mismatch: requestHash !== request.hash };
     } catch (error) {
       await this.giveBack(request, ids);

@@ -64,7 +64,8 @@ export class Reservations {
     return () => cancel();
   }
 
-  complete(key: ScopedKey, response: string): Promise<void> {
+  /** False where the key is no longer this process's to answer. */
+  complete(key: ScopedKey, response: string): Promise<boolean> {
     return this.unitOfWork.run((tx) => this.keys.answer(tx, key, this.owner, response, this.clock.now() + LIFETIME_MS));
   }
 

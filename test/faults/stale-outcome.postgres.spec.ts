@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
@@ -32,7 +32,6 @@ describe('a process that was stopped for longer than its lease', () => {
   beforeAll(async () => {
     await builtProgram();
     folder.write('slow.js', SLOW);
-    folder.write('invocations', '');
     database = await databaseOf(folder.path);
     const args = ['--config', folder.write('starling.yaml', CONFIG), '--database-url', database.url, '--lease', '1s'];
     services.push(await Service.start(args), await Service.start(args));
@@ -43,6 +42,8 @@ describe('a process that was stopped for longer than its lease', () => {
     await database?.drop();
     folder.remove();
   });
+
+  beforeEach(() => folder.write('invocations', ''));
 
   const invocations = (): number[] => readFileSync(`${folder.path}/invocations`, 'utf8').trim().split('\n').filter(Boolean).map(Number);
   const byPid = (pid: number): Service => services.find(({ process }) => process.pid === pid)!;
@@ -74,5 +75,33 @@ describe('a process that was stopped for longer than its lease', () => {
     expect(await answers(stopped)).toEqual(taken);
     expect(await stopped.get('/api/v1/correlations/question/status')).toMatchObject({ state: 'completed', artifact_count: 2 });
     expect(invocations()).toHaveLength(2);
+  }, 60_000);
+
+  it('answers a key as the process has that took it over', async () => {
+    services.forEach(({ process }) => rmSync(`${folder.path}/open-${process.pid}`));
+    const ask = async (service: Service): Promise<string> => {
+      const response = await fetch(`${service.url}/api/v1/artifacts/sync`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-idempotency-key': 'question-2' },
+        body: JSON.stringify({ type: 'Question', payload: {} }),
+      });
+      expect(response.status).toBe(200);
+      return response.text();
+    };
+    const [stopped, other] = services as [Service, Service];
+    const late = ask(stopped);
+    await eventually('it runs', () => invocations().length === 1);
+    const owner = async (): Promise<unknown> => (await database.rows<{ owner: string }>('select owner from idempotency_keys'))[0]!.owner;
+    const first = await owner();
+    stopped.process.kill('SIGSTOP');
+    const asked = ask(other);
+    await eventually('the other one runs it', () => invocations().at(-1) === other.process.pid);
+    await eventually('the key is taken over', async () => (await owner()) !== first);
+    folder.write(`open-${other.process.pid}`, '');
+    const answer = await asked;
+    stopped.process.kill('SIGCONT');
+    // How long it took is in the answer: the two would differ.
+    expect(await late).toBe(answer);
+    expect(JSON.parse(answer)).toMatchObject({ completed: true, artifacts: [{ payload: { by: other.process.pid } }] });
   }, 60_000);
 });
