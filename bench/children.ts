@@ -21,6 +21,12 @@ export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
+interface ServiceParts {
+  databaseUrl?: string;
+  command?: 'serve' | 'worker';
+  options?: string[];
+}
+
 /** A server under load: a process that writes its output to a file and says its address there. */
 export class Server {
   private readonly process: ChildProcess;
@@ -31,10 +37,14 @@ export class Server {
     this.url = url;
   }
 
-  /** The service as `npx starling` starts it, with default settings besides `options` and the bench's configuration. */
-  static starling(databasePath: string, options: string[] = []): Promise<Server> {
-    const args = ['serve', '--config', here('starling.yaml'), '--port', '0', '--database-url', `sqlite:${databasePath}`, ...options];
-    return Server.start(PROGRAM, args, `${databasePath}.log`);
+  /**
+   * The service as `npx starling` starts it, with default settings besides `options` and the bench's configuration. Its log, and
+   * where no database is given its database too, is a file of that name in the folder.
+   */
+  static starling(folder: string, name: string, { databaseUrl, command = 'serve', options = [] }: ServiceParts = {}): Promise<Server> {
+    const url = databaseUrl ?? `sqlite:${join(folder, `${name}.db`)}`;
+    const args = [command, '--config', here('starling.yaml'), '--port', '0', '--database-url', url, ...options];
+    return Server.start(PROGRAM, args, join(folder, `${name}.log`));
   }
 
   static echo(folder: string): Promise<Server> {
@@ -82,6 +92,16 @@ export class LoadGenerator {
   stop(): void {
     this.process.kill();
   }
+}
+
+/** Runs a module of the bench to its end, and gives the number that it sends. */
+export async function measuredBy(file: string, args: string[]): Promise<number> {
+  const child = track(fork(here(file), args));
+  const answered = once(child, 'message') as Promise<[number]>;
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${file} ended (${code}) without an answer`)));
+  const [measured] = await Promise.race([answered, ended]);
+  await ended.catch(() => undefined);
+  return measured;
 }
 
 /** Runs a module of the bench to its end. */

@@ -1,3 +1,5 @@
+import { v7 } from 'uuid';
+
 // The history that the seeded databases hold. Whatever the number of artifacts, a correlation has the same size, a tag and a
 // time range match the same number, and types, producers and visibilities have the same shares.
 
@@ -30,3 +32,57 @@ export const correlationOf = (index: number): string => `order-${Math.floor(inde
 
 /** Spread over the whole history, so that no two artifacts of a tag lie near each other in a large one. */
 export const tagOf = (index: number, artifacts: number): string => `lot-${index % (artifacts / PER_TAG)}`;
+
+/** A row of the table of that name, as publishing would have left it; likewise below. */
+function artifactAt(index: number, artifacts: number) {
+  const visibility = visibilityOf(index);
+  return {
+    seq: index + 1,
+    id: v7({ msecs: createdAt(index) }),
+    type: typeOf(index),
+    version: 1,
+    payload: JSON.stringify({ text: `Where is parcel ${index}? It was to arrive last week.` }),
+    produced_by: producerOf(index),
+    visibility: JSON.stringify(visibility),
+    visibility_kind: visibility.kind,
+    tags: JSON.stringify([tagOf(index, artifacts)]),
+    correlation_id: correlationOf(index),
+    created_at: createdAt(index),
+  };
+}
+
+const tagAt = (index: number, artifacts: number) => ({ tag: tagOf(index, artifacts), artifact_seq: index + 1 });
+
+/** The correlation that begins at an index. */
+function correlationAt(first: number) {
+  const members = Array.from({ length: PER_CORRELATION }, (_, place) => first + place);
+  const ended = createdAt(members.at(-1)!);
+  return {
+    id: correlationOf(first),
+    state: 'completed',
+    closed: 0,
+    opening: 1,
+    pending: 0,
+    artifact_count: PER_CORRELATION,
+    error_count: 0,
+    output_count: members.filter((index) => producerOf(index) !== 'external').length,
+    opening_executions: 0,
+    limited_agents: '[]',
+    started_at: createdAt(first),
+    last_activity_at: ended,
+    settled_at: ended,
+  };
+}
+
+/** Rows by their table; all of a table have the same columns. */
+export type Rows = Record<'artifacts' | 'artifact_tags' | 'correlations', Record<string, string | number>[]>;
+
+/** A part of a history of so many artifacts: those from one index up to another one, which is not in it. */
+export function partOf(artifacts: number, from: number, to: number): Rows {
+  const indices = Array.from({ length: to - from }, (_, place) => from + place);
+  return {
+    artifacts: indices.map((index) => artifactAt(index, artifacts)),
+    artifact_tags: indices.map((index) => tagAt(index, artifacts)),
+    correlations: indices.filter((index) => index % PER_CORRELATION === 0).map(correlationAt),
+  };
+}

@@ -14,7 +14,7 @@ const FASTEST_ROWS_PER_SECOND = 250_000;
 
 /** A generated CSV, taken in by its path while one caller publishes and waits for each answer, in a database of its own. */
 export async function intakeRows(generator: LoadGenerator, folder: string, rows = 1_000_000): Promise<Row[]> {
-  const server = await Server.starling(join(folder, 'intake.db'), ['--csv-root', folder]);
+  const server = await Server.starling(folder, 'intake', { options: ['--csv-root', folder] });
   const callAlone = (seconds: number) => generator.run({ url: server.url, requests: SYNC_PUBLISH, connections: 1, until: { seconds } });
   const warm = await writeCsv(folder, WARM_ROWS);
   const csv = await writeCsv(folder, rows);

@@ -26,8 +26,20 @@ async function run(load: Load): Promise<Measured> {
   };
 }
 
+async function send({ url, connections, ...load }: Load): Promise<Sent> {
+  const urls = [url].flat();
+  const sent = await Promise.all(urls.map((one) => sendTo(one, { ...load, connections: connections / urls.length })));
+  return { latencies: sent.flatMap(({ latencies }) => latencies), ended: Math.max(...sent.map(({ ended }) => ended)) };
+}
+
+interface Sent {
+  latencies: number[];
+  /** When the last answer was there, in ms. */
+  ended: number;
+}
+
 /** Resolves when the load has ended; rejects where any answer was not a 200, since an error is quicker than the work. */
-function send({ url, requests, connections, until }: Load): Promise<{ latencies: number[]; ended: number }> {
+function sendTo(url: string, { requests, connections, until }: Omit<Load, 'url'>): Promise<Sent> {
   const latencies: number[] = [];
   let connection = 0;
   let ended = 0;

@@ -8,7 +8,8 @@ export interface LoadRequest {
 
 /** What the load generator is to do, as it is sent to its process. */
 export interface Load {
-  url: string;
+  /** Of one server, or of several that share the connections. */
+  url: string | readonly string[];
   /** Sent in turn, each connection beginning at a place of its own. */
   requests: LoadRequest[];
   connections: number;

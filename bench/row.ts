@@ -3,26 +3,31 @@ export interface Row {
   work: string;
   /** What was measured, in the unit of `atLeast` and `aim`. */
   value: number;
-  atLeast: number;
-  aim: number;
+  /** Null where the figure is only shown. */
+  atLeast: number | null;
+  aim: number | null;
   better: 'higher' | 'lower';
-  unit: '' | ' ms' | ' MB';
+  unit: '' | ' ms' | ' MB' | '/s';
   /** The figures behind the value. */
   measured: string;
   baseline: string;
 }
 
-export type Verdict = 'aim met' | 'met, below aim' | 'MISSED';
+export type Verdict = 'aim met' | 'met' | 'met, below aim' | 'MISSED' | '';
 
 export function verdictOf({ value, atLeast, aim, better }: Row): Verdict {
   const reaches = (target: number): boolean => (better === 'higher' ? value >= target : value <= target);
-  if (reaches(aim)) return 'aim met';
-  return reaches(atLeast) ? 'met, below aim' : 'MISSED';
+  if (atLeast === null) return '';
+  if (!reaches(atLeast)) return 'MISSED';
+  if (aim === null) return 'met';
+  return reaches(aim) ? 'aim met' : 'met, below aim';
 }
+
+const WHOLE = new Set<Row['unit']>([' MB', '/s']);
 
 export function printTable(rows: readonly Row[]): void {
   const cells = rows.map((row) => {
-    const amount = (value: number): string => value.toFixed(row.unit === ' MB' ? 0 : 2) + row.unit;
+    const amount = (value: number | null): string => (value === null ? '' : value.toFixed(WHOLE.has(row.unit) ? 0 : 2) + row.unit);
     return [row.work, amount(row.atLeast), amount(row.aim), amount(row.value), row.measured, row.baseline, verdictOf(row)];
   });
   printCells([['work', 'at least', 'aim', 'here', 'measured', 'its baseline', ''], ...cells]);

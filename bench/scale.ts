@@ -1,11 +1,12 @@
-import { DatabaseSync } from 'node:sqlite';
 import type { LoadGenerator, Server } from './children.ts';
-import { eventually } from './eventually.ts';
 import { PER_CORRELATION, PER_TAG, PRODUCERS, TYPES, VISIBILITIES, correlationOf, createdAt, tagOf } from './history.ts';
 import { type LoadRequest, get } from './load.ts';
 import { CONNECTIONS } from './requests.ts';
 import { type Row, milliseconds, printCells } from './row.ts';
 import { median } from './statistics.ts';
+
+export const SMALL = 10_000;
+export const LARGE = 1_000_000;
 
 const RUNS = 3;
 const SECONDS = 1;
@@ -14,14 +15,6 @@ const SECONDS = 1;
 export interface History {
   server: Server;
   artifacts: number;
-}
-
-/** Resolves when the server has folded the counts of all that its file was seeded with. */
-export async function folded(databasePath: string, artifacts: number): Promise<void> {
-  const database = new DatabaseSync(databasePath, { readOnly: true });
-  const position = database.prepare('select max(up_to_seq) as folded from folds');
-  await eventually(`${artifacts} artifacts are folded`, async () => ((position.get()!.folded as number) >= artifacts ? true : undefined));
-  database.close();
 }
 
 /** The p95 of each query on a large history beside that on a small one, measured in turn. */

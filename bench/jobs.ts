@@ -1,0 +1,40 @@
+import { measuredBy } from './children.ts';
+import { type Row, perSecond } from './row.ts';
+import { median } from './statistics.ts';
+import { tell } from './tell.ts';
+
+const JOBS = 5_000;
+/** As many callers as workers, here and there. */
+const WORKERS = 32;
+const RUNS = 3;
+
+/**
+ * Executions of one agent that does nothing beside empty jobs of pg-boss, from the first publish or send to the end of the last,
+ * on the same server, each in a process of its own; the artifacts are stored. pg-boss is measured in two ways, since its `work`
+ * looks at the database twice a second at most where nobody wakes it; the quicker one counts.
+ */
+export async function jobRow(newDatabase: (name: string) => Promise<string>): Promise<Row> {
+  const ways = {
+    starling: { file: 'starling-jobs.ts', args: [], url: await newDatabase('jobs') },
+    work: { file: 'pg-boss-jobs.ts', args: ['work'], url: await newDatabase('boss-work') },
+    fetch: { file: 'pg-boss-jobs.ts', args: ['fetch'], url: await newDatabase('boss-fetch') },
+  };
+  const rates: Record<keyof typeof ways, number[]> = { starling: [], work: [], fetch: [] };
+  for (let run = 0; run < RUNS; run += 1) {
+    for (const [name, { file, args, url }] of Object.entries(ways)) {
+      rates[name as keyof typeof ways].push(await measuredBy(file, [url, String(JOBS), String(WORKERS), ...args]));
+    }
+  }
+  const [ours, work, fetch] = [median(rates.starling), median(rates.work), median(rates.fetch)];
+  tell(`jobs/s: ours ${ours.toFixed(0)}, pg-boss by work ${work.toFixed(0)}, by fetch and complete ${fetch.toFixed(0)}`);
+  return {
+    work: `empty jobs beside pg-boss, ${WORKERS} callers and ${WORKERS} workers`,
+    value: ours / Math.max(work, fetch),
+    atLeast: 0.7,
+    aim: null,
+    better: 'higher',
+    unit: '',
+    measured: perSecond(ours),
+    baseline: `pg-boss: work ${perSecond(work)}, fetch and complete ${perSecond(fetch)}`,
+  };
+}

@@ -1,0 +1,54 @@
+// node pg-boss-jobs.ts <database url> <jobs> <workers> work|fetch: sends so many empty jobs and works them off, and sends how many
+// per second were completed, from the first `send` to the last completion.
+// `work`: workers of pg-boss' own beside the senders, who wake one with each job; a worker that had a job looks for the next at once.
+// `fetch`: when all are sent, as many loops as workers fetch and complete one job at a time, and nobody ever waits.
+import { PgBoss } from 'pg-boss';
+import { inTurns } from './in-turns.ts';
+
+const [connectionString, jobs, workers, way] = [process.argv[2]!, Number(process.argv[3]), Number(process.argv[4]), process.argv[5]!];
+const QUEUE = 'jobs';
+
+// As many connections as Starling's transactions have.
+const boss = new PgBoss({ connectionString, max: 12 });
+boss.on('error', (error) => console.error(error));
+await boss.start();
+await boss.createQueue(QUEUE);
+const workOff = way === 'work' ? byWork : byFetch;
+await workOff(jobs / 5);
+process.send!(await workOff(jobs));
+await boss.stop();
+process.disconnect();
+
+async function byWork(count: number): Promise<number> {
+  let handled = 0;
+  let allHandled = (): void => undefined;
+  const end = new Promise<void>((resolve) => (allHandled = resolve));
+  const ids: string[] = [];
+  for (let worker = 0; worker < workers; worker += 1) {
+    const id = await boss.work(QUEUE, { batchSize: 1, pollingIntervalSeconds: 0.5 }, async () => {
+      boss.notifyWorker(id);
+      if ((handled += 1) === count) allHandled();
+    });
+    ids.push(id);
+  }
+  let woken = 0;
+  const started = performance.now();
+  await inTurns(workers, count, async () => {
+    await boss.send(QUEUE, {});
+    boss.notifyWorker(ids[(woken += 1) % workers]!);
+  });
+  await end;
+  // It waits for the completion of what was handled last.
+  await boss.offWork(QUEUE, { wait: true });
+  return count / ((performance.now() - started) / 1_000);
+}
+
+async function byFetch(count: number): Promise<number> {
+  const started = performance.now();
+  await inTurns(workers, count, () => boss.send(QUEUE, {}));
+  await inTurns(workers, count, async () => {
+    const [job] = await boss.fetch(QUEUE);
+    await boss.complete(QUEUE, job!.id);
+  });
+  return count / ((performance.now() - started) / 1_000);
+}

@@ -1,0 +1,52 @@
+import { PostgresCluster, queryOnce } from '../test/support/postgres-cluster.ts';
+import { type LoadGenerator, Server, runToEnd } from './children.ts';
+import { eventually } from './eventually.ts';
+import { jobRow } from './jobs.ts';
+import { latencyRows, replicaRows } from './replicas.ts';
+import type { Row } from './row.ts';
+import { type History, LARGE, SMALL, Scale } from './scale.ts';
+import { tell } from './tell.ts';
+import { Throughput } from './throughput.ts';
+
+/** As a server of its own would have it; all else is at Postgres' defaults, so that a commit is on the disk when it is answered. */
+export const SETTINGS = { shared_buffers: '256MB' };
+
+/** What one process and several do on a Postgres server. */
+export async function postgresRows(generator: LoadGenerator, folder: string): Promise<Row[]> {
+  const cluster = await PostgresCluster.start(SETTINGS);
+  const newDatabase = async (name: string): Promise<string> => {
+    await queryOnce(cluster.url(), `create database "${name}"`);
+    return cluster.url(name);
+  };
+  const rows: Row[] = [];
+
+  tell('Postgres: latency');
+  rows.push(...(await latencyRows(generator, folder, await newDatabase('latency'))));
+  tell('Postgres: a chain');
+  const echo = await Server.echo(folder);
+  const chained = await Server.starling(folder, 'chain', { databaseUrl: await newDatabase('chain') });
+  rows.push(await new Throughput(generator, echo).chain(chained, { atLeast: null, aim: null }));
+  await Promise.all([echo.stop(), chained.stop()]);
+  tell('Postgres: replicas');
+  rows.push(...(await replicaRows(generator, folder, await newDatabase('replicas'))));
+  tell('Postgres: beside pg-boss');
+  rows.push(await jobRow(newDatabase));
+
+  tell(`Postgres: a history of ${LARGE} artifacts`);
+  const serveHistory = async (artifacts: number): Promise<History> => {
+    const databaseUrl = await newDatabase(String(artifacts));
+    await runToEnd('seed.ts', [databaseUrl, String(artifacts)]);
+    const server = await Server.starling(folder, `history-${artifacts}`, { databaseUrl });
+    await eventually(`${artifacts} artifacts are folded`, async () => {
+      const [fold] = await queryOnce<{ done: boolean }>(databaseUrl, `select up_to_seq >= ${artifacts} as done from folds where name = 'artifacts'`);
+      return fold?.done ? true : undefined;
+    });
+    return { server, artifacts };
+  };
+  const small = await serveHistory(SMALL);
+  const large = await serveHistory(LARGE);
+  rows.push(await new Scale(generator, small, large).row());
+  await Promise.all([small.server.stop(), large.server.stop()]);
+  await cluster.close();
+  return rows;
+}

@@ -1,0 +1,51 @@
+import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
+import { batchRow } from './batches.ts';
+import { type LoadGenerator, Server, runToEnd } from './children.ts';
+import { eventually } from './eventually.ts';
+import { intakeRows } from './intake.ts';
+import { memoryRows } from './memory.ts';
+import type { Row } from './row.ts';
+import { type History, LARGE, SMALL, Scale } from './scale.ts';
+import { tell } from './tell.ts';
+import { Throughput } from './throughput.ts';
+
+/** What one process on a SQLite file does. */
+export async function sqliteRows(generator: LoadGenerator, folder: string): Promise<Row[]> {
+  const echo = await Server.echo(folder);
+  const rows: Row[] = [];
+
+  tell('SQLite: memory');
+  const unused = await Server.starling(folder, 'memory');
+  const memory = await memoryRows(generator, unused, echo);
+  await unused.stop();
+
+  tell('SQLite: throughput');
+  const small = await serveHistory(folder, SMALL);
+  const fresh = await Server.starling(folder, 'fresh');
+  rows.push(...(await new Throughput(generator, echo).rows(fresh, small.server)));
+  await echo.stop();
+
+  tell('SQLite: batches');
+  rows.push(await batchRow(generator, fresh));
+  await fresh.stop();
+  rows.push(...(await intakeRows(generator, folder)));
+
+  tell(`SQLite: a history of ${LARGE} artifacts`);
+  const large = await serveHistory(folder, LARGE);
+  rows.push(await new Scale(generator, small, large).row());
+  await Promise.all([small.server.stop(), large.server.stop()]);
+  return [...rows, ...memory];
+}
+
+async function serveHistory(folder: string, artifacts: number): Promise<History> {
+  const name = String(artifacts);
+  const path = join(folder, `${name}.db`);
+  await runToEnd('seed.ts', [`sqlite:${path}`, name]);
+  const server = await Server.starling(folder, name);
+  const database = new DatabaseSync(path, { readOnly: true });
+  const position = database.prepare('select max(up_to_seq) as folded from folds');
+  await eventually(`${artifacts} artifacts are folded`, async () => ((position.get()!.folded as number) >= artifacts ? true : undefined));
+  database.close();
+  return { server, artifacts };
+}
