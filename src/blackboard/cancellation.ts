@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
 import { locking } from '../database/dialects/dialect.js';
-import { preparedWithList } from '../database/prepared.js';
+import { prepared } from '../database/prepared.js';
 import type { ExecutionState } from '../database/schema.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
@@ -51,7 +51,7 @@ export class Cancellation {
     const { id: correlationId } = correlation;
     const open = await openExecutions(tx, correlationId);
     const ids = open.map(({ id }) => id);
-    await endExecutions(tx.db, { now: changes.now }, ids);
+    await endExecutions(tx.db, { correlationId, now: changes.now });
     this.backlog.changed(tx, -open.filter(({ state }) => state === 'pending').length);
     await this.timers.cancelReleases(tx, correlationId);
     await this.withdrawal.withdraw(tx, changes, correlationId);
@@ -71,9 +71,10 @@ function openExecutions(tx: Transaction, correlationId: string): Promise<{ id: s
   return locking(tx.db, open, { wait: true }).execute();
 }
 
-const endExecutions = preparedWithList<{ now: number }, string, unknown>((db, place, ids) =>
+const endExecutions = prepared<{ correlationId: string; now: number }, unknown>((db, place) =>
   db
     .updateTable('executions')
     .set({ state: 'cancelled', ended_at: place('now'), available_at: null, lease_token: null, lease_owner: null, lease_until: null })
-    .where('id', 'in', ids),
+    .where('correlation_id', '=', place('correlationId'))
+    .where('state', 'in', ['pending', 'running']),
 );

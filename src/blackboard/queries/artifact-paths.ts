@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type AliasedExpression, expressionBuilder } from 'kysely';
+import { dialectOf } from '../../database/dialects/dialect.js';
 import type { Schema } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, matches } from './artifact-filter.js';
@@ -98,7 +99,22 @@ export const stepsAlong = (db: Reader, path: Path, window: Window) =>
 
 /** The artifacts along a path, within a window, that a filter matches; columns of `artifacts` can be selected from it. */
 export const matchingAlong = (db: Reader, path: Path, window: Window, filter: ArtifactFilter) =>
-  stepsAlong(db, path, window).crossJoin('artifacts').whereRef('artifacts.seq', '=', 'steps.seq').where(matches(filter));
+  artifactsOf(db, stepsAlong(db, path, window)).where(matches(filter));
+
+type Steps = ReturnType<typeof stepsAlong>;
+
+const joined = (steps: Steps) => steps.crossJoin('artifacts').whereRef('artifacts.seq', '=', 'steps.seq');
+
+// SQLite joins in the order in which it is told. Postgres goes by statistics: for a page in order it would rather walk through all
+// artifacts and look for each among the steps, if it may.
+const artifactsOf = (db: Reader, steps: Steps): ReturnType<typeof joined> =>
+  dialectOf(db).joinsAsWritten ? joined(steps) : (joinedOneByOne(steps) as unknown as ReturnType<typeof joined>);
+
+const joinedOneByOne = (steps: Steps) =>
+  steps.innerJoinLateral(
+    ({ selectFrom }) => selectFrom('artifacts as stored').selectAll('stored').whereRef('stored.seq', '=', 'steps.seq').offset(0).as('artifacts'),
+    (join) => join.onTrue(),
+  );
 
 /**
  * Cuts what lies along a path into windows of about `size` steps, so that no query holds the process for long.

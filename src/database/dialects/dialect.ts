@@ -9,6 +9,8 @@ export interface Dialect {
    * rows need no locks, and nobody else has to be looked after.
    */
   readonly exclusive: boolean;
+  /** Joins tables in the order in which a cross join names them. */
+  readonly joinsAsWritten: boolean;
   /** Column type of a position that the database counts up. */
   readonly positionType: 'integer' | 'bigint';
   position(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;
@@ -21,6 +23,7 @@ export interface Dialect {
 export const SQLITE: Dialect = {
   name: 'sqlite',
   exclusive: true,
+  joinsAsWritten: true,
   // Only INTEGER PRIMARY KEY is the rowid itself; AUTOINCREMENT never gives a deleted position again.
   positionType: 'integer',
   position: (column) => column.primaryKey().autoIncrement(),
@@ -31,6 +34,7 @@ export const SQLITE: Dialect = {
 export const POSTGRES: Dialect = {
   name: 'postgres',
   exclusive: false,
+  joinsAsWritten: false,
   positionType: 'bigint',
   position: (column) => column.primaryKey().generatedByDefaultAsIdentity(),
   nextClaim: sql`nextval('execution_claims')`,
