@@ -15,9 +15,14 @@ import { openDatabase } from './open-database.js';
 import { UnitOfWork } from './unit-of-work.js';
 import { Upkeep } from './upkeep.js';
 
+/** The first waits for its connection. */
+const FIRST_READINGS = 3;
+
 async function open(settings: Settings, clock: Clock): Promise<Database> {
   const database = await openDatabase(settings.databaseUrl);
-  if (clock instanceof DatabaseClock && database instanceof PostgresDatabase) await clock.set(() => database.time());
+  if (clock instanceof DatabaseClock && database instanceof PostgresDatabase) {
+    for (let readings = 0; readings < FIRST_READINGS; readings += 1) await clock.set(() => database.time());
+  }
   return database;
 }
 

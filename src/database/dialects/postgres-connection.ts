@@ -4,6 +4,7 @@ import { type CompiledQuery, type DatabaseConnection, type Driver, Kysely, Postg
 import type { DirectAdapter } from '../prepared.js';
 import type { Schema } from '../schema.js';
 import { type DialectAdapter, POSTGRES } from './dialect.js';
+import { isOutdated } from './postgres-errors.js';
 
 /** Sends one query; `name` makes it a prepared statement of the connection. */
 type Send = (query: { text: string; name?: string; values: unknown[] }) => Promise<QueryResult<Record<string, unknown>>>;
@@ -19,6 +20,12 @@ interface Statement {
 
 const statements = new WeakMap<CompiledQuery, Statement>();
 let named = 0;
+let generation = 0;
+
+/** Prepares every statement again, under another name, before it is next used. */
+export function prepareAnew(): void {
+  generation += 1;
+}
 
 function statementOf(query: CompiledQuery): Statement {
   let statement = statements.get(query);
@@ -53,7 +60,7 @@ class Adapter extends PostgresAdapter implements DirectAdapter, DialectAdapter {
 
   runDirectly(query: CompiledQuery, parameters: readonly unknown[]): unknown[] | Promise<unknown[]> {
     const { name, answers } = statementOf(query);
-    const sent = this.send({ name, text: query.sql, values: storable(parameters) });
+    const sent = this.send({ name: `${name}.${generation}`, text: query.sql, values: storable(parameters) });
     if (answers || !this.putOff) return sent.then(({ rows }) => rows);
     this.putOff(sent);
     return [];
@@ -138,10 +145,12 @@ export class TransactionConnection {
     try {
       return await this.client.query<Record<string, unknown>>(query);
     } catch (error) {
+      if (isOutdated(error)) prepareAnew();
       this.failure ??= error;
       throw this.failure;
     }
   }
+
   /** What is sent in one turn goes out together: each write of its own would wake the server, and cost more than most queries. */
   private gather(): void {
     if (this.gathering) return;

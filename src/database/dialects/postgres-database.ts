@@ -6,8 +6,8 @@ import { Database } from '../database.js';
 import type { Schema } from '../schema.js';
 import { POSTGRES } from './dialect.js';
 import { StartError } from '../start-error.js';
-import { asDomainError, reasonOf } from './postgres-errors.js';
-import { kyselyOver } from './postgres-connection.js';
+import { asDomainError, isOutdated, reasonOf } from './postgres-errors.js';
+import { kyselyOver, prepareAnew } from './postgres-connection.js';
 
 const OLDEST_VERSION = 15;
 
@@ -58,7 +58,11 @@ export class PostgresDatabase extends Database {
     this.pools = [transactions, reads];
     this.reader = kyselyOver(async (query) => {
       try {
-        return await reads.query<Record<string, unknown>>(query);
+        return await reads.query<Record<string, unknown>>(query).catch((error: unknown) => {
+          if (!isOutdated(error)) throw error;
+          prepareAnew();
+          return reads.query<Record<string, unknown>>({ ...query, name: undefined });
+        });
       } catch (error) {
         throw asDomainError(error);
       }

@@ -26,6 +26,10 @@ const codeOf = (error: unknown): string => String((error as { code?: unknown } |
 /** Two transactions waited for each other, and this one was given up: nothing of it is written, and it can be run again. */
 export const wasGivenUp = (error: unknown): boolean => ['40P01', '40001'].includes(codeOf(error));
 
+/** A newer program has changed a table, and with it what a prepared statement answers. The connection never takes that statement again. */
+export const isOutdated = (error: unknown): boolean =>
+  codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery';
+
 /** A DomainError `unavailable` for what says nothing about the query; everything else as it is. */
 export function asDomainError(error: unknown): unknown {
   const reason = reasonOf(error);

@@ -8,7 +8,7 @@ import { type PositionedTable, type Transaction, UnitOfWork } from '../unit-of-w
 import { POSTGRES } from './dialect.js';
 import { TransactionConnection } from './postgres-connection.js';
 import type { PostgresDatabase } from './postgres-database.js';
-import { asDomainError, wasGivenUp } from './postgres-errors.js';
+import { asDomainError, isOutdated, wasGivenUp } from './postgres-errors.js';
 import { PostgresPositions } from './postgres-positions.js';
 
 /** Of one closure, before it is given up for good. */
@@ -52,14 +52,15 @@ export class PostgresUnitOfWork extends UnitOfWork {
     while (this.open.size > 0) await Promise.all(this.open);
   }
 
-  // Two transactions that wait for each other's rows are no mistake: Postgres gives one of them up, and it is run again.
+  // Two transactions that wait for each other's rows are no mistake: Postgres gives one of them up, and it is run again. So is one
+  // in whose way a newer program's migration came.
   private async runUntilDecided<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.runOnce(work);
       } catch (error) {
-        if (!wasGivenUp(error) || tries === MOST_TRIES) throw asDomainError(error);
+        if (!(wasGivenUp(error) || isOutdated(error)) || tries === MOST_TRIES) throw asDomainError(error);
         await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_PAUSE_MS));
       } finally {
         this.telemetry.transactionEnded(performance.now() - startedAt);
