@@ -6,7 +6,7 @@ import type { LoadLedger } from './load-ledger.js';
 import type { Replica } from './replica.js';
 import { wrongAnswers } from './seen-by-clients.js';
 
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 90_000;
 
 /** What is there while work is left, and must not be there afterwards. */
 const UNFINISHED = /is still (pending|running)|is active|timer .* is left over|runs open|is running/;

@@ -6,6 +6,8 @@ import { type LoadRequest, nextRequests } from './requests.js';
 
 const SENDERS = 16;
 const PAUSE_MS = 250;
+/** With more than these without an answer, nothing new is sent: what comes after an outage would take longer than the round. */
+const MOST_OPEN = 40;
 /** What was sent to a replica that was stopped then is given up, and sent to another one. */
 const PATIENCE_MS = 3_000;
 
@@ -31,7 +33,8 @@ export class Load {
 
   private async sendOn(): Promise<void> {
     while (this.running) {
-      const requests = this.random.next() < 0.2 ? this.again() : nextRequests((this.count += 1), this.random);
+      const sendsAgain = this.random.next() < 0.2 || this.ledger.open().length > MOST_OPEN;
+      const requests = sendsAgain ? this.again() : nextRequests((this.count += 1), this.random);
       await Promise.all(requests.map((request) => this.send(request)));
     }
   }
