@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import type { Logger } from '../../common/logger.js';
 import { migrate } from '../migrations/migrate.js';
 import { Database } from '../database.js';
 import type { Schema } from '../schema.js';
@@ -103,13 +102,13 @@ export class PostgresDatabase extends Database {
     return rows[0]!.time;
   }
 
-  /** Says when an idle connection is lost, which the next query mends. */
-  logLosses(logger: Logger): void {
+  /** Tells when an idle connection is lost, which the next query mends. */
+  onLoss(tell: (error: Error) => void): void {
     for (const pool of this.pools) {
       pool.on('error', (error: Error & { client?: unknown }) => {
         // All of the connection, which the pool adds and a log has no use for.
         delete error.client;
-        logger.warn({ err: error }, 'a connection to the database was lost');
+        tell(error);
       });
     }
   }

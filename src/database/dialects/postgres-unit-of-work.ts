@@ -2,9 +2,9 @@ import type { PoolClient } from 'pg';
 import type { Kysely } from 'kysely';
 import type { Logger } from '../../common/logger.js';
 import type { Telemetry } from '../../common/telemetry.js';
-import { memoize, prepared } from '../prepared.js';
+import { prepared } from '../prepared.js';
 import type { Schema } from '../schema.js';
-import { type PositionedTable, type Transaction, UnitOfWork } from '../unit-of-work.js';
+import { type PositionedTable, type Transaction, type TransactionOptions, UnitOfWork } from '../unit-of-work.js';
 import { POSTGRES } from './dialect.js';
 import { TransactionConnection } from './postgres-connection.js';
 import type { PostgresDatabase } from './postgres-database.js';
@@ -23,7 +23,7 @@ export class PostgresUnitOfWork extends UnitOfWork {
   readonly dialect = POSTGRES;
   private readonly connections = new WeakMap<PoolClient, TransactionConnection>();
   private readonly open = new Set<Promise<unknown>>();
-  private readonly positionsOf: (table: PositionedTable) => PostgresPositions;
+  private readonly positions = new Map<PositionedTable, PostgresPositions>();
 
   constructor(
     private readonly database: PostgresDatabase,
@@ -32,12 +32,14 @@ export class PostgresUnitOfWork extends UnitOfWork {
   ) {
     super();
     this.reader = database.reader;
-    this.positionsOf = memoize((table) => new PostgresPositions(database.reader, table));
-    database.logLosses(logger);
+    database.onLoss((error) => {
+      logger.warn({ err: error }, 'a connection to the database was lost');
+      this.positions.clear();
+    });
   }
 
-  run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const result = this.runUntilDecided(work);
+  run<T>(work: (tx: Transaction) => Promise<T>, how: TransactionOptions = {}): Promise<T> {
+    const result = this.runUntilDecided(work, how);
     const settled = result.then(() => undefined, () => undefined);
     this.open.add(settled);
     void settled.then(() => this.open.delete(settled));
@@ -45,7 +47,9 @@ export class PostgresUnitOfWork extends UnitOfWork {
   }
 
   finalPosition(table: PositionedTable): Promise<number> {
-    return this.positionsOf(table).final();
+    let positions = this.positions.get(table);
+    if (!positions) this.positions.set(table, (positions = new PostgresPositions(this.reader, table)));
+    return positions.final();
   }
 
   async idle(): Promise<void> {
@@ -54,11 +58,11 @@ export class PostgresUnitOfWork extends UnitOfWork {
 
   // Two transactions that wait for each other's rows are no mistake: Postgres gives one of them up, and it is run again. So is one
   // in whose way a newer program's migration came.
-  private async runUntilDecided<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  private async runUntilDecided<T>(work: (tx: Transaction) => Promise<T>, how: TransactionOptions): Promise<T> {
     const startedAt = performance.now();
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.runOnce(work);
+        return await this.runOnce(work, how);
       } catch (error) {
         if (!(wasGivenUp(error) || isOutdated(error)) || tries === MOST_TRIES) throw asDomainError(error);
         await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_PAUSE_MS));
@@ -68,14 +72,14 @@ export class PostgresUnitOfWork extends UnitOfWork {
     }
   }
 
-  private async runOnce<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  private async runOnce<T>(work: (tx: Transaction) => Promise<T>, { redoable = false }: TransactionOptions): Promise<T> {
     const client = await this.database.transactions.connect();
     const connection = this.connectionOf(client);
     const effects: Effect[] = [];
     const later = (effect: Effect): void => void effects.push(effect);
     let value: T;
     try {
-      connection.begin();
+      connection.begin(redoable);
       value = await work({ db: connection.db, lock: (names) => lock(connection.db, names), whenVisible: later, afterCommit: later });
       await connection.commit();
     } catch (error) {
