@@ -2,12 +2,15 @@ import { type Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { VERSION } from '../../common/version.js';
 import type { Dialect } from '../dialects/dialect.js';
+import { wasGivenUp } from '../dialects/postgres-errors.js';
 import type { Schema } from '../schema.js';
 import { StartError } from '../start-error.js';
 import { blackboard } from './0001-blackboard.js';
 import { replicas } from './0003-replicas.js';
 import { runsAndBatches } from './0002-runs-and-batches.js';
 import type { NumberedMigration } from './migration.js';
+
+const MOST_TRIES = 10;
 
 export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas];
 
@@ -28,9 +31,12 @@ export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations =
       getMigrations: async () => Object.fromEntries(migrations.map((migration) => [migration.name, withVersion(migration, dialect)])),
     },
   });
-  const { error, results } = await migrator.migrateToLatest();
-  if (error) throw error;
-  return (results ?? []).map(({ migrationName }) => migrationName);
+  for (let tries = 1; ; tries += 1) {
+    const { error, results } = await migrator.migrateToLatest();
+    if (!error) return (results ?? []).map(({ migrationName }) => migrationName);
+    // Older programs go on using the tables meanwhile: the two can wait for each other, and nothing was done then.
+    if (!wasGivenUp(error) || tries === MOST_TRIES) throw error;
+  }
 }
 
 const withVersion = (migration: NumberedMigration, dialect: Dialect) => ({
