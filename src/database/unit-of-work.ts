@@ -29,6 +29,14 @@ export type Reader = Kysely<Schema>;
 /** Tables whose rows get positions, and are read in their order while others write. */
 export type PositionedTable = 'artifacts' | 'executions' | 'activity';
 
+export interface TransactionOptions {
+  /**
+   * What it writes is simply written again where it is lost. It never is with a process, but may be with a crash of the database
+   * itself: its commit is not waited for on the disk there. Whatever is committed after it is lost only together with it.
+   */
+  redoable?: boolean;
+}
+
 /** The only way to a transaction. */
 export abstract class UnitOfWork {
   /**
@@ -37,7 +45,7 @@ export abstract class UnitOfWork {
    * transaction up because others were in its way: what it changes elsewhere belongs into an effect.
    * Rejects with a DomainError `unavailable` where the database cannot take writes now.
    */
-  abstract run<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  abstract run<T>(work: (tx: Transaction) => Promise<T>, how?: TransactionOptions): Promise<T>;
 
   abstract readonly reader: Reader;
   abstract readonly dialect: Dialect;

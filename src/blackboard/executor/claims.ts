@@ -92,6 +92,12 @@ export class Claims {
     return new Map(agents.map((agent, index) => [agent, Math.max((this.catalog.agent(agent)?.concurrency ?? 0) - counts[index]!, 0)]));
   }
 
+  /** What was remembered of earlier searches and counts may no longer hold. */
+  forget(): void {
+    this.ready.forget();
+    this.running.forget();
+  }
+
   /** Makes retries whose time has come claimable; the agents that have some. */
   async releaseRetries(tx: Transaction, now: number): Promise<string[]> {
     const rows = await tx.db

@@ -75,7 +75,7 @@ export class Executor {
       this.signals.executionReturned.subscribe((agent) => this.wakeForReturned(agent)),
       this.signals.retryScheduled.subscribe((time) => this.armRetryTimer(time)),
       this.signals.executionsCancelled.subscribe((ids) => this.abort(new Set(ids))),
-      this.signals.mayHaveMissed.subscribe(() => this.lookAtAll()),
+      this.signals.mayHaveMissed.subscribe(() => this.lookAnew()),
     );
     await this.lookAtAll();
   }
@@ -84,6 +84,12 @@ export class Executor {
   @Interval(LOOK_AGAIN_MS)
   lookAgain(): void {
     if (!this.unitOfWork.dialect.exclusive && this.working) void this.lookAtAll();
+  }
+
+  // A database that has crashed gives out numbers again that it had not yet written down.
+  private lookAnew(): void {
+    this.claims.forget();
+    void this.lookAtAll();
   }
 
   private async lookAtAll(): Promise<void> {
@@ -152,7 +158,7 @@ export class Executor {
         asked = [...slots.byAgent.keys()];
         asked.forEach((agent) => this.hungry.delete(agent));
         return this.claims.claim(tx, slots, this.leases.next(), this.clock.now());
-      });
+      }, { redoable: true });
       this.trouble = null;
       moreWaiting.forEach((agent) => this.hungry.add(agent));
       claimed.filter(({ id }) => !this.cancelledMeanwhile.has(id)).forEach((execution) => this.begin(execution));
@@ -161,6 +167,7 @@ export class Executor {
     } catch (error) {
       this.trouble = isUnavailable(error) ? (error as Error).message : 'claiming executions failed';
       this.logger.error({ err: error }, 'claiming executions failed; trying again');
+      this.claims.forget();
       await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
       await this.handBackUnknown();
       this.catalog.agents.forEach(({ name }) => this.hungry.add(name));

@@ -59,6 +59,7 @@ export class Leases {
         .where('lease_owner', '=', owner)
         .where('id', 'in', executionIds)
         .execute(),
+      { redoable: true },
     );
   }
 

@@ -62,6 +62,11 @@ export class ReadyExecutions {
     this.frontiers.delete(agent);
   }
 
+  forget(): void {
+    this.frontiers.clear();
+    this.final = 0;
+  }
+
   /** To be called with every search: finds out, from time to time, up to which position every execution has come into sight. */
   look(): void {
     if (this.unitOfWork.dialect.exclusive || performance.now() - this.finalAt < FINAL_EVERY_MS) return;

@@ -23,6 +23,10 @@ interface Running {
 export class RunningExecutions {
   private readonly known = new Map<string, Known>();
 
+  forget(): void {
+    this.known.clear();
+  }
+
   /** To be asked for by one process at a time, which holds the agent's name until it has committed what it claims. */
   async count(tx: Transaction, agent: string): Promise<number> {
     const { ids, claim } = this.known.get(agent) ?? { ids: [], claim: 0 };

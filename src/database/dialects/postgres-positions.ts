@@ -14,6 +14,8 @@ interface Sample {
  * before 11; writers are not held up for that. Instead: a transaction locks the table, in a mode that keeps nobody out, before
  * it takes a position, and is seen by all before it lets go of that lock. So once everybody who held the lock at some moment has
  * gone, all positions that were given out until then are decided.
+ *
+ * One of these is good for as long as the database runs: after a crash it gives out positions again that it had not yet written down.
  */
 export class PostgresPositions {
   private known = 0;
