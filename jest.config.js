@@ -47,5 +47,7 @@ if (chosen && !Object.hasOwn(projects, chosen)) throw new Error(`STARLING_TEST_D
 export default {
   reporters: ['default', '<rootDir>/test/support/summary-reporter.js'],
   testTimeout: 30_000,
+  // On two cores Jest would take one, and most of these tests wait for a database or a process.
+  maxWorkers: 2,
   projects: chosen ? [projects[chosen]] : Object.values(projects),
 };

@@ -10,7 +10,7 @@ import { Replica } from './replicas/replica.js';
 import { type Fault, scheduleOf } from './replicas/schedule.js';
 
 const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
-const ROUNDS = Number(process.env.STARLING_REPLICA_ROUNDS ?? 3);
+const ROUNDS = Number(process.env.STARLING_REPLICA_ROUNDS ?? 1);
 const LEASE_MS = 2_000;
 
 /** Real: three services as processes, HTTP, a durable Postgres server of their own, the signals, the crashes. Nothing is faked. */
