@@ -36,7 +36,7 @@ export class ExpiredKeys implements OnModuleDestroy {
   private async removeAll(): Promise<void> {
     try {
       let removed = BATCH;
-      while (removed === BATCH && !this.work.stopped) {
+      while (removed >= BATCH && !this.work.stopped) {
         removed = await this.unitOfWork.run((tx) => this.keys.removeExpired(tx, this.clock.now(), BATCH));
       }
     } catch (error) {

@@ -85,17 +85,13 @@ export class IdempotencyKeysRepository {
       .execute();
   }
 
-  /** Removes up to `limit` keys that have expired, and says how many. */
+  /** Removes the `limit` keys that have expired first, and those that expired with the last of them; says how many. */
   async removeExpired(tx: Transaction, now: number, limit: number): Promise<number> {
+    const expired = tx.db.selectFrom('idempotency_keys').select('expires_at').where('expires_at', '<=', now).orderBy('expires_at');
+    const last = await expired.offset(limit - 1).limit(1).executeTakeFirst();
     const { numDeletedRows } = await tx.db
       .deleteFrom('idempotency_keys')
-      .where((eb) =>
-        eb(
-          eb.refTuple('endpoint', 'key'),
-          'in',
-          eb.selectFrom('idempotency_keys').select(['endpoint', 'key']).where('expires_at', '<=', now).limit(limit).$asTuple('endpoint', 'key'),
-        ),
-      )
+      .where('expires_at', '<=', last?.expires_at ?? now)
       .executeTakeFirstOrThrow();
     return Number(numDeletedRows);
   }

@@ -4,6 +4,7 @@ import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import { Settings } from '../../config/settings.js';
+import { amongFound } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { BatchDraft } from './batch-draft.js';
@@ -96,7 +97,7 @@ export class IntakesRepository {
     await this.deleteKeys(seq);
     await this.deleteInParts(async ({ db }) => {
       const part = db.selectFrom('batch_rows').select('position').where('batch_seq', '=', seq).limit(DELETED_AT_ONCE);
-      return db.deleteFrom('batch_rows').where('batch_seq', '=', seq).where('position', 'in', part).executeTakeFirst();
+      return db.deleteFrom('batch_rows').where('batch_seq', '=', seq).where(amongFound(db, 'position', part)).executeTakeFirst();
     });
     await this.unitOfWork.run(({ db }) => db.deleteFrom('batches').where('seq', '=', seq).where('status', '=', 'intake').execute());
   }
@@ -125,7 +126,7 @@ export class IntakesRepository {
   private deleteKeys(seq: number): Promise<void> {
     return this.deleteInParts(({ db }) => {
       const part = db.selectFrom('batch_keys').select('key').where('batch_seq', '=', seq).limit(DELETED_AT_ONCE);
-      return db.deleteFrom('batch_keys').where('batch_seq', '=', seq).where('key', 'in', part).executeTakeFirst();
+      return db.deleteFrom('batch_keys').where('batch_seq', '=', seq).where(amongFound(db, 'key', part)).executeTakeFirst();
     });
   }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Insertable } from 'kysely';
+import { amongFound } from '../../database/dialects/dialect.js';
 import type { ActivityHoursTable } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { moveOn, positionOf } from './fold-position.js';
@@ -30,7 +31,7 @@ export class ActivityFold {
   clear(): Promise<boolean> {
     return this.unitOfWork.run(async (tx) => {
       const folded = tx.db.selectFrom('activity').select('seq').where('seq', '<=', await positionOf(tx, 'activity')).orderBy('seq').limit(STEP);
-      const { numDeletedRows } = await tx.db.deleteFrom('activity').where('seq', 'in', folded).executeTakeFirst();
+      const { numDeletedRows } = await tx.db.deleteFrom('activity').where(amongFound(tx.db, 'seq', folded)).executeTakeFirst();
       return numDeletedRows === BigInt(STEP);
     });
   }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import { newId } from '../../common/ids.js';
+import { amongFound } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert } from '../../database/prepared.js';
 import type { Schema, TimersTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
@@ -30,12 +31,11 @@ export class TimerQueue {
 
   /** For artifacts of this correlation that were to be released later: they trigger nothing any more. */
   async cancelReleases(tx: Transaction, correlationId: string): Promise<void> {
+    const own = tx.db.selectFrom('artifacts').select(sql<string>`cast(seq as text)`.as('subject')).where('correlation_id', '=', correlationId);
     await tx.db
       .deleteFrom('timers')
       .where('kind', '=', 'release')
-      .where('subject', 'in', ({ selectFrom }) =>
-        selectFrom('artifacts').select(sql<string>`cast(seq as text)`.as('subject')).where('correlation_id', '=', correlationId),
-      )
+      .where(amongFound(tx.db, 'subject', own))
       .execute();
   }
 

@@ -1,4 +1,4 @@
-import { type ColumnDefinitionBuilder, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { type ColumnDefinitionBuilder, type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 import type { Schema } from '../schema.js';
 
 /** In what the databases differ, apart from connecting and committing: the one table to read, or to extend. */
@@ -52,6 +52,15 @@ export interface DialectAdapter {
 }
 
 export const dialectOf = (db: Kysely<Schema>): Dialect => (db.getExecutor().adapter as object as DialectAdapter).starlingDialect;
+
+/**
+ * That a column's value is among those that a query finds, which are found first. Without statistics, Postgres may find them anew for
+ * every row that it looks at.
+ */
+export function amongFound(db: Kysely<Schema>, column: string, values: Expression<unknown>): Expression<SqlBool> {
+  const name = sql.ref(column);
+  return dialectOf(db).joinsAsWritten ? sql<SqlBool>`${name} in ${values}` : sql<SqlBool>`${name} = any(array${values})`;
+}
 
 type Locked = { wait: boolean; of?: keyof Schema };
 
