@@ -50,6 +50,6 @@ export default {
   // On two cores Jest would take one, and most of these tests wait for a database or a process.
   maxWorkers: 2,
   // What earlier suites leave in a worker would make each collection of garbage take a second, which some tests measure.
-  workerIdleMemoryLimit: '700MB',
+  workerIdleMemoryLimit: '250MB',
   projects: chosen ? [projects[chosen]] : Object.values(projects),
 };
