@@ -7,6 +7,7 @@ import { preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifact.js';
 import { Backlog } from './backlog.js';
+import { isInState } from './known-state.js';
 import { type ReadyExecution, ReadyExecutions } from './ready-executions.js';
 import { RunningExecutions } from './running-executions.js';
 
@@ -131,7 +132,7 @@ const takeLease = preparedWithList<{ leaseToken: string; owner: string; until: n
     .selectFrom('executions')
     .select('id')
     .where('id', 'in', ids)
-    .where('state', '=', sql.lit('pending' as const))
+    .where(isInState('pending'))
     .where('available_at', 'is', null);
   return db
     .updateTable('executions')

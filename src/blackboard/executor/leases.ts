@@ -6,6 +6,7 @@ import { Settings } from '../../config/settings.js';
 import { locking } from '../../database/dialects/dialect.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
+import { isInState } from './known-state.js';
 import { type EndingExecution, Outcomes } from './outcomes.js';
 import { Workers } from './workers.js';
 
@@ -55,7 +56,7 @@ export class Leases {
       tx.db
         .updateTable('executions')
         .set({ lease_until: until })
-        .where('state', '=', sql.lit('running' as const))
+        .where(isInState('running'))
         .where('lease_owner', '=', owner)
         .where('id', 'in', executionIds)
         .execute(),

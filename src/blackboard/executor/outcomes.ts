@@ -11,6 +11,7 @@ import { Backlog } from './backlog.js';
 import type { ClaimedExecution } from './claims.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlation-tracker.js';
 import { type MatchedArtifact, Publisher } from '../publisher.js';
+import { isInState } from './known-state.js';
 import { nextAttemptAt } from './retry.js';
 import { WorkflowErrors } from '../workflow-errors.js';
 
@@ -137,7 +138,7 @@ const updateHeld = prepared<Change & { id: string; leaseToken: string }, { id: s
     .updateTable('executions')
     .set({ ...places(place, CHANGED), lease_token: null, lease_owner: null, lease_until: null })
     .where('id', '=', place('id'))
-    .where('state', '=', 'running')
+    .where(isInState('running'))
     .where('lease_token', '=', place('leaseToken'))
     .returning('id'),
 );

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import { isInState } from './known-state.js';
 
 /** What is known to run of an agent, on all processes. */
 interface Known {
@@ -39,7 +40,7 @@ export class RunningExecutions {
 }
 
 const findStill = preparedWithList<object, string, { id: string }>((db, _place, ids) =>
-  db.selectFrom('executions').select('id').where('state', '=', sql.lit('running' as const)).where('id', 'in', ids),
+  db.selectFrom('executions').select('id').where('id', 'in', ids).where(isInState('running')),
 );
 
 const findSince = prepared<{ agent: string; claim: number }, Running>((db, place) =>
