@@ -68,8 +68,12 @@ describe('more work than there is room for', () => {
 
   it('waits where max_concurrent_executions run, whatever each agent could take', async () => {
     const ids: string[] = [];
-    for (let n = 0; n < 5; n += 1) ids.push(await board.publish('Wide', {}));
-    await eventually('three run', () => shared.openWide?.length === 3);
+    for (let n = 1; n <= 3; n += 1) {
+      ids.push(await board.publish('Wide', {}));
+      await eventually(`${n} run`, () => shared.openWide?.length === n);
+    }
+    for (let n = 0; n < 2; n += 1) ids.push(await board.publish('Wide', {}));
+    expect(shared.openWide).toHaveLength(3);
     expect(await waiting()).toBe(2);
     shared.openWide[0]!();
     await eventually('a fourth runs', () => shared.openWide.length === 4);
