@@ -62,12 +62,12 @@ export class PostgresUnitOfWork extends UnitOfWork {
     const startedAt = performance.now();
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.runOnce(work, how);
+        const value = await this.runOnce(work, how);
+        this.telemetry.transactionEnded(performance.now() - startedAt);
+        return value;
       } catch (error) {
         if (!(wasGivenUp(error) || isOutdated(error)) || tries === MOST_TRIES) throw asDomainError(error);
         await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_PAUSE_MS));
-      } finally {
-        this.telemetry.transactionEnded(performance.now() - startedAt);
       }
     }
   }
@@ -107,8 +107,6 @@ export class PostgresUnitOfWork extends UnitOfWork {
     if (!connection) {
       connection = new TransactionConnection(client);
       this.connections.set(client, connection);
-      // One that breaks while a transaction has it says so by an event too; the transaction's own query says why.
-      client.on('error', () => undefined);
     }
     return connection;
   }
