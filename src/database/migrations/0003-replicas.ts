@@ -10,6 +10,8 @@ export const replicas: NumberedMigration = {
     // How many of an agent run, on all of them: claims are numbered, so that those that have ended need not be passed.
     await db.schema.alterTable('executions').addColumn('claim', 'bigint').execute();
     if (dialect.name === 'postgres') await sql`create sequence execution_claims`.execute(db);
+    // The only index over what runs: to Postgres' planner two of them look alike, and it would take the one that passes all that has ended.
+    await db.schema.dropIndex('executions_running').execute();
     await db.schema
       .createIndex('executions_running_by_agent')
       .on('executions')
