@@ -114,7 +114,7 @@ type EndState = Exclude<TrackedCorrelation['state'], 'active'>;
 export const endState = (counts: Pick<TrackedCorrelation, 'error_count' | 'output_count'>): 'completed' | 'failed' =>
   counts.error_count > 0 && counts.output_count === 0 ? 'failed' : 'completed';
 
-const REOPENED = { state: 'active', settled_at: null, opening_executions: 0, limited_agents: '[]' } as const;
+const REOPENED = { state: 'active', settled_at: null, opening_executions: 0, limited_agents: '[]', deadline_at: null } as const;
 
 const NEW_CORRELATION = {
   ...REOPENED,
@@ -136,6 +136,7 @@ const CHANGEABLE = [
   'output_count',
   'opening_executions',
   'limited_agents',
+  'deadline_at',
   'last_activity_at',
   'settled_at',
 ] as const;

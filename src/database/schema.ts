@@ -12,6 +12,8 @@ export interface Schema {
   correlations: CorrelationsTable;
   executions: ExecutionsTable;
   execution_inputs: ExecutionInputsTable;
+  execution_attempts: ExecutionAttemptsTable;
+  agent_pauses: AgentPausesTable;
   consumptions: ConsumptionsTable;
   activity: ActivityTable;
   activity_hours: ActivityHoursTable;
@@ -91,6 +93,8 @@ export interface CorrelationsTable {
   opening_executions: number;
   /** JSON list of the agents whose limit was reported in this opening. */
   limited_agents: string;
+  /** When this opening is cancelled, if it is still active then (epoch ms); null for never. */
+  deadline_at: number | null;
   started_at: number;
   last_activity_at: number;
   settled_at: number | null;
@@ -109,8 +113,12 @@ export interface ExecutionsTable {
   direct: number;
   /** Twice its subscription's, less one in the background. */
   priority: number;
-  /** The attempt that runs or comes next, from 1. */
+  /** The attempt that runs or comes next, from 1 in each round. */
   attempt: number;
+  /** How often it was retried by hand, after it had failed for good. */
+  round: Generated<number>;
+  /** Of this attempt, by its last claim; meant by nothing while it is pending. */
+  attempt_started_at: Generated<number | null>;
   /** The retry timer of a pending one; null where it may be claimed now. */
   available_at: number | null;
   /** Set while running; a new token for every claim, and the guard of the outcome. */
@@ -127,6 +135,25 @@ export interface ExecutionsTable {
   ended_at: number | null;
   error_type: string | null;
   error_message: string | null;
+}
+
+/** An attempt that failed and was followed by another one. The last one's data is with the execution itself. */
+export interface ExecutionAttemptsTable {
+  execution_id: string;
+  /** As `executions.round` at the time. */
+  round: number;
+  attempt: number;
+  /** Null where no engine was started: its agent had been removed. */
+  started_at: number | null;
+  ended_at: number;
+  error_type: string;
+  error_message: string;
+}
+
+/** Agents whose executions wait until they are resumed. */
+export interface AgentPausesTable {
+  agent: string;
+  paused_at: number;
 }
 
 export interface ExecutionInputsTable {

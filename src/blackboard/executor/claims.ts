@@ -144,6 +144,7 @@ const takeLease = preparedWithList<{ leaseToken: string; owner: string; until: n
       lease_until: place('until'),
       // Of its first attempt: a repeated one begins no execution.
       started_at: fn.coalesce(ref('started_at'), place('now')),
+      attempt_started_at: place('now'),
     }))
     .where('id', 'in', locking(db, ready, { wait: false }))
     .returning('id');

@@ -125,7 +125,7 @@ export class Leases {
     const orphans = await locking(tx.db, waiting, { wait: false }).execute();
     for (const orphan of orphans) {
       const leaseToken = newId();
-      await tx.db.updateTable('executions').set({ state: 'running', lease_token: leaseToken }).where('id', '=', orphan.id).execute();
+      await tx.db.updateTable('executions').set({ state: 'running', lease_token: leaseToken, attempt_started_at: null }).where('id', '=', orphan.id).execute();
       await this.outcomes.fail(tx, await ending(tx, { ...orphan, lease_token: leaseToken }), {
         type: 'agent_removed',
         message: `the configuration has no agent ${orphan.agent} any more`,

@@ -4,13 +4,14 @@ import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { linesOf } from '../waiting/lines.js';
 import { places, prepared, preparedInsert } from '../../database/prepared.js';
-import type { ExecutionsTable } from '../../database/schema.js';
+import type { ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
 import { Backlog } from './backlog.js';
 import type { ClaimedExecution } from './claims.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlation-tracker.js';
 import { type MatchedArtifact, Publisher } from '../publisher.js';
+import { recordFailedAttempt } from './failed-attempts.js';
 import { isInState } from './known-state.js';
 import { nextAttemptAt } from './retry.js';
 import { WorkflowErrors } from '../workflow-errors.js';
@@ -68,7 +69,16 @@ export class Outcomes {
       if (!retry || execution.attempt >= retry.attempts) return this.fail(tx, execution, failure);
       const availableAt = nextAttemptAt(retry, execution.attempt, this.clock.now(), Math.random());
       const again = { state: 'pending', attempt: execution.attempt + 1, availableAt } as const;
-      if (!(await letGo(tx, execution, again))) return 'discarded';
+      const held = await letGo(tx, execution, again);
+      if (!held) return 'discarded';
+      await recordFailedAttempt(tx, {
+        execution_id: execution.id,
+        attempt: execution.attempt,
+        ...held,
+        ended_at: this.clock.now(),
+        error_type: failure.type,
+        error_message: failure.message,
+      });
       this.backlog.changed(tx, 1);
       tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));
       return 'retried';
@@ -112,9 +122,11 @@ const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'error_type', '
 
 type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]>;
 
-/** Gives up the lease, if it is still held: the guard of every outcome. */
-async function letGo(tx: Transaction, { id, leaseToken, attempt }: EndingExecution, next: NextState): Promise<boolean> {
-  const updated = await updateHeld(tx.db, {
+type Held = Pick<Selectable<ExecutionAttemptsTable>, 'round' | 'started_at'>;
+
+/** Gives up the lease, if it is still held: the guard of every outcome. Nothing where it is not. */
+async function letGo(tx: Transaction, { id, leaseToken, attempt }: EndingExecution, next: NextState): Promise<Held | undefined> {
+  const [held] = await updateHeld(tx.db, {
     id,
     leaseToken,
     state: next.state,
@@ -124,23 +136,23 @@ async function letGo(tx: Transaction, { id, leaseToken, attempt }: EndingExecuti
     error_type: next.state === 'failed' ? next.failure.type : null,
     error_message: next.state === 'failed' ? next.failure.message : null,
   });
-  return updated.length > 0;
+  return held;
 }
 
 /** The same with a hold on the correlation, taken before: in this order cancelling takes them too. */
 async function letGoWith(changes: CorrelationChanges, tx: Transaction, execution: EndingExecution, next: NextState): Promise<boolean> {
   const [, held] = await Promise.all([changes.get(execution.correlationId), letGo(tx, execution, next)]);
-  return held;
+  return held !== undefined;
 }
 
-const updateHeld = prepared<Change & { id: string; leaseToken: string }, { id: string }>((db, place) =>
+const updateHeld = prepared<Change & { id: string; leaseToken: string }, Held>((db, place) =>
   db
     .updateTable('executions')
     .set({ ...places(place, CHANGED), lease_token: null, lease_owner: null, lease_until: null })
     .where('id', '=', place('id'))
     .where(isInState('running'))
     .where('lease_token', '=', place('leaseToken'))
-    .returning('id'),
+    .returning(['round', 'attempt_started_at as started_at']),
 );
 
 async function consume(tx: Transaction, { id, agent, inputs }: EndingExecution, now: number): Promise<void> {

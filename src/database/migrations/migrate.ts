@@ -8,11 +8,12 @@ import { StartError } from '../start-error.js';
 import { blackboard } from './0001-blackboard.js';
 import { replicas } from './0003-replicas.js';
 import { runsAndBatches } from './0002-runs-and-batches.js';
+import { takingPart } from './0005-taking-part.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
 
-export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas];
+export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas, takingPart];
 
 /**
  * Brings the schema up to this program, under Kysely's migration lock and in one transaction; returns the names of the
