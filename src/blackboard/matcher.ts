@@ -12,7 +12,7 @@ export type Verdict =
   | { kind: Refusal; subscription: Subscription }
   | { kind: 'where_error' | 'key_error'; subscription: Subscription; message: string };
 
-export type Refusal = 'producer' | 'tag' | 'visibility' | 'own_output' | 'where_false' | 'key_null';
+export type Refusal = 'type' | 'producer' | 'tag' | 'visibility' | 'own_output' | 'where_false' | 'key_null';
 
 export type Triggered = Extract<Verdict, { kind: 'triggered' }>;
 
@@ -26,7 +26,8 @@ export interface Matchable {
 /** Why a subscription refuses an artifact before any expression is asked; null where it does not. */
 export function refusal(subscription: Subscription, matchable: Matchable, catalog: Catalog, now: number): Refusal | null {
   const { artifact, visibility, createdAt } = matchable;
-  const { fromAgents, tags } = subscription;
+  const { types, fromAgents, tags } = subscription;
+  if (!types.includes(artifact.type)) return 'type';
   if (artifact.produced_by === subscription.agent && !subscription.allowSelf) return 'own_output';
   if (fromAgents.length > 0 && !fromAgents.includes(artifact.produced_by)) return 'producer';
   if (tags.length > 0 && !tags.some((tag) => artifact.tags.includes(tag))) return 'tag';

@@ -24,10 +24,17 @@ export class Matching {
 
   /** The subscriptions that `matchable` triggers now, in the order of the configuration. */
   async triggered(matchable: Matchable): Promise<Triggered[]> {
-    const verdicts = await Promise.all(
-      this.catalog.subscriptionsTo(matchable.artifact.type).map((subscription) => this.verdictOf(subscription, matchable)),
-    );
+    const verdicts = await this.verdicts(matchable, this.catalog.subscriptionsTo(matchable.artifact.type), this.clock.now());
+    for (const verdict of verdicts) {
+      if (verdict.kind === 'where_error') this.report(verdict.subscription, 'where', verdict.message);
+      if (verdict.kind === 'key_error') this.report(verdict.subscription, 'join.by', verdict.message);
+    }
     return verdicts.filter((candidate): candidate is Triggered => candidate.kind === 'triggered');
+  }
+
+  /** What each of these subscriptions makes of it at `now` (epoch ms), in their order. Whoever only asks for reasons leaves no line in the log. */
+  verdicts(matchable: Matchable, subscriptions: readonly Subscription[], now: number): Promise<Verdict[]> {
+    return Promise.all(subscriptions.map((subscription) => this.verdictOf(subscription, matchable, now)));
   }
 
   /** Whether a completed join group passes its subscription's `where`. */
@@ -38,20 +45,17 @@ export class Matching {
     return judged.kind === 'true';
   }
 
-  private async verdictOf(subscription: Subscription, matchable: Matchable): Promise<Verdict> {
-    const refused = refusal(subscription, matchable, this.catalog, this.clock.now());
+  private async verdictOf(subscription: Subscription, matchable: Matchable, now: number): Promise<Verdict> {
+    const refused = refusal(subscription, matchable, this.catalog, now);
     if (refused) return { kind: refused, subscription };
     const where = artifactPredicate(subscription);
     const key = keyExpression(subscription);
-    const result = verdict(
+    return verdict(
       subscription,
       matchable,
       where === null ? null : await this.evaluate(where, [matchable.artifact]),
       key === null ? null : await this.evaluate(key, [matchable.artifact]),
     );
-    if (result.kind === 'where_error') this.report(subscription, 'where', result.message);
-    if (result.kind === 'key_error') this.report(subscription, 'join.by', result.message);
-    return result;
   }
 
   private evaluate(source: string, inputs: AgentArtifact[]): Promise<EvaluationResult> {

@@ -106,6 +106,11 @@ export interface ExecutionsTable {
   seq: Generated<number>;
   id: string;
   agent: string;
+  /**
+   * Place of the subscription in the agent's `consumes`: what triggered it, or what its inputs were fitted to where a caller named
+   * the agent. Null for executions that were made before it was kept.
+   */
+  subscription: Generated<number | null>;
   correlation_id: string;
   opening: number;
   state: ExecutionState;

@@ -53,6 +53,7 @@ export class ExecutionQueue {
       {
         id,
         agent: subscription.agent,
+        subscription: subscription.index,
         correlation_id: execution.correlationId,
         opening,
         state: 'pending',
@@ -114,6 +115,7 @@ export async function artifactIds(tx: Transaction, positions: number[]): Promise
 const insertExecution = preparedInsert('executions', [
   'id',
   'agent',
+  'subscription',
   'correlation_id',
   'opening',
   'state',
