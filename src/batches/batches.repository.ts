@@ -20,7 +20,7 @@ export interface DueRow {
 
 export interface BatchFilter {
   /** On the wire: `starting` are the running ones without a first run. */
-  status: 'starting' | Exclude<BatchState, 'intake'> | null;
+  status: 'starting' | Exclude<BatchState, 'intake' | 'removed'> | null;
   agent: string | null;
   /** Epoch ms, inclusive. */
   from: number | null;
@@ -35,14 +35,14 @@ export type BatchProgress = Pick<BatchRow, 'next_position' | 'running_runs' | 'f
 
 @Injectable()
 export class BatchesRepository {
-  /** A batch that is still being taken in is nobody's business. */
+  /** A batch that is still being taken in is nobody's business, and neither is one that is being deleted. */
   async find(db: Reader, id: string): Promise<BatchRow | undefined> {
-    return db.selectFrom('batches').selectAll().where('id', '=', id).where('status', '<>', 'intake').executeTakeFirst();
+    return db.selectFrom('batches').selectAll().where('id', '=', id).where('status', 'not in', HIDDEN).executeTakeFirst();
   }
 
   /** From here to its end, the transaction holds the batch. */
   async hold(tx: Transaction, id: string): Promise<BatchRow | undefined> {
-    const batch = tx.db.selectFrom('batches').selectAll().where('id', '=', id).where('status', '<>', 'intake');
+    const batch = tx.db.selectFrom('batches').selectAll().where('id', '=', id).where('status', 'not in', HIDDEN);
     return locking(tx.db, batch, { wait: true }).executeTakeFirst();
   }
 
@@ -82,7 +82,7 @@ export class BatchesRepository {
     return row?.seq;
   }
 
-  async end(tx: Transaction, seq: number, status: Exclude<BatchState, 'intake' | 'running'>, endedAt: number, error: string | null): Promise<void> {
+  async end(tx: Transaction, seq: number, status: Exclude<BatchState, 'intake' | 'running' | 'removed'>, endedAt: number, error: string | null): Promise<void> {
     const cancelled = status === 'cancelled' ? { was_cancelled: 1 } : {};
     await tx.db.updateTable('batches').set({ status, ended_at: endedAt, error, ...cancelled }).where('seq', '=', seq).execute();
   }
@@ -109,7 +109,7 @@ export class BatchesRepository {
 
   /** Newest first; one more than the page holds where there are more. */
   list(db: Reader, { status, agent, from, to }: BatchFilter, { limit, offset }: { limit: number; offset: number }): Promise<BatchRow[]> {
-    let query = db.selectFrom('batches').selectAll().where('status', '<>', 'intake').limit(limit + 1).offset(offset);
+    let query = db.selectFrom('batches').selectAll().where('status', 'not in', HIDDEN).limit(limit + 1).offset(offset);
     // Where nothing but a time is asked for, the index over it leads there; else a page far back would read all before it.
     if (status === null && agent === null) query = query.orderBy('created_at', 'desc');
     query = query.orderBy('seq', 'desc');
@@ -122,6 +122,8 @@ export class BatchesRepository {
     return query.execute();
   }
 }
+
+const HIDDEN = ['intake', 'removed'] as const;
 
 const findRunning = prepared<{ seq: number }, RunningBatch>((db, place) => {
   const batch = db

@@ -8,6 +8,7 @@ export interface Schema {
   artifacts: ArtifactsTable;
   artifact_tags: ArtifactTagsTable;
   artifact_counts: ArtifactCountsTable;
+  artifact_deletions: ArtifactDeletionsTable;
   folds: FoldsTable;
   correlations: CorrelationsTable;
   executions: ExecutionsTable;
@@ -20,6 +21,7 @@ export interface Schema {
   join_groups: JoinGroupsTable;
   join_arrivals: JoinArrivalsTable;
   timers: TimersTable;
+  turns: TurnsTable;
   runs: RunsTable;
   batches: BatchesTable;
   batch_rows: BatchRowsTable;
@@ -67,6 +69,14 @@ export interface ArtifactCountsTable {
   latest_created_at: number;
 }
 
+/** What retention has deleted of each type. Written with the deletion, so that `count` and what is still there always add up. */
+export interface ArtifactDeletionsTable {
+  type: string;
+  /** The highest position that was deleted. */
+  up_to_seq: number;
+  count: number;
+}
+
 export interface FoldsTable {
   name: string;
   up_to_seq: number;
@@ -85,8 +95,12 @@ export interface CorrelationsTable {
   opening: number;
   /** Executions, timed groups, undecided joins and releases that keep it open. */
   pending: number;
+  /** All that were ever published into it. */
   artifact_count: number;
   error_count: number;
+  /** How many of these retention has deleted. */
+  deleted_artifacts: Generated<number>;
+  deleted_errors: Generated<number>;
   /** Artifacts that agents produced, errors apart: what tells completed from failed. */
   output_count: number;
   /** Executions created in this opening; the cascade limit looks closer only where this passes it. */
@@ -238,6 +252,13 @@ export interface TimersTable {
   subject: string;
 }
 
+/** Scheduled work that one process at a time does: whose turn it is, is decided by a conditional update. */
+export interface TurnsTable {
+  name: string;
+  /** Epoch ms; moved on by whoever takes the turn, and while it works. */
+  due_at: number;
+}
+
 /** `starting` is no state of its own here: a run whose execution was not claimed yet. */
 export type RunState = 'running' | 'completed' | 'failed' | 'cancelled';
 
@@ -260,8 +281,11 @@ export interface RunsTable {
   error: string | null;
 }
 
-/** `intake`: its rows are still being read, and nobody is told of it. `starting` is a running one without a first run. */
-export type BatchState = 'intake' | 'running' | 'completed' | 'failed' | 'cancelled';
+/**
+ * `intake`: its rows are still being read, and nobody is told of it. `removed`: they are being deleted, and nobody is told of it any
+ * more. `starting` is a running one without a first run.
+ */
+export type BatchState = 'intake' | 'running' | 'completed' | 'failed' | 'cancelled' | 'removed';
 
 export interface BatchesTable {
   seq: Generated<number>;
