@@ -60,11 +60,12 @@ export interface Core {
   blackboard: Blackboard;
   unitOfWork: UnitOfWork;
   signals: Signals;
+  databaseUrl: string;
   close(): Promise<void>;
 }
 
 /** The core alone, on a database of its own, with engines given as functions: everything else is what the program runs. */
-export async function startCore(catalog: Catalog, engines: Record<string, PreparedEngine>, overrides: Partial<Settings> = {}): Promise<Core> {
+export async function startCore(catalog: Catalog, engines: Record<string, PreparedEngine>, overrides: Partial<Settings> = {}, clock: Clock = new SystemClock()): Promise<Core> {
   const folder = await mkdtemp(join(tmpdir(), 'starling-core-'));
   const database = await databaseOf(folder);
   const settings = Object.assign(new Settings(), {
@@ -82,7 +83,7 @@ export async function startCore(catalog: Catalog, engines: Record<string, Prepar
     providers: [
       { provide: Settings, useValue: settings },
       { provide: Catalog, useValue: catalog },
-      { provide: Clock, useValue: new SystemClock() },
+      { provide: Clock, useValue: clock },
       { provide: Lifecycle, useValue: new Lifecycle() },
       { provide: Role, useValue: new Role() },
       { provide: Telemetry, useClass: SilentTelemetry },
@@ -104,6 +105,7 @@ export async function startCore(catalog: Catalog, engines: Record<string, Prepar
     blackboard: context.get(Blackboard),
     unitOfWork: context.get(UnitOfWork, { strict: false }),
     signals: context.get(Signals, { strict: false }),
+    databaseUrl: database.url,
     async close() {
       await context.close();
       await database.drop();

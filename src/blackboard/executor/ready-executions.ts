@@ -34,6 +34,8 @@ interface Frontier {
   readonly upTo: Map<number, number>;
   /** When the whole line is looked at again (epoch ms). */
   wholeAt: number;
+  /** The last look at the whole found as many as it asked for: of an earlier configuration's priorities there may be others. */
+  sawNotAll: boolean;
 }
 
 const WHOLE_EVERY_MS = 30_000;
@@ -85,16 +87,31 @@ export class ReadyExecutions {
     const frontier = this.frontierOf(agent);
     const isWhole = this.unitOfWork.dialect.exclusive || this.isDue(frontier);
     const ready = await (isWhole ? findAll(tx.db, { agent, limit }) : this.findBehind(tx, agent, frontier, limit));
+    const isFull = ready.length === limit;
+    const mustLookAgain = !isWhole && !isFull && frontier.sawNotAll;
     return {
       agent,
       ready,
-      isAll: ready.length < limit,
-      take: (taken, nothingLeft) => tx.afterCommit(() => this.move(frontier, taken, nothingLeft, final)),
+      isAll: !isFull && !mustLookAgain,
+      take: (taken, nothingLeft) =>
+        tx.afterCommit(() => {
+          if (isWhole) this.looked(frontier, ready, isFull);
+          if (mustLookAgain) frontier.wholeAt = 0;
+          this.move(frontier, taken, nothingLeft, final);
+        }),
     };
   }
 
+  /** Not again for a while, whatever is left: under a steady load, a line is never seen empty. */
+  private looked(frontier: Frontier, ready: readonly ReadyExecution[], isFull: boolean): void {
+    frontier.wholeAt = this.clock.now() + WHOLE_EVERY_MS;
+    frontier.sawNotAll = isFull;
+    for (const { priority } of ready) if (!frontier.upTo.has(priority)) frontier.upTo.set(priority, 0);
+  }
+
   private async findBehind(tx: Transaction, agent: string, { upTo }: Frontier, limit: number): Promise<ReadyExecution[]> {
-    const found = this.prioritiesOf(agent).map((priority) => findFrom(tx.db, { agent, priority, from: upTo.get(priority) ?? 0, limit }));
+    const highestFirst = [...upTo].sort(([one], [other]) => other - one);
+    const found = highestFirst.map(([priority, from]) => findFrom(tx.db, { agent, priority, from, limit }));
     return (await Promise.all(found)).flat().slice(0, limit);
   }
 
@@ -102,7 +119,6 @@ export class ReadyExecutions {
   private move(frontier: Frontier, taken: readonly ReadyExecution[], nothingLeft: boolean, final: number): void {
     const last = taken.at(-1);
     if (!last && !nothingLeft) return;
-    if (nothingLeft && this.isDue(frontier)) frontier.wholeAt = this.clock.now() + WHOLE_EVERY_MS;
     for (const [priority, place] of frontier.upTo) {
       if (!nothingLeft && priority < last!.priority) continue;
       const next = nothingLeft || priority > last!.priority ? final : Math.min(last!.seq, final);
@@ -117,16 +133,15 @@ export class ReadyExecutions {
   private frontierOf(agent: string): Frontier {
     let frontier = this.frontiers.get(agent);
     if (!frontier) {
-      frontier = { upTo: new Map(this.prioritiesOf(agent).map((priority) => [priority, 0])), wholeAt: 0 };
+      frontier = { upTo: new Map(this.prioritiesOf(agent).map((priority) => [priority, 0])), wholeAt: 0, sawNotAll: false };
       this.frontiers.set(agent, frontier);
     }
     return frontier;
   }
 
-  /** Those that its subscriptions give, the highest first. Others, of an earlier configuration, come with the look at the whole. */
+  /** Those that its subscriptions give. Others, of an earlier configuration, come with the look at the whole. */
   private prioritiesOf(agent: string): number[] {
-    const given = this.catalog.agent(agent)?.subscriptions.flatMap(({ priority }) => [2 * priority, 2 * priority - 1]) ?? [];
-    return [...new Set(given)].sort((one, other) => other - one);
+    return this.catalog.agent(agent)?.subscriptions.flatMap(({ priority }) => [2 * priority, 2 * priority - 1]) ?? [];
   }
 }
 
