@@ -12,6 +12,7 @@ import { EnginesModule } from './engines/engines.module.js';
 import { HttpMetrics } from './metrics/http-metrics.js';
 import { MetricsRegistry } from './metrics/metrics-registry.js';
 import { PrometheusTelemetry } from './metrics/prometheus-telemetry.js';
+import { Resolver, SystemResolver } from './outbound/resolver.js';
 
 /** What the entry decides and everything else takes by injection. */
 export interface CoreOptions {
@@ -23,13 +24,15 @@ export interface CoreOptions {
   lifecycle?: Lifecycle;
   /** Serves and works where absent. */
   role?: Role;
+  /** How names of outbound URLs become addresses; where absent, as the system does it. */
+  resolver?: Resolver;
 }
 
 /** The one global module: settings, catalog, time, log, telemetry, the process's role and lifecycle, and the agents' engines. */
 @Global()
 @Module({})
 export class CoreModule {
-  static with({ settings, catalog, logger, clock, lifecycle, role }: CoreOptions): DynamicModule {
+  static with({ settings, catalog, logger, clock, lifecycle, role, resolver }: CoreOptions): DynamicModule {
     return {
       module: CoreModule,
       imports: [EnginesModule],
@@ -40,11 +43,12 @@ export class CoreModule {
         { provide: Clock, useValue: clock ?? (isPostgresUrl(settings.databaseUrl) ? new DatabaseClock() : new SystemClock()) },
         { provide: Lifecycle, useValue: lifecycle ?? new Lifecycle() },
         { provide: Role, useValue: role ?? new Role() },
+        { provide: Resolver, useValue: resolver ?? new SystemResolver() },
         { provide: Telemetry, useClass: PrometheusTelemetry },
         { provide: MetricsRegistry, useValue: new MetricsRegistry() },
         HttpMetrics,
       ],
-      exports: [Settings, Catalog, LOGGER, Clock, Lifecycle, Role, Telemetry, MetricsRegistry, EnginesModule],
+      exports: [Settings, Catalog, LOGGER, Clock, Lifecycle, Role, Resolver, Telemetry, MetricsRegistry, EnginesModule],
     };
   }
 }

@@ -7,12 +7,12 @@ const SRC = resolve(import.meta.dirname, '../../src');
 const LAYERS: readonly (readonly string[])[] = [
   ['common'],
   ['config'],
-  ['expressions', 'logging'],
+  ['expressions', 'logging', 'outbound'],
   ['catalog', 'database'],
   ['engines', 'signals'],
   ['blackboard'],
   ['http'],
-  ['artifacts', 'agents', 'correlations', 'idempotency', 'health', 'metrics', 'docs', 'runs', 'batches'],
+  ['artifacts', 'agents', 'correlations', 'idempotency', 'health', 'metrics', 'docs', 'runs', 'batches', 'webhooks'],
   ['entries'],
 ];
 

@@ -1,0 +1,40 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+export interface IpAddress {
+  family: 'ipv4' | 'ipv6';
+  /** Without a zone. */
+  text: string;
+}
+
+/**
+ * The address that a packet to `text` in fact goes to: the IPv4 address where an IPv6 one only wraps it (RFC 4291: mapped and
+ * compatible; RFC 2765: translated; RFC 6052: the well-known prefix of NAT64). Null where it is none.
+ */
+export function ipAddress(text: string): IpAddress | null {
+  if (isIPv4(text)) return { family: 'ipv4', text };
+  const [address = ''] = text.split('%');
+  if (!isIPv6(address)) return null;
+  const groups = groupsOf(address);
+  return isWrapper(groups) ? { family: 'ipv4', text: lastFourBytes(groups) } : { family: 'ipv6', text: address };
+}
+
+function groupsOf(address: string): number[] {
+  // The URL parser writes the last two groups in hexadecimal where they were given as IPv4.
+  const [head = '', tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::');
+  const front = hexGroups(head);
+  if (tail === undefined) return front;
+  const back = hexGroups(tail);
+  return [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back];
+}
+
+const hexGroups = (text: string): number[] => (text === '' ? [] : text.split(':').map((group) => parseInt(group, 16)));
+
+const WRAPPERS = ['0,0,0,0,0,65535', '0,0,0,0,65535,0', `${0x64},${0xff9b},0,0,0,0`];
+
+function isWrapper(groups: readonly number[]): boolean {
+  const prefix = groups.slice(0, 6).join();
+  // Compatible ones; `::` and `::1` are addresses of their own.
+  return WRAPPERS.includes(prefix) || (prefix === '0,0,0,0,0,0' && groups[6] !== 0);
+}
+
+const lastFourBytes = (groups: readonly number[]): string => groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]).join('.');

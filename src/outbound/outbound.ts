@@ -1,0 +1,164 @@
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Agent, type Dispatcher, request } from 'undici';
+import { Clock } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
+import { VERSION } from '../common/version.js';
+import { Settings } from '../config/settings.js';
+import { AddressRules, type UrlGiver } from './address-rules.js';
+import { asOutboundError, OutboundError } from './outbound-error.js';
+import { Resolver } from './resolver.js';
+
+export interface OutboundRequest {
+  headers: Record<string, string>;
+  body: string;
+  /** For everything from the connection to the end of the answer. */
+  timeoutMs: number;
+  /** Gives the request up. */
+  signal?: AbortSignal;
+  by: UrlGiver;
+}
+
+export interface OutboundAnswer {
+  status: number;
+  headers: Dispatcher.ResponseData['headers'];
+  /** The first 64 KiB of it. */
+  text: string;
+  /** False where the answer was longer, or broke off. */
+  isWhole: boolean;
+}
+
+const LONGEST_URL = 2_048;
+const LONGEST_ANSWER_BYTES = 64 * 1_024;
+const LONGEST_HEADERS_BYTES = 16 * 1_024;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+
+/**
+ * The one way out to URLs that somebody gave. Their addresses are checked when they are given and again when they are connected
+ * to, so that a name cannot come to mean another address in between. Redirects are not followed.
+ */
+@Injectable()
+export class Outbound implements OnApplicationShutdown {
+  private readonly rules: AddressRules;
+  // Apart, or a client's request could go over a connection that an operator's URL has opened.
+  private readonly agents: Record<UrlGiver, Agent>;
+
+  constructor(
+    settings: Settings,
+    private readonly clock: Clock,
+    private readonly resolver: Resolver,
+  ) {
+    this.rules = new AddressRules(settings.outboundAllow);
+    this.agents = { client: this.agentFor('client'), operator: this.agentFor('operator') };
+  }
+
+  /** DomainError `invalid` where no request may go to this URL, in a sentence that begins with `name`. */
+  check(url: string, by: UrlGiver, name: string): void {
+    const problem = this.problem(url, by);
+    if (problem !== null) throw new DomainError('invalid', `${name}: must ${problem}`);
+  }
+
+  /** Resolves with whatever answer comes, rejects with an OutboundError where none does. */
+  async post(url: string, { headers, body, timeoutMs, signal, by }: OutboundRequest): Promise<OutboundAnswer> {
+    // Connections to literal addresses ask for no lookup.
+    const problem = this.problem(url, by);
+    if (problem !== null) throw new OutboundError(`the URL must ${problem}`, true);
+    const { host } = new URL(url);
+    const deadline = new AbortController();
+    const timeout = new OutboundError(`${host}: no answer within ${timeoutMs} ms`);
+    const cancel = this.clock.at(this.clock.now() + timeoutMs, () => deadline.abort(timeout));
+    try {
+      const answer = await request(url, {
+        method: 'POST',
+        headers: { 'user-agent': `starling/${VERSION}`, ...headers },
+        body,
+        dispatcher: this.agents[by],
+        signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
+      });
+      return { status: answer.statusCode, headers: answer.headers, ...(await firstOf(answer.body)) };
+    } catch (error) {
+      throw asOutboundError(error, host);
+    } finally {
+      cancel();
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all(Object.values(this.agents).map((agent) => agent.destroy()));
+  }
+
+  /** Completes "must ..."; null where nothing is wrong as far as the URL itself shows. */
+  private problem(text: string, by: UrlGiver): string | null {
+    if (text.length > LONGEST_URL) return `have at most ${LONGEST_URL} characters`;
+    if (!URL.canParse(text)) return 'be a URL such as https://example.com/hook';
+    const { protocol, username, password, port, hostname } = new URL(text);
+    if (protocol !== 'http:' && protocol !== 'https:') return 'begin with http:// or https://';
+    if (username || password) return 'hold no user and no password';
+    if (port === '0') return 'have a port other than 0';
+    return this.hostProblem(hostname, by);
+  }
+
+  // The URL parser has turned decimal, octal, hexadecimal and shortened IPv4 addresses into the dotted form.
+  private hostProblem(hostname: string, by: UrlGiver): string | null {
+    if (isLocalhost(hostname)) {
+      const refusals = ['127.0.0.1', '::1'].map((address) => this.rules.refusal(address, by));
+      return refusals.includes(null) ? null : refusals[0]!.replace('127.0.0.1', 'localhost');
+    }
+    if (hostname.startsWith('[')) return this.rules.refusal(hostname.slice(1, -1), by);
+    return /^[\d.]+$/.test(hostname) ? this.rules.refusal(hostname, by) : null;
+  }
+
+  private agentFor(by: UrlGiver): Agent {
+    return new Agent({
+      allowH2: false,
+      maxHeaderSize: LONGEST_HEADERS_BYTES,
+      // The caller's time limit is the one that counts.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: {
+        timeout: CONNECT_TIMEOUT_MS,
+        lookup: (name: string, options: LookupOptions, callback: LookupCallback) => {
+          this.addressesOf(name, by).then(
+            (addresses) => (options.all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family)),
+            (error: Error) => callback(error, []),
+          );
+        },
+      },
+    });
+  }
+
+  private async addressesOf(name: string, by: UrlGiver): Promise<LookupAddress[]> {
+    const addresses = await this.resolver.resolve(name);
+    const refusals = addresses.map(({ address }) => this.rules.refusal(address, by));
+    const reachable = addresses.filter((_, index) => refusals[index] === null);
+    const refusal = refusals.find((found) => found !== null);
+    // One bad address condemns a name. Only localhost has two by nature, of which an operator may have allowed one.
+    if (refusal && (reachable.length === 0 || !isLocalhost(name))) throw new OutboundError(`${name} must ${refusal}`, true);
+    if (reachable.length === 0) throw new OutboundError(`${name} has no address`);
+    return reachable;
+  }
+}
+
+const isLocalhost = (name: string): boolean => /(^|\.)localhost\.?$/i.test(name);
+
+// A receiver that has answered with a status is not asked again because the rest of its answer did not come.
+async function firstOf(body: AsyncIterable<Buffer>): Promise<{ text: string; isWhole: boolean }> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let isWhole = true;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk.subarray(0, LONGEST_ANSWER_BYTES - length));
+      length += chunk.length;
+      if (length > LONGEST_ANSWER_BYTES) {
+        isWhole = false;
+        break;
+      }
+    }
+  } catch {
+    isWhole = false;
+  }
+  return { text: Buffer.concat(chunks).toString('utf8'), isWhole };
+}

@@ -1,0 +1,200 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { SystemClock } from '../../src/common/clock.js';
+import { Settings } from '../../src/config/settings.js';
+import type { UrlGiver } from '../../src/outbound/address-rules.js';
+import { Outbound, type OutboundRequest } from '../../src/outbound/outbound.js';
+import { Resolver, SystemResolver } from '../../src/outbound/resolver.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { REFUSED_URLS } from './refused-urls.js';
+
+const METADATA = ['http://169.254.169.254/', 'http://[fd00:ec2::254]/', 'http://[::ffff:169.254.169.254]/', 'http://[fe80::1]/', 'http://2852039166/', 'http://0.0.0.0/', 'http://[64:ff9b::a9fe:a9fe]/'];
+
+/** Answers each name with the next of its lists of addresses; the last one stays. */
+class ScriptedResolver extends Resolver {
+  readonly asked: string[] = [];
+
+  constructor(private readonly script: Record<string, string[][]>) {
+    super();
+  }
+
+  async resolve(name: string) {
+    this.asked.push(name);
+    const answers = this.script[name]!;
+    const addresses = answers.length > 1 ? answers.shift()! : answers[0]!;
+    return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  }
+}
+
+// The client and the servers that it calls are real; names are resolved by a script where a test says so.
+describe('outbound requests', () => {
+  const open: { outbounds: Outbound[]; servers: Server[] } = { outbounds: [], servers: [] };
+
+  afterEach(async () => {
+    await Promise.all(open.outbounds.splice(0).map((outbound) => outbound.onApplicationShutdown()));
+    for (const server of open.servers.splice(0)) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  function outboundWith({ allow = [], resolver = new SystemResolver(), clock = new SystemClock() }: { allow?: string[]; resolver?: Resolver; clock?: SystemClock | ManualClock } = {}): Outbound {
+    const outbound = new Outbound(Object.assign(new Settings(), { outboundAllow: allow }), clock, resolver);
+    open.outbounds.push(outbound);
+    return outbound;
+  }
+
+  async function listen(answer: RequestListener): Promise<{ port: number; requests: IncomingMessage[] }> {
+    const requests: IncomingMessage[] = [];
+    const server = createServer((request, response) => {
+      requests.push(request);
+      answer(request, response);
+    });
+    open.servers.push(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return { port: (server.address() as AddressInfo).port, requests };
+  }
+
+  const sending = (by: UrlGiver, parts: Partial<OutboundRequest> = {}): OutboundRequest => ({
+    headers: { 'content-type': 'application/json' },
+    body: '{"text":"größer"}',
+    timeoutMs: 5_000,
+    by,
+    ...parts,
+  });
+
+  describe.each(Object.entries(REFUSED_URLS))('to %s', (_kind, urls) => {
+    test.each(urls)("are refused when a client's URL says so: %s", async (url) => {
+      const outbound = outboundWith();
+      expect(() => outbound.check(url, 'client', 'webhook.url')).toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringMatching(/^webhook\.url: must \S/) }));
+      await expect(outbound.post(url, sending('client'))).rejects.toMatchObject({ name: 'OutboundError', isRefused: true });
+    });
+  });
+
+  test.each(['http://example.com/', 'https://example.com:8443/hook?a=b#c', 'http://93.184.215.14/', 'http://[2606:4700::1111]/', 'http://172.32.0.1/', 'http://[::ffff:8.8.8.8]/', 'http://[64:ff9b::808:808]/', 'http://localhost.example.com/', 'https://bücher.example/'])(
+    'may go where the public is: %s',
+    (url) => expect(() => outboundWith().check(url, 'client', 'url')).not.toThrow(),
+  );
+
+  test.each(['http://127.0.0.1/', 'http://localhost/', 'http://10.1.2.3/', 'http://[fd12::1]/', 'http://[::1]/', 'http://100.64.0.1/'])('may go to the inside where the operator says so: %s', (url) =>
+    expect(() => outboundWith().check(url, 'operator', 'url')).not.toThrow(),
+  );
+
+  test.each(METADATA)('go to a metadata service for nobody, whatever is allowed: %s', async (url) => {
+    const outbound = outboundWith({ allow: ['0.0.0.0/0', '::/0'] });
+    for (const by of ['client', 'operator'] as const) {
+      expect(() => outbound.check(url, by, 'url')).toThrow(/^url: must not point to .*: link-local, metadata and unusable addresses are never called$/);
+      await expect(outbound.post(url, sending(by))).rejects.toMatchObject({ isRefused: true });
+    }
+  });
+
+  it('reach what outbound_allow lists, and nothing beside it', async () => {
+    const { port, requests } = await listen((_request, response) => response.end('thanks'));
+    const outbound = outboundWith({ allow: ['127.0.0.0/8'] });
+    for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]']) {
+      expect(() => outbound.check(`http://${host}:${port}/`, 'client', 'url')).not.toThrow();
+      expect(await outbound.post(`http://${host}:${port}/`, sending('client'))).toMatchObject({ status: 200, text: 'thanks', isWhole: true });
+    }
+    expect(requests).toHaveLength(3);
+    expect(() => outbound.check('http://10.0.0.1/', 'client', 'url')).toThrow('url: must point to a public address, not to 10.0.0.1; the operator of this service can allow that with outbound_allow');
+  });
+
+  it('are refused when a name means an inner address only by the time of connecting', async () => {
+    const { port, requests } = await listen((_request, response) => response.end());
+    const resolver = new ScriptedResolver({ 'rebind.example': [['93.184.215.14'], ['127.0.0.1']] });
+    expect(await resolver.resolve('rebind.example')).toEqual([{ address: '93.184.215.14', family: 4 }]);
+    await expect(outboundWith({ resolver }).post(`http://rebind.example:${port}/`, sending('client'))).rejects.toMatchObject({
+      isRefused: true,
+      message: 'rebind.example must point to a public address, not to 127.0.0.1; the operator of this service can allow that with outbound_allow',
+    });
+    expect([resolver.asked.length, requests.length]).toEqual([2, 0]);
+  });
+
+  test.each([[['127.0.0.1']], [['::1']], [['93.184.215.14', '127.0.0.1']], [['::ffff:169.254.169.254']], [['fe80::1%eth0']], [['64:ff9b::a00:1']]])('are refused where a name means %j', async (addresses) => {
+    const { port, requests } = await listen((_request, response) => response.end());
+    const resolver = new ScriptedResolver({ 'inner.example': [addresses] });
+    await expect(outboundWith({ resolver }).post(`http://inner.example:${port}/`, sending('client'))).rejects.toMatchObject({ isRefused: true });
+    expect(requests).toHaveLength(0);
+  });
+
+  it('of a client never use the connection that one of the operator has opened', async () => {
+    const { port, requests } = await listen((_request, response) => response.end());
+    const outbound = outboundWith({ resolver: new ScriptedResolver({ 'inner.example': [['127.0.0.1']] }) });
+    const url = `http://inner.example:${port}/`;
+    expect(await outbound.post(url, sending('operator'))).toMatchObject({ status: 200 });
+    expect(requests[0]!.socket.destroyed).toBe(false);
+    await expect(outbound.post(url, sending('client'))).rejects.toMatchObject({ isRefused: true });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('do not follow redirects', async () => {
+    const inner = await listen((_request, response) => response.end('secret'));
+    const { port } = await listen((_request, response) => response.writeHead(307, { location: `http://127.0.0.1:${inner.port}/` }).end());
+    expect(await outboundWith().post(`http://127.0.0.1:${port}/`, sending('operator'))).toMatchObject({ status: 307, text: '' });
+    expect(inner.requests).toHaveLength(0);
+  });
+
+  it('carry body and headers as they were given, and the name of this program', async () => {
+    let received = '';
+    const { port, requests } = await listen((request, response) => void text(request).then((body) => ((received = body), response.writeHead(410, { 'retry-after': '7' }).end('gone'))));
+    const answer = await outboundWith().post(`http://127.0.0.1:${port}/hook?a=b`, sending('operator', { headers: { 'webhook-id': 'x' } }));
+    expect([received, requests[0]!.url, requests[0]!.method]).toEqual(['{"text":"größer"}', '/hook?a=b', 'POST']);
+    expect(requests[0]!.headers).toMatchObject({ 'webhook-id': 'x', 'user-agent': expect.stringMatching(/^starling\/\d/) });
+    expect(answer).toMatchObject({ status: 410, text: 'gone', headers: { 'retry-after': '7' } });
+  });
+
+  it('read 64 KiB of an answer, and hang up on the rest', async () => {
+    const { port, requests } = await listen((_request, response) => {
+      const write = (): void => void (response.destroyed || (response.write('x'.repeat(10_000)), setImmediate(write)));
+      write();
+    });
+    const { status, text: read, isWhole } = await outboundWith().post(`http://127.0.0.1:${port}/`, sending('operator'));
+    expect([status, read.length, isWhole]).toEqual([200, 65_536, false]);
+    await eventually('the connection is closed', () => Promise.resolve(requests[0]!.socket.destroyed));
+  });
+
+  it('give up at their time limit, and keep the status of an answer that goes on beyond it', async () => {
+    const clock = new ManualClock();
+    const { port, requests } = await listen((request, response) => {
+      if (request.url === '/slow') response.writeHead(202).write('thanks, and');
+    });
+    const outbound = outboundWith({ clock });
+    const silent = outbound.post(`http://127.0.0.1:${port}/silent`, sending('operator'));
+    const slow = outbound.post(`http://127.0.0.1:${port}/slow`, sending('operator'));
+    await eventually('both are asked', () => Promise.resolve(requests.length === 2));
+    clock.advance(4_999);
+    expect(await Promise.race([silent, slow, new Promise((resolve) => setImmediate(resolve, 'open'))])).toBe('open');
+    clock.advance(1);
+    await expect(silent).rejects.toMatchObject({ isRefused: false, message: `127.0.0.1:${port}: no answer within 5000 ms` });
+    expect(await slow).toMatchObject({ status: 202, isWhole: false });
+  });
+
+  it('end when their caller gives them up', async () => {
+    const { port, requests } = await listen(() => undefined);
+    const given = new AbortController();
+    const sent = outboundWith().post(`http://127.0.0.1:${port}/`, sending('operator', { signal: given.signal }));
+    await eventually('it is asked', () => Promise.resolve(requests.length === 1));
+    given.abort();
+    await expect(sent).rejects.toMatchObject({ name: 'OutboundError', isRefused: false });
+  });
+
+  it('say in plain words why there is no answer, without the path', async () => {
+    const broken = createTcpServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))).listen(0, '127.0.0.1');
+    const closing = createTcpServer((socket) => socket.once('data', () => socket.destroy())).listen(0, '127.0.0.1');
+    await Promise.all([once(broken, 'listening'), once(closing, 'listening')]);
+    const free = (broken.address() as AddressInfo).port;
+    const resolver = new ScriptedResolver({ 'none.example': [[]] });
+    const outbound = outboundWith({ resolver });
+    const whyNot = (url: string): Promise<string> => outbound.post(`${url}/token`, sending('operator')).then(() => 'an answer', (error: Error) => error.message);
+    expect(await whyNot(`http://127.0.0.1:${free}`)).toBe(`127.0.0.1:${free}: its answer is no HTTP`);
+    expect(await whyNot(`http://127.0.0.1:${(closing.address() as AddressInfo).port}`)).toMatch(/: the connection was closed before an answer came$/);
+    expect(await whyNot('http://none.example')).toBe('none.example has no address');
+    broken.close();
+    closing.close();
+    await once(broken, 'close');
+    expect(await whyNot(`http://127.0.0.1:${free}`)).toBe(`127.0.0.1:${free}: the connection was refused`);
+  });
+});
