@@ -27,6 +27,10 @@ export interface Schema {
   batch_rows: BatchRowsTable;
   batch_keys: BatchKeysTable;
   idempotency_keys: IdempotencyKeysTable;
+  webhook_targets: WebhookTargetsTable;
+  correlation_targets: CorrelationTargetsTable;
+  deliveries: DeliveriesTable;
+  delivery_attempts: DeliveryAttemptsTable;
   program_versions: ProgramVersionsTable;
   workers: WorkersTable;
 }
@@ -109,6 +113,8 @@ export interface CorrelationsTable {
   limited_agents: string;
   /** When this opening is cancelled, if it is still active then (epoch ms); null for never. */
   deadline_at: number | null;
+  /** How many targets of its own its artifacts are announced to. */
+  webhook_targets: Generated<number>;
   started_at: number;
   last_activity_at: number;
   settled_at: number | null;
@@ -361,6 +367,75 @@ export interface WorkersTable {
   agents: string;
   /** Epoch ms; renewed with its leases. */
   seen_until: number;
+}
+
+/** Where deliveries go; equal ones are one. */
+export interface WebhookTargetsTable {
+  id: string;
+  url: string;
+  /** Of the url: what is known of a receiver's health holds for all its targets. */
+  origin: string;
+  /** Who gave it, and so what addresses it may reach. */
+  by: 'client' | 'operator';
+  /** Sealed JSON list of the secrets that sign; null where it has none, and for the operator's, which the settings hold. */
+  secrets: string | null;
+  /** Equal for equal targets; says nothing about the secrets to whoever has not their key. */
+  fingerprint: string;
+  created_at: number;
+}
+
+/** The targets that a client has named for a correlation. */
+export interface CorrelationTargetsTable {
+  correlation_id: string;
+  target_id: string;
+}
+
+/** `waiting`: something before it in its lane, which is one correlation's deliveries to one target, has not ended. */
+export type DeliveryState = 'waiting' | 'pending' | 'running' | 'delivered' | 'dead';
+
+export interface DeliveriesTable {
+  /** Its place in the lane, too. */
+  seq: Generated<number>;
+  /** Also `webhook-id`, on every try. */
+  id: string;
+  target_id: string;
+  /** Of the target. */
+  origin: string;
+  correlation_id: string;
+  artifact_seq: number;
+  artifact_id: string;
+  /** Of the artifact in its correlation, from 1. */
+  sequence: number;
+  state: DeliveryState;
+  /** The try that runs or comes next, from 1. */
+  attempt: number;
+  /** The retry timer of a pending one; null where it may be claimed now. */
+  available_at: Generated<number | null>;
+  /** As those of executions. */
+  lease_token: Generated<string | null>;
+  lease_owner: Generated<string | null>;
+  lease_until: Generated<number | null>;
+  claim: Generated<number | null>;
+  lost_leases: number;
+  created_at: number;
+  /** Null exactly while it is waiting, pending or running. */
+  ended_at: Generated<number | null>;
+  /** HTTP status of the last try's answer. */
+  last_status: Generated<number | null>;
+  last_error: Generated<string | null>;
+}
+
+export interface DeliveryAttemptsTable {
+  seq: Generated<number>;
+  delivery_id: string;
+  /** From 1; sending again by hand begins anew. */
+  attempt: number;
+  started_at: number;
+  duration_ms: number;
+  /** Null where no answer came. */
+  status: number | null;
+  /** Null where it was delivered. */
+  error: string | null;
 }
 
 export interface ProgramVersionsTable {

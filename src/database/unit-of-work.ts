@@ -27,7 +27,7 @@ export interface Transaction {
 export type Reader = Kysely<Schema>;
 
 /** Tables whose rows get positions, and are read in their order while others write. */
-export type PositionedTable = 'artifacts' | 'executions' | 'activity';
+export type PositionedTable = 'artifacts' | 'executions' | 'activity' | 'deliveries';
 
 export interface TransactionOptions {
   /**

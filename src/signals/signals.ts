@@ -50,6 +50,10 @@ export class Signals {
   readonly timerSet: Topic<number>;
   /** A batch may be moved on, by its position; published after the commit. */
   readonly batchReady: Topic<number>;
+  /** An origin has a delivery to claim; published when a following transaction can see it. */
+  readonly deliveryReady: Topic<string>;
+  /** An origin has a delivery to claim that is not new: sent again by hand, taken over or handed back; published after the commit. */
+  readonly deliveryReturned: Topic<string>;
   /** Wake-ups of other processes may have been lost: whoever waits for one looks now. */
   readonly mayHaveMissed = new Topic<void>();
 
@@ -61,6 +65,8 @@ export class Signals {
     this.retryScheduled = this.share('retry');
     this.timerSet = this.share('timer');
     this.batchReady = this.share('batch');
+    this.deliveryReady = this.share('delivery');
+    this.deliveryReturned = this.share('redelivery');
     broadcast.listen((text) => (text === null ? this.mayHaveMissed.publish() : this.receive(text)));
   }
 

@@ -8,6 +8,7 @@ import { StartError } from '../start-error.js';
 import { blackboard } from './0001-blackboard.js';
 import { replicas } from './0003-replicas.js';
 import { runsAndBatches } from './0002-runs-and-batches.js';
+import { webhooks } from './0004-webhooks.js';
 import { takingPart } from './0005-taking-part.js';
 import { retention } from './0006-retention.js';
 import { reasons } from './0008-reasons.js';
@@ -15,7 +16,7 @@ import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
 
-export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas, takingPart, retention, reasons];
+export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas, webhooks, takingPart, retention, reasons];
 
 /**
  * Brings the schema up to this program, under Kysely's migration lock and in one transaction; returns the names of the
