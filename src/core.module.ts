@@ -13,6 +13,7 @@ import { HttpMetrics } from './metrics/http-metrics.js';
 import { MetricsRegistry } from './metrics/metrics-registry.js';
 import { PrometheusTelemetry } from './metrics/prometheus-telemetry.js';
 import { Resolver, SystemResolver } from './outbound/resolver.js';
+import { NoTracing, Tracing } from './tracing/tracing.js';
 
 /** What the entry decides and everything else takes by injection. */
 export interface CoreOptions {
@@ -26,13 +27,15 @@ export interface CoreOptions {
   role?: Role;
   /** How names of outbound URLs become addresses; where absent, as the system does it. */
   resolver?: Resolver;
+  /** None where absent. */
+  tracing?: Tracing;
 }
 
-/** The one global module: settings, catalog, time, log, telemetry, the process's role and lifecycle, and the agents' engines. */
+/** The one global module: settings, catalog, time, log, telemetry, traces, the process's role and lifecycle, and the agents' engines. */
 @Global()
 @Module({})
 export class CoreModule {
-  static with({ settings, catalog, logger, clock, lifecycle, role, resolver }: CoreOptions): DynamicModule {
+  static with({ settings, catalog, logger, clock, lifecycle, role, resolver, tracing }: CoreOptions): DynamicModule {
     return {
       module: CoreModule,
       imports: [EnginesModule],
@@ -45,10 +48,11 @@ export class CoreModule {
         { provide: Role, useValue: role ?? new Role() },
         { provide: Resolver, useValue: resolver ?? new SystemResolver() },
         { provide: Telemetry, useClass: PrometheusTelemetry },
+        { provide: Tracing, useValue: tracing ?? new NoTracing() },
         { provide: MetricsRegistry, useValue: new MetricsRegistry() },
         HttpMetrics,
       ],
-      exports: [Settings, Catalog, LOGGER, Clock, Lifecycle, Role, Resolver, Telemetry, MetricsRegistry, EnginesModule],
+      exports: [Settings, Catalog, LOGGER, Clock, Lifecycle, Role, Resolver, Telemetry, Tracing, MetricsRegistry, EnginesModule],
     };
   }
 }

@@ -6,6 +6,7 @@ import { ApiDocument } from './docs/api-document.js';
 import { installHttpEdge } from './http/http-edge.js';
 import { NestLogger } from './logging/nest-logger.js';
 import { HttpMetrics } from './metrics/http-metrics.js';
+import { Tracing } from './tracing/tracing.js';
 
 /**
  * The whole application, ready to listen: the database open and migrated, engines prepared, and, where it works, executions of
@@ -22,7 +23,8 @@ export async function createApp(options: AppOptions): Promise<NestExpressApplica
   });
   const metrics = app.get(HttpMetrics, { strict: false });
   const role = app.get(Role, { strict: false });
-  installHttpEdge(app, { settings, role, logger, onEnded: (request) => metrics.requestEnded(request) });
+  const tracing = app.get(Tracing, { strict: false });
+  installHttpEdge(app, { settings, role, logger, tracing, onEnded: (request) => metrics.requestEnded(request) });
   app.get(ApiDocument, { strict: false }).describes(app);
   return app.init();
 }

@@ -6,9 +6,12 @@ import { stopOnSignals } from './cli/graceful-stop.js';
 import { callableUrl, welcome } from './cli/welcome.js';
 import type { Logger } from './common/logger.js';
 import type { Role } from './common/role.js';
+import { readEnvironment } from './config/environment.js';
 import type { Settings } from './config/settings.js';
+import { readTracingSettings } from './config/tracing-settings.js';
 import { createApp } from './create-app.js';
 import { StartError } from './database/start-error.js';
+import { loadTracing } from './tracing/load-tracing.js';
 
 export interface ServerOptions extends Configuration, Pick<AppOptions, 'agents' | 'imports'> {
   logger: Logger;
@@ -20,7 +23,8 @@ export async function startServer(options: ServerOptions): Promise<void> {
   const { settings, catalog, logger, role } = options;
   endOnBugs(logger);
   tellWhatIsMissing(settings, role, logger);
-  const app = await createApp(options);
+  const tracing = await loadTracing(readTracingSettings(readEnvironment()), logger);
+  const app = await createApp({ ...options, tracing });
   stopOnSignals(app, settings.shutdownGraceMs, logger);
   const url = await listen(app, settings);
   logger.info({ url, agents: catalog.agents.length }, role.serves ? 'serving' : 'working');

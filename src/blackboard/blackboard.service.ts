@@ -73,7 +73,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   }
 
   async begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; opening: number }> {
-    const changes = this.tracker.begin(tx, this.clock.now());
+    const changes = this.tracker.begin(tx, this.clock.now(), invocation.cause);
     const begun = await this.invocations.begin(tx, changes, invocation);
     await changes.save();
     return begun;

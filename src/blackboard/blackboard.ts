@@ -2,6 +2,7 @@ import type { Subscription } from '../catalog/definitions.js';
 import type { Visibility } from '../catalog/visibility.js';
 import type { JsonObject } from '../common/json.js';
 import type { Transaction } from '../database/unit-of-work.js';
+import type { Span } from '../tracing/tracing.js';
 import type { Artifact } from './artifact.js';
 import type { ArtifactDraft } from './artifact-writer.js';
 
@@ -40,6 +41,8 @@ export interface Invocation {
   direct: boolean;
   /** Nobody waits for it: of equal priority, its workflow's executions come after others. */
   background: boolean;
+  /** Of the request that it is prepared for. */
+  cause: Span;
 }
 
 /** The one way into the core for the features. */

@@ -4,6 +4,8 @@ import { locking } from '../database/dialects/dialect.js';
 import { places, prepared } from '../database/prepared.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
+import { isSameTrace } from '../tracing/traceparent.js';
+import { NO_SPAN, type Span, Tracing } from '../tracing/tracing.js';
 import { CorrelationSettled } from './correlation-settled.js';
 import type { TrackedCorrelation } from './tracked-correlation.js';
 
@@ -13,10 +15,12 @@ export class CorrelationTracker {
   constructor(
     private readonly signals: Signals,
     private readonly settled: CorrelationSettled,
+    private readonly tracing: Tracing,
   ) {}
 
-  begin(tx: Transaction, now: number): CorrelationChanges {
-    return new CorrelationChanges(tx, now, this.signals, this.settled);
+  /** `cause`: the span of what the transaction is for; none for what time brings. */
+  begin(tx: Transaction, now: number, cause: Span = NO_SPAN): CorrelationChanges {
+    return new CorrelationChanges(tx, now, cause, this.signals, this.settled, this.tracing);
   }
 }
 
@@ -31,13 +35,15 @@ export class CorrelationChanges {
   constructor(
     private readonly tx: Transaction,
     readonly now: number,
+    private readonly cause: Span,
     private readonly signals: Signals,
     private readonly settled: CorrelationSettled,
+    private readonly tracing: Tracing,
   ) {}
 
   /** A new correlation, for what must have one of its own. `conflict` where the id is taken. */
   async create(id: string, background: boolean): Promise<TrackedCorrelation> {
-    const [row] = await make(this.tx.db, { id, background: background ? 1 : 0, now: this.now });
+    const [row] = await make(this.tx.db, { id, background: background ? 1 : 0, traceparent: this.cause.traceparent ?? this.beginTrace(id), now: this.now });
     if (!row) throw new DomainError('conflict', `Correlation ${id} exists already; send another X-Correlation-ID, or none`);
     this.touched.set(id, row);
     return row;
@@ -47,11 +53,12 @@ export class CorrelationChanges {
   async open(id: string): Promise<TrackedCorrelation> {
     const known = this.touched.get(id);
     if (known) return known;
-    const [row] = (await makeOrTouch(this.tx.db, { id, now: this.now })) as [TrackedCorrelation];
+    const [row] = (await makeOrTouch(this.tx.db, { id, traceparent: this.cause.traceparent, now: this.now })) as [TrackedCorrelation];
     if (row.closed === 1) {
       throw new DomainError('conflict', `Correlation ${id} has ended and takes no more artifacts; publish into another one`);
     }
     if (row.state !== 'active') Object.assign(row, { ...REOPENED, opening: row.opening + 1 });
+    if (row.traceparent !== null) this.cause.join(row.traceparent);
     this.touched.set(id, row);
     return row;
   }
@@ -76,6 +83,11 @@ export class CorrelationChanges {
     const [row] = await find(this.tx.db, { id });
     if (row) this.touched.set(id, row);
     return row;
+  }
+
+  /** The traceparent of what comes of this transaction in `correlation`: a correlation has one trace, whoever adds to it. */
+  traceparentIn({ traceparent }: TrackedCorrelation): string | null {
+    return traceparent === null || isSameTrace(traceparent, this.cause.traceparent) ? this.cause.traceparent : traceparent;
   }
 
   /** Takes an id out of use: a correlation that has failed before anything was published into it. */
@@ -104,7 +116,18 @@ export class CorrelationChanges {
     correlation.settled_at = this.now;
     await this.settled.tell(this.tx, correlation, this.now);
     const settled = { correlationId: correlation.id, opening: correlation.opening };
-    this.tx.afterCommit(() => this.signals.correlationSettled.publishEverywhere(settled));
+    const { cause } = this;
+    this.tx.afterCommit(() => {
+      cause.event('correlation settled', { 'starling.correlation.id': settled.correlationId, 'starling.correlation.state': state });
+      this.signals.correlationSettled.publishEverywhere(settled);
+    });
+  }
+
+  /** Of a correlation that no request made, such as that of a batch's run: its executions need something to have in common. */
+  private beginTrace(id: string): string | null {
+    const span = this.tracing.start('correlation', { kind: 'internal', parent: null, attributes: { 'starling.correlation.id': id } });
+    this.tx.afterCommit(() => span.end());
+    return span.traceparent;
   }
 }
 
@@ -141,18 +164,25 @@ const CHANGEABLE = [
   'settled_at',
 ] as const;
 
-const makeOrTouch = prepared<{ id: string; now: number }, TrackedCorrelation>((db, place) =>
+const makeOrTouch = prepared<{ id: string; traceparent: string | null; now: number }, TrackedCorrelation>((db, place) =>
   db
     .insertInto('correlations')
-    .values({ id: place('id'), ...NEW_CORRELATION, started_at: place('now'), last_activity_at: place('now') })
+    .values({ id: place('id'), ...NEW_CORRELATION, traceparent: place('traceparent'), started_at: place('now'), last_activity_at: place('now') })
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_activity_at: place('now') }))
     .returningAll(),
 );
 
-const make = prepared<{ id: string; background: number; now: number }, TrackedCorrelation>((db, place) =>
+const make = prepared<{ id: string; background: number; traceparent: string | null; now: number }, TrackedCorrelation>((db, place) =>
   db
     .insertInto('correlations')
-    .values({ id: place('id'), ...NEW_CORRELATION, background: place('background'), started_at: place('now'), last_activity_at: place('now') })
+    .values({
+      id: place('id'),
+      ...NEW_CORRELATION,
+      background: place('background'),
+      traceparent: place('traceparent'),
+      started_at: place('now'),
+      last_activity_at: place('now'),
+    })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returningAll(),
 );

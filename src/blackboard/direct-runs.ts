@@ -35,7 +35,7 @@ export class DirectRuns {
     const named = inputs.map((input, position) => ({ ...input, path: `inputs[${position}]` }));
     const invocation = this.invocations.prepare(subscription, named, correlationId, { direct: true });
     return this.unitOfWork.run(async (tx) => {
-      const changes = this.tracker.begin(tx, this.clock.now());
+      const changes = this.tracker.begin(tx, this.clock.now(), invocation.cause);
       const begun = await this.invocations.begin(tx, changes, invocation);
       await changes.save();
       return begun;

@@ -5,6 +5,7 @@ import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import type { JsonObject } from '../common/json.js';
 import type { Transaction } from '../database/unit-of-work.js';
+import { NO_SPAN, Tracing } from '../tracing/tracing.js';
 import { type ArtifactDraft, ArtifactWriter } from './artifact-writer.js';
 import type { Invocation } from './blackboard.js';
 import type { CorrelationChanges } from './correlation-tracker.js';
@@ -26,6 +27,7 @@ export class Invocations {
     private readonly publisher: Publisher,
     private readonly writer: ArtifactWriter,
     private readonly executions: ExecutionQueue,
+    private readonly tracing: Tracing,
   ) {}
 
   /** DomainError `not_found` where there is no such agent. */
@@ -43,7 +45,9 @@ export class Invocations {
     { direct = false, background = false, firstId = newId() }: { direct?: boolean; background?: boolean; firstId?: string },
   ): Invocation {
     const drafts = inputs.map((input, index) => this.draft(input, correlationId, index === 0 ? firstId : newId()));
-    return { subscription, drafts, correlationId, direct, background };
+    // Nobody's request is what a batch's runs are prepared in, whoever's happened to wake it.
+    const cause = background ? NO_SPAN : this.tracing.current();
+    return { subscription, drafts, correlationId, direct, background, cause };
   }
 
   /** Stores inputs and execution in a correlation of their own. DomainError `conflict` where that exists already. */

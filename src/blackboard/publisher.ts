@@ -7,6 +7,7 @@ import { nearestName } from '../common/nearest-name.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { rememberText } from '../expressions/json-text.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import { Tracing } from '../tracing/tracing.js';
 import { type ArtifactDraft, ArtifactWriter } from './artifact-writer.js';
 import { BatchWindows } from './waiting/batch-windows.js';
 import type { Publication, Published } from './blackboard.js';
@@ -41,14 +42,16 @@ export class Publisher {
     private readonly joins: Joins,
     private readonly windows: BatchWindows,
     private readonly timers: TimerQueue,
+    private readonly tracing: Tracing,
   ) {}
 
   /** What `Blackboard.publish` promises. */
   async publish(publication: Publication): Promise<Published> {
     const matched = await this.match(this.draft(publication));
+    const cause = this.tracing.current();
     return this.unitOfWork.run(async (tx) => {
       await tx.lock(linesOf(matched.triggered));
-      const changes = this.tracker.begin(tx, this.clock.now());
+      const changes = this.tracker.begin(tx, this.clock.now(), cause);
       const seq = await this.writer.insert(tx, matched.draft);
       if (seq === null) return findPublished(tx, publication.artifactId);
       const { opening } = await changes.open(publication.correlationId);

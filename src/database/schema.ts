@@ -115,6 +115,8 @@ export interface CorrelationsTable {
   deadline_at: number | null;
   /** How many targets of its own its artifacts are announced to. */
   webhook_targets: Generated<number>;
+  /** What began its trace (W3C Trace Context); null where nothing was traced. */
+  traceparent: string | null;
   started_at: number;
   last_activity_at: number;
   settled_at: number | null;
@@ -153,6 +155,8 @@ export interface ExecutionsTable {
   /** Number of its last claim; counts up over all processes. Null where one process alone claims. */
   claim: Generated<number | null>;
   lost_leases: number;
+  /** What caused it, in its correlation's trace; null where nothing was traced. */
+  traceparent: string | null;
   /** 1 where the view of the inputs is a list: the execution of a batch window. */
   batch: number;
   created_at: number;

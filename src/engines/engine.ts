@@ -41,6 +41,8 @@ export interface ExecutionContext {
   correlationId: string;
   /** From 1. */
   attempt: number;
+  /** Names this attempt to services that it calls (W3C Trace Context): to be sent along as header `traceparent`. Null where nothing is traced. */
+  traceparent: string | null;
   /** Aborted on timeout, cancel and shutdown. */
   signal: AbortSignal;
   logger: Logger;

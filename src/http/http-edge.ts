@@ -4,6 +4,7 @@ import type { NextFunction, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Role } from '../common/role.js';
 import type { Settings } from '../config/settings.js';
+import { NoTracing, type Tracing } from '../tracing/tracing.js';
 import { parseJsonBodies } from './body-parser.js';
 import { ErrorFilter } from './error-filter.js';
 import { checkHosts } from './host-check.js';
@@ -12,6 +13,7 @@ import { checkPaths } from './path-check.js';
 import { answerProbesAlone } from './probes.js';
 import { answerProtocolErrors } from './protocol-errors.js';
 import { type EndedRequest, observeRequests } from './request-observer.js';
+import { traceRequests } from './request-tracing.js';
 import { setSecurityHeaders } from './security-headers.js';
 import { sendJson } from './send-json.js';
 import { ValidationPipe } from './validation-pipe.js';
@@ -20,6 +22,7 @@ export interface HttpEdge {
   settings: Pick<Settings, 'host' | 'allowedHosts' | 'corsOrigins' | 'bodyLimitBytes'>;
   role: Role;
   logger: Logger;
+  tracing: Tracing;
   onEnded: (request: EndedRequest) => void;
 }
 
@@ -30,7 +33,7 @@ const KEEP_ALIVE_MS = 65_000;
 const ARRIVAL_MS = 3_600_000;
 
 /** What every request passes before its route, and every error after it. For an app made with `bodyParser: false`. */
-export function installHttpEdge(app: NestExpressApplication, { settings, role, logger, onEnded }: HttpEdge): void {
+export function installHttpEdge(app: NestExpressApplication, { settings, role, logger, tracing, onEnded }: HttpEdge): void {
   app.disable('x-powered-by');
   app.disable('etag');
   app.getHttpAdapter().getInstance().response.json = sendJson;
@@ -45,6 +48,7 @@ export function installHttpEdge(app: NestExpressApplication, { settings, role, l
       checkPaths(),
       ...(role.serves ? [] : [answerProbesAlone()]),
       parseJsonBodies(settings.bodyLimitBytes),
+      ...(tracing instanceof NoTracing ? [] : [traceRequests(tracing)]),
     ),
   );
   app.useGlobalPipes(new ValidationPipe());

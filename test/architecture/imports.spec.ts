@@ -7,7 +7,7 @@ const SRC = resolve(import.meta.dirname, '../../src');
 const LAYERS: readonly (readonly string[])[] = [
   ['common'],
   ['config'],
-  ['expressions', 'logging', 'outbound'],
+  ['expressions', 'logging', 'outbound', 'tracing'],
   ['catalog', 'database'],
   ['engines', 'signals'],
   ['blackboard'],

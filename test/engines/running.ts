@@ -30,6 +30,7 @@ export const context = (): ExecutionContext => ({
   executionId: '0193b7a0-0000-7000-8000-000000000002',
   correlationId: 'case-1',
   attempt: 2,
+  traceparent: null,
   signal: new AbortController().signal,
   logger: pino({ level: 'silent' }),
   blackboard: { get: async () => null, list: async () => [] },

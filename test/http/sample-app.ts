@@ -13,6 +13,7 @@ import { takeCorrelationId } from '../../src/http/correlation-id.js';
 import { type HttpEdge, installHttpEdge } from '../../src/http/http-edge.js';
 import { Opaque } from '../../src/http/opaque.js';
 import { QueryBoolean, QueryChoice, QueryInteger, QueryList, QueryText, QueryTimestamp } from '../../src/http/query.js';
+import { NoTracing } from '../../src/tracing/tracing.js';
 
 class Filters {
   @IsOptional()
@@ -107,7 +108,7 @@ export async function startSampleApp(overrides: Partial<HttpEdge['settings']> = 
   const logLines: Record<string, unknown>[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) });
   const settings = { host: '127.0.0.1', allowedHosts: [], corsOrigins: [], bodyLimitBytes: 1_048_576, ...overrides };
-  installHttpEdge(app, { settings, role: new Role(), logger, onEnded: () => {} });
+  installHttpEdge(app, { settings, role: new Role(), logger, tracing: new NoTracing(), onEnded: () => {} });
   await app.listen(0, '127.0.0.1');
   return { app, logLines };
 }

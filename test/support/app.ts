@@ -11,9 +11,11 @@ import { Lifecycle } from '../../src/common/lifecycle.js';
 import type { Role } from '../../src/common/role.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import type { Settings } from '../../src/config/settings.js';
+import { readTracingSettings } from '../../src/config/tracing-settings.js';
 import { createApp } from '../../src/create-app.js';
 import type { AgentClass } from '../../src/engines/engine.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
+import { loadTracing } from '../../src/tracing/load-tracing.js';
 import { databaseOf, type TestDatabase } from './database.js';
 
 export interface TestAppOptions {
@@ -27,6 +29,8 @@ export interface TestAppOptions {
   clock?: Clock;
   /** Serves and works where absent. */
   role?: Role;
+  /** OpenTelemetry's variables; it traces nothing where absent. */
+  tracing?: Record<string, string>;
   agents?: Type[];
   imports?: ModuleMetadata['imports'];
   /** The folder of an earlier application, to start again on its database; `close` then leaves it to that one. */
@@ -60,7 +64,8 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const logger = pino({ level: settings.logLevel }, { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) });
   const lifecycle = new Lifecycle();
   const { agents, clock, imports, role } = options;
-  const app = await createApp({ settings, catalog, logger, lifecycle, role, clock, agents, imports });
+  const tracing = await withVariables(options.tracing ?? {}, (environment) => loadTracing(readTracingSettings(environment), logger));
+  const app = await createApp({ settings, catalog, logger, lifecycle, role, clock, tracing, agents, imports });
   await app.listen(0, '127.0.0.1');
   const close = async (): Promise<void> => {
     lifecycle.stop();
@@ -70,6 +75,16 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     await rm(folder, { recursive: true, force: true });
   };
   return { app, url: await app.getUrl(), http: request(app.getHttpServer()), lifecycle, folder, database, logLines, close };
+}
+
+/** As the process's own, since the SDK reads them there. */
+async function withVariables<T>(variables: Record<string, string>, work: (variables: Record<string, string>) => Promise<T>): Promise<T> {
+  Object.assign(process.env, variables);
+  try {
+    return await work(variables);
+  } finally {
+    for (const name of Object.keys(variables)) delete process.env[name];
+  }
 }
 
 async function writeFiles(folder: string, { config = NO_AGENTS, configFile, files = {} }: TestAppOptions): Promise<string> {

@@ -27,6 +27,8 @@ export interface ClaimedExecution {
   batch: boolean;
   /** The guard of the outcome. */
   leaseToken: string;
+  /** What caused it; null where nothing was traced. */
+  traceparent: string | null;
   /** In the order in which the agent sees them. */
   inputs: ArtifactRow[];
   /** How long it waited to be claimed, in ms. */
@@ -169,6 +171,7 @@ const claimed = (candidate: ReadyExecution, leaseToken: string, inputs: Artifact
   direct: candidate.direct === 1,
   batch: candidate.batch === 1,
   leaseToken,
+  traceparent: candidate.traceparent,
   inputs,
   waitedMs: now - candidate.created_at,
 });

@@ -39,7 +39,7 @@ export class ExecutionQueue {
       return null;
     }
     const id = newId();
-    await this.insert(tx, id, correlation, execution, changes.now);
+    await this.insert(tx, id, correlation, execution, changes);
     correlation.pending += 1;
     correlation.opening_executions += 1;
     this.backlog.changed(tx, 1);
@@ -47,7 +47,8 @@ export class ExecutionQueue {
     return id;
   }
 
-  private async insert(tx: Transaction, id: string, { opening, background }: TrackedCorrelation, execution: NewExecution, now: number): Promise<void> {
+  private async insert(tx: Transaction, id: string, correlation: TrackedCorrelation, execution: NewExecution, changes: CorrelationChanges): Promise<void> {
+    const { opening, background } = correlation;
     const { subscription } = execution;
     await insertExecution(tx.db, [
       {
@@ -63,7 +64,8 @@ export class ExecutionQueue {
         priority: 2 * subscription.priority - background,
         attempt: 1,
         lost_leases: 0,
-        created_at: now,
+        traceparent: changes.traceparentIn(correlation),
+        created_at: changes.now,
       },
     ]);
     await insertInputs(tx.db, execution.inputs.map((artifact_seq, position) => ({ execution_id: id, position, artifact_seq })));
@@ -124,6 +126,7 @@ const insertExecution = preparedInsert('executions', [
   'priority',
   'attempt',
   'lost_leases',
+  'traceparent',
   'created_at',
 ]);
 

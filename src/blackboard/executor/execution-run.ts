@@ -7,6 +7,7 @@ import { newId } from '../../common/ids.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
 import { type ExecutionContext, PreparedEngines } from '../../engines/engine.js';
+import { type Span, Tracing } from '../../tracing/tracing.js';
 import { AgentReaders } from '../queries/agent-reader.js';
 import { agentArtifactFromRow } from '../artifact.js';
 import type { ArtifactDraft } from '../artifact-writer.js';
@@ -16,6 +17,9 @@ import { inputView } from '../input-view.js';
 import { type ExecutionFailure, Outcomes } from './outcomes.js';
 import { type CheckedOutput, checkOutputs, OutputError } from './outputs.js';
 import { type MatchedArtifact, Publisher } from '../publisher.js';
+
+/** A claimed execution, while its attempt runs. */
+type RunningExecution = ClaimedExecution & { span: Span };
 
 const COMMIT_AGAIN_AFTER_MS = 1_000;
 const MATCHED_AT_ONCE = 16;
@@ -46,10 +50,12 @@ export class ExecutionRun {
     private readonly outcomes: Outcomes,
     private readonly readers: AgentReaders,
     private readonly telemetry: Telemetry,
+    private readonly tracing: Tracing,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  start(execution: ClaimedExecution, abort: AbortController, holder: ExecutionHolder): StartedRun {
+  start(claimed: ClaimedExecution, abort: AbortController, holder: ExecutionHolder): StartedRun {
+    const execution = { ...claimed, span: this.span(claimed) };
     const agent = this.catalog.agent(execution.agent)!;
     const startedAt = performance.now();
     const artifacts = execution.inputs.map(agentArtifactFromRow);
@@ -62,17 +68,35 @@ export class ExecutionRun {
     const committed = result
       .then((attempt) => this.commit(execution, agent, attempt, holder))
       .then((outcome) => this.report(execution, outcome, performance.now() - startedAt))
-      .catch((error: unknown) => this.logger.error({ err: error, execution_id: execution.id }, 'an outcome could not be committed'));
+      .catch((error: unknown) => {
+        this.logger.error({ err: error, execution_id: execution.id }, 'an outcome could not be committed');
+        execution.span.end({ failed: true, attributes: { 'error.type': 'internal' } });
+      });
     return { committed, returned };
   }
 
-  private context(execution: ClaimedExecution, agent: AgentDefinition, signal: AbortSignal): ExecutionContext {
+  /** Attempts of one execution stand side by side: what caused the first one caused all. */
+  private span({ id, agent, attempt, correlationId, traceparent }: ClaimedExecution): Span {
+    return this.tracing.start(`agent ${agent}`, {
+      kind: 'consumer',
+      parent: traceparent,
+      attributes: {
+        'starling.agent': agent,
+        'starling.execution.id': id,
+        'starling.execution.attempt': attempt,
+        'starling.correlation.id': correlationId,
+      },
+    });
+  }
+
+  private context(execution: RunningExecution, agent: AgentDefinition, signal: AbortSignal): ExecutionContext {
     const { logger } = this;
     let child: Logger | undefined;
     return {
       executionId: execution.id,
       correlationId: execution.correlationId,
       attempt: execution.attempt,
+      traceparent: execution.span.traceparent,
       signal,
       blackboard: this.readers.for(agent),
       // Made when it is first asked for: it costs more than many an expression, and few engines log.
@@ -83,7 +107,7 @@ export class ExecutionRun {
   }
 
   private async commit(
-    execution: ClaimedExecution,
+    execution: RunningExecution,
     agent: AgentDefinition,
     attempt: AttemptResult,
     holder: ExecutionHolder,
@@ -104,7 +128,7 @@ export class ExecutionRun {
   }
 
   private async commitFailure(
-    execution: ClaimedExecution,
+    execution: RunningExecution,
     failure: ExecutionFailure,
     holder: ExecutionHolder,
   ): Promise<{ outcome: ExecutionOutcome; failure: ExecutionFailure }> {
@@ -168,8 +192,12 @@ export class ExecutionRun {
     };
   }
 
-  private report(execution: ClaimedExecution, { outcome, failure }: { outcome: ExecutionOutcome; failure?: ExecutionFailure }, ms: number): void {
+  private report(execution: RunningExecution, { outcome, failure }: { outcome: ExecutionOutcome; failure?: ExecutionFailure }, ms: number): void {
     this.telemetry.executionEnded(execution.agent, outcome, ms);
+    execution.span.end({
+      attributes: { 'starling.execution.outcome': outcome, 'error.type': failure?.type },
+      failed: failure !== undefined,
+    });
     const fields = {
       agent: execution.agent,
       execution_id: execution.id,

@@ -6,6 +6,7 @@ import { Settings } from '../../config/settings.js';
 import { locking } from '../../database/dialects/dialect.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
+import { NO_SPAN } from '../../tracing/tracing.js';
 import { isInState } from './known-state.js';
 import { type EndingExecution, Outcomes } from './outcomes.js';
 import { Workers } from './workers.js';
@@ -189,5 +190,6 @@ async function ending(tx: Transaction, lost: Omit<LostExecution, 'lease_token'> 
     direct: lost.direct === 1,
     leaseToken: lost.lease_token,
     inputs,
+    span: NO_SPAN,
   };
 }

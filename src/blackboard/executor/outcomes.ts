@@ -7,6 +7,7 @@ import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
+import type { Span } from '../../tracing/tracing.js';
 import { Backlog } from './backlog.js';
 import type { ClaimedExecution } from './claims.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlation-tracker.js';
@@ -24,6 +25,8 @@ export interface ExecutionFailure {
 /** What an execution's outcome needs to know of it; a claimed one knows its inputs, one taken from a dead worker too. */
 export type EndingExecution = Pick<ClaimedExecution, 'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'leaseToken'> & {
   inputs: { seq: number; id: string }[];
+  /** Of its attempt. */
+  span: Span;
 };
 
 const HOUR_MS = 3_600_000;
@@ -51,7 +54,7 @@ export class Outcomes {
       tx.whenVisible(onVisible);
       await tx.lock(outputs.flatMap(({ triggered }) => linesOf(triggered)));
       const now = this.clock.now();
-      const changes = this.tracker.begin(tx, now);
+      const changes = this.tracker.begin(tx, now, execution.span);
       if (!(await letGoWith(changes, tx, execution, { state: 'completed', endedAt: now }))) return 'discarded';
       await consume(tx, execution, now);
       for (const output of outputs) await this.publisher.store(tx, changes, output);
@@ -88,7 +91,7 @@ export class Outcomes {
   /** Ends an execution for good, in the caller's transaction. */
   async fail(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
     const now = this.clock.now();
-    const changes = this.tracker.begin(tx, now);
+    const changes = this.tracker.begin(tx, now, execution.span);
     if (!(await letGoWith(changes, tx, execution, { state: 'failed', endedAt: now, failure }))) return 'discarded';
     await consume(tx, execution, now);
     await this.errors.write(tx, changes, {

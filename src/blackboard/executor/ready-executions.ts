@@ -16,6 +16,7 @@ export interface ReadyExecution {
   batch: number;
   priority: number;
   seq: number;
+  traceparent: string | null;
   created_at: number;
 }
 
@@ -145,7 +146,7 @@ export class ReadyExecutions {
   }
 }
 
-const COLUMNS = ['id', 'agent', 'correlation_id', 'attempt', 'direct', 'batch', 'priority', 'seq', 'created_at'] as const;
+const COLUMNS = ['id', 'agent', 'correlation_id', 'attempt', 'direct', 'batch', 'priority', 'seq', 'traceparent', 'created_at'] as const;
 
 const findAll = prepared<{ agent: string; limit: number }, ReadyExecution>((db, place) =>
   db

@@ -1,0 +1,11 @@
+import type { NumberedMigration } from './migration.js';
+
+/** What caused what, for a trace that goes on in other processes and after a restart. */
+export const tracing: NumberedMigration = {
+  name: '0007-tracing',
+  oldestProgram: '0.1.0',
+  async up(db) {
+    await db.schema.alterTable('correlations').addColumn('traceparent', 'text').execute();
+    await db.schema.alterTable('executions').addColumn('traceparent', 'text').execute();
+  },
+};
