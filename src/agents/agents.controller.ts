@@ -5,8 +5,12 @@ import { ArtifactFilterQuery } from '../http/dto/artifact-filter-query.js';
 import { AgentsService } from './agents.service.js';
 import { AGENTS_EXAMPLE, AgentsBody } from './dto/agents-body.js';
 import { HISTORY_EXAMPLE, HistoryBody, HourBody } from './dto/history-body.js';
+import { AgentPauseBody, PAUSED_EXAMPLE, RESUMED_EXAMPLE } from './dto/pause-body.js';
 import { RUN_EXAMPLE, RunAgentBody } from './dto/run-body.js';
 import { RUN_REQUEST_EXAMPLE, RunAgentRequest } from './dto/run-request.js';
+
+const ApiAgentName = (): MethodDecorator =>
+  ApiParam({ name: 'agent_name', description: "The agent's name", schema: { type: 'string', example: 'classifier' } });
 
 @ApiTags('Agents')
 @Controller('api/v1/agents')
@@ -16,7 +20,7 @@ export class AgentsController {
   @Get()
   @ApiOperation({ summary: 'List the agents', description: 'In the order of the configuration.' })
   @ApiOkResponse({ type: AgentsBody, description: 'All agents', example: AGENTS_EXAMPLE })
-  list(): AgentsBody {
+  list(): Promise<AgentsBody> {
     return this.agents.list();
   }
 
@@ -26,7 +30,7 @@ export class AgentsController {
     summary: 'Run one agent',
     description: 'One execution of this agent alone, in a correlation of its own. Inputs and outputs are stored; no agent reacts to them.',
   })
-  @ApiParam({ name: 'agent_name', description: "The agent's name", schema: { type: 'string', example: 'classifier' } })
+  @ApiAgentName()
   @ApiBody({ type: RunAgentRequest, examples: { message: { value: RUN_REQUEST_EXAMPLE } } })
   @ApiOkResponse({ type: RunAgentBody, description: 'What the agent published', example: RUN_EXAMPLE })
   @ApiErrors(
@@ -37,6 +41,30 @@ export class AgentsController {
   )
   run(@Param('agent_name') name: string, @Body() request: RunAgentRequest): Promise<RunAgentBody> {
     return this.agents.run(name, request);
+  }
+
+  @Post(':agent_name/pause')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Pause an agent',
+    description:
+      'From now on none of its executions starts, on any process and whatever restarts; those that run go on. What waits keeps its correlation open. 200 where it is paused already.',
+  })
+  @ApiAgentName()
+  @ApiOkResponse({ type: AgentPauseBody, description: 'The paused agent', example: PAUSED_EXAMPLE })
+  @ApiErrors([404, 'Agent not found: classifer'], 503)
+  pause(@Param('agent_name') name: string): Promise<AgentPauseBody> {
+    return this.agents.pause(name);
+  }
+
+  @Post(':agent_name/resume')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Resume an agent', description: 'What waits of it starts as slots are free. 200 where it is not paused.' })
+  @ApiAgentName()
+  @ApiOkResponse({ type: AgentPauseBody, description: 'The resumed agent', example: RESUMED_EXAMPLE })
+  @ApiErrors([404, 'Agent not found: classifer'], 503)
+  resume(@Param('agent_name') name: string): Promise<AgentPauseBody> {
+    return this.agents.resume(name);
   }
 
   @Get(':agent_id/history-summary')

@@ -5,32 +5,38 @@ import { Blackboard } from '../blackboard/blackboard.js';
 import { Catalog } from '../catalog/catalog.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
+import { toTimestamp } from '../common/timestamp.js';
+import { UnitOfWork } from '../database/unit-of-work.js';
 import { type ArtifactFilterQuery, toArtifactFilter } from '../http/dto/artifact-filter-query.js';
 import type { AgentNamesBody } from './dto/agent-names-body.js';
 import type { AgentsBody } from './dto/agents-body.js';
 import type { HistoryBody, HourBody } from './dto/history-body.js';
+import type { AgentPauseBody } from './dto/pause-body.js';
 import type { RunAgentBody } from './dto/run-body.js';
 import type { RunAgentRequest } from './dto/run-request.js';
 
-/** Lists agents, runs one directly, and tells what one has done. */
+/** Lists agents, runs one directly, pauses and resumes one, and tells what one has done. */
 @Injectable()
 export class AgentsService {
   constructor(
     private readonly catalog: Catalog,
     private readonly blackboard: Blackboard,
     private readonly history: AgentHistory,
+    private readonly unitOfWork: UnitOfWork,
   ) {}
 
   names(): AgentNamesBody {
     return { agents: this.catalog.agents.map(({ name, description }) => ({ name, description })) };
   }
 
-  list(): AgentsBody {
+  async list(): Promise<AgentsBody> {
+    const paused = await this.blackboard.pausedAgents();
     const agents = this.catalog.agents.map(({ name, description, subscriptions, outputs }) => ({
       name,
       description,
       subscriptions: subscriptions.map(({ types, mode }) => ({ types, mode })),
       outputs: [...new Set(outputs.map(({ type }) => type))],
+      paused: paused.has(name),
     }));
     return { agents };
   }
@@ -38,6 +44,18 @@ export class AgentsService {
   async run(name: string, { inputs }: RunAgentRequest): Promise<RunAgentBody> {
     const { artifacts } = await this.blackboard.runAgent(name, inputs, newId());
     return { artifacts };
+  }
+
+  /** Idempotent. DomainError `not_found`. */
+  async pause(name: string): Promise<AgentPauseBody> {
+    const pausedAt = await this.unitOfWork.run((tx) => this.blackboard.pauseAgent(tx, name));
+    return { name, paused: true, paused_at: toTimestamp(pausedAt) };
+  }
+
+  /** Idempotent. DomainError `not_found`. */
+  async resume(name: string): Promise<AgentPauseBody> {
+    await this.unitOfWork.run((tx) => this.blackboard.resumeAgent(tx, name));
+    return { name, paused: false, paused_at: null };
   }
 
   async summarizeHistory(name: string, query: ArtifactFilterQuery): Promise<HistoryBody> {

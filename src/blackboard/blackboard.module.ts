@@ -6,6 +6,7 @@ import { SignalsModule } from '../signals/signals.module.js';
 import { ActivityFold } from './queries/activity-fold.js';
 import { ActivityTotals } from './queries/activity-totals.js';
 import { AgentHistory } from './queries/agent-history.js';
+import { AgentPauses } from './executor/agent-pauses.js';
 import { AgentReaders } from './queries/agent-reader.js';
 import { ArtifactFold } from './queries/artifact-fold.js';
 import { ArtifactStore } from './queries/artifact-store.js';
@@ -46,6 +47,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     ActivityFold,
     ActivityTotals,
     AgentHistory,
+    AgentPauses,
     AgentReaders,
     ArtifactFold,
     ArtifactStore,

@@ -8,6 +8,7 @@ import { Role } from '../common/role.js';
 import { Settings } from '../config/settings.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
+import { AgentPauses } from './executor/agent-pauses.js';
 import { Backlog } from './executor/backlog.js';
 import { Blackboard, type DirectRun, type Invocation, type Publication, type Published } from './blackboard.js';
 import { Cancellation } from './cancellation.js';
@@ -45,6 +46,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     private readonly timers: TimerLoop,
     private readonly leases: Leases,
     private readonly workers: Workers,
+    private readonly pauses: AgentPauses,
     private readonly signals: Signals,
     private readonly unitOfWork: UnitOfWork,
     private readonly backlog: Backlog,
@@ -104,6 +106,20 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
 
   async hasAgent(tx: Transaction, name: string): Promise<boolean> {
     return (await this.workers.knownAgents(tx.db)).has(name);
+  }
+
+  async pauseAgent(tx: Transaction, name: string): Promise<number> {
+    await this.refuseUnknownAgent(tx, name);
+    return this.pauses.pause(tx, name);
+  }
+
+  async resumeAgent(tx: Transaction, name: string): Promise<void> {
+    await this.refuseUnknownAgent(tx, name);
+    await this.pauses.resume(tx, name);
+  }
+
+  pausedAgents(): Promise<ReadonlyMap<string, number>> {
+    return this.pauses.all(this.unitOfWork.reader);
   }
 
   health(): { ok: boolean; reason?: string } {
@@ -181,6 +197,10 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     if (this.unitOfWork.dialect.exclusive) return;
     await this.workers.register();
     await this.leases.failRemovedAgents();
+  }
+
+  private async refuseUnknownAgent(tx: Transaction, name: string): Promise<void> {
+    if (!(await this.hasAgent(tx, name))) throw new DomainError('not_found', `Agent not found: ${name}`);
   }
 
   private refuseWhenStopping(): void {

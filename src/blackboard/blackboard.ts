@@ -95,6 +95,18 @@ export abstract class Blackboard {
   /** Whether any process that works on this database has an agent of this name. */
   abstract hasAgent(tx: Transaction, name: string): Promise<boolean>;
 
+  /**
+   * From its commit on, no execution of this agent starts on any process that works on this database; what runs goes on, and what
+   * waits keeps its correlation open. Since when it is paused (epoch ms). DomainError `not_found` (no process has such an agent).
+   */
+  abstract pauseAgent(tx: Transaction, name: string): Promise<number>;
+
+  /** What waits of this agent may start again, at once. DomainError `not_found` (no process has such an agent). */
+  abstract resumeAgent(tx: Transaction, name: string): Promise<void>;
+
+  /** By name, since when an agent is paused (epoch ms). */
+  abstract pausedAgents(): Promise<ReadonlyMap<string, number>>;
+
   /** DomainError `unavailable` where so much waits, or the service stops, that no more work may be accepted. */
   abstract refuseWhenBusy(): void;
 

@@ -341,11 +341,11 @@ describe('Interface B', () => {
         200,
         {
           agents: [
-            { name: 'classifier', description: 'Names the intent of a message', subscriptions: [{ types: ['CustomerMessage'], mode: 'all' }], outputs: ['Intent'] },
-            { name: 'router', description: 'Sends an intent to its queue', subscriptions: [{ types: ['Intent'], mode: 'any' }], outputs: ['Routing'] },
-            { name: 'supervisor', description: '', subscriptions: [{ types: ['Intent', 'Routing'], mode: 'all' }], outputs: ['Review', 'Alarm'] },
-            { name: 'broken', description: '', subscriptions: [{ types: ['Trouble'], mode: 'all' }], outputs: ['Nothing'] },
-            { name: 'slow', description: '', subscriptions: [{ types: ['Endless'], mode: 'all' }], outputs: ['Never'] },
+            { name: 'classifier', description: 'Names the intent of a message', subscriptions: [{ types: ['CustomerMessage'], mode: 'all' }], outputs: ['Intent'], paused: false },
+            { name: 'router', description: 'Sends an intent to its queue', subscriptions: [{ types: ['Intent'], mode: 'any' }], outputs: ['Routing'], paused: false },
+            { name: 'supervisor', description: '', subscriptions: [{ types: ['Intent', 'Routing'], mode: 'all' }], outputs: ['Review', 'Alarm'], paused: false },
+            { name: 'broken', description: '', subscriptions: [{ types: ['Trouble'], mode: 'all' }], outputs: ['Nothing'], paused: false },
+            { name: 'slow', description: '', subscriptions: [{ types: ['Endless'], mode: 'all' }], outputs: ['Never'], paused: false },
           ],
         },
       ],

@@ -20,6 +20,9 @@ export class AgentBody {
 
   @ApiProperty({ type: [String], description: 'The artifact types that it publishes' })
   outputs!: string[];
+
+  @ApiProperty({ description: 'True while its executions wait to be resumed' })
+  paused!: boolean;
 }
 
 export class AgentsBody {
@@ -34,6 +37,7 @@ export const AGENTS_EXAMPLE: AgentsBody = {
       description: 'Names the intent of a message',
       subscriptions: [{ types: ['CustomerMessage'], mode: 'all' }],
       outputs: ['Intent'],
+      paused: false,
     },
   ],
 };

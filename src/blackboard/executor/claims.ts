@@ -6,6 +6,7 @@ import { dialectOf, locking } from '../../database/dialects/dialect.js';
 import { preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifact.js';
+import { AgentPauses, claimLine } from './agent-pauses.js';
 import { Backlog } from './backlog.js';
 import { isInState } from './known-state.js';
 import { type ReadyExecution, ReadyExecutions } from './ready-executions.js';
@@ -43,6 +44,7 @@ export class Claims {
     private readonly backlog: Backlog,
     private readonly ready: ReadyExecutions,
     private readonly running: RunningExecutions,
+    private readonly pauses: AgentPauses,
   ) {}
 
   /**
@@ -72,7 +74,7 @@ export class Claims {
     for (const { agent, ready, isAll, take } of found) {
       const firstLeft = ready.findIndex(({ id }) => !ours.has(id));
       take(firstLeft < 0 ? ready : ready.slice(0, firstLeft), isAll && firstLeft < 0);
-      // Where the limit of all processes was reached, whoever frees a slot looks again.
+      // Where the limit of all processes was reached, whoever frees a slot looks again; where it is paused, whoever resumes it.
       if (free.get(agent) !== 0 && !(isAll && firstLeft < 0)) moreWaiting.push(agent);
     }
     const inputsByExecution = Map.groupBy(inputs, ({ input_of }) => input_of);
@@ -83,16 +85,21 @@ export class Claims {
     };
   }
 
-  /** How many more of each agent may run, where its `concurrency` holds for all processes together; one alone counts by itself. */
+  /**
+   * How many more of each agent may run, where its `concurrency` holds for all processes together; one alone counts by itself. None
+   * of one that is paused.
+   */
   private async freeOf(tx: Transaction, { byAgent }: FreeSlots): Promise<Map<string, number>> {
-    if (dialectOf(tx.db).exclusive) return new Map();
+    if (dialectOf(tx.db).exclusive) return none(await this.pauses.all(tx.db));
     const agents = [...byAgent.keys()];
     // One process at a time counts what runs of an agent, and adds to it.
-    const [, ...counts] = await Promise.all([
-      tx.lock(agents.map((agent) => `claim ${agent}`)),
+    const [, paused, ...counts] = await Promise.all([
+      tx.lock(agents.map(claimLine)),
+      this.pauses.all(tx.db),
       ...agents.map((agent) => this.running.count(tx, agent)),
     ]);
-    return new Map(agents.map((agent, index) => [agent, Math.max((this.catalog.agent(agent)?.concurrency ?? 0) - counts[index]!, 0)]));
+    const free = agents.map((agent, index) => [agent, Math.max((this.catalog.agent(agent)?.concurrency ?? 0) - counts[index]!, 0)] as const);
+    return new Map([...free, ...none(paused)]);
   }
 
   /** What was remembered of earlier searches and counts may no longer hold. */
@@ -127,6 +134,8 @@ export class Claims {
     return row?.available_at ?? null;
   }
 }
+
+const none = (agents: ReadonlyMap<string, unknown>): Map<string, number> => new Map([...agents.keys()].map((agent) => [agent, 0]));
 
 /** Leaves out what has been ended since it was found, and what another transaction holds. */
 const takeLease = preparedWithList<{ leaseToken: string; owner: string; until: number; now: number }, string, { id: string }>((db, place, ids) => {
