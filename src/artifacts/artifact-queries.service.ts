@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Artifact, artifactFromRow } from '../blackboard/artifact.js';
+import { Explanations } from '../blackboard/explaining/explanations.js';
 import { ArtifactStore } from '../blackboard/queries/artifact-store.js';
 import { ArtifactTotals } from '../blackboard/queries/artifact-totals.js';
 import { Catalog } from '../catalog/catalog.js';
@@ -10,6 +11,7 @@ import { summaryBody, withConsumptions } from './artifact-wire.js';
 import type { ArtifactListBody } from './dto/artifact-list-body.js';
 import type { ArtifactListQuery } from './dto/artifact-list-query.js';
 import type { ArtifactTypesBody } from './dto/artifact-types-body.js';
+import type { ExplanationBody } from './dto/explanation-body.js';
 import type { SummaryBody } from './dto/summary-body.js';
 
 /** Answers questions about artifacts and their types. */
@@ -18,6 +20,7 @@ export class ArtifactQueriesService {
   constructor(
     private readonly artifacts: ArtifactStore,
     private readonly totals: ArtifactTotals,
+    private readonly explanations: Explanations,
     private readonly catalog: Catalog,
   ) {}
 
@@ -39,10 +42,11 @@ export class ArtifactQueriesService {
   }
 
   async get(id: string): Promise<Artifact> {
-    if (!isUuid(id)) throw new DomainError('invalid', `artifact_id: must be a UUID (got ${JSON.stringify(id)})`);
-    const row = await this.artifacts.get(id.toLowerCase());
-    if (!row) throw new DomainError('not_found', `Artifact not found: ${id}`);
-    return artifactFromRow(row);
+    return artifactFromRow(found(id, await this.artifacts.get(checked(id))));
+  }
+
+  async explain(id: string): Promise<ExplanationBody> {
+    return found(id, await this.explanations.of(checked(id)));
   }
 
   types(): ArtifactTypesBody {
@@ -55,4 +59,15 @@ export class ArtifactQueriesService {
     if (position === undefined) throw new DomainError('invalid', `after: must be the id of an artifact (got ${JSON.stringify(id)})`);
     return position;
   }
+}
+
+/** As ids are stored. */
+function checked(id: string): string {
+  if (!isUuid(id)) throw new DomainError('invalid', `artifact_id: must be a UUID (got ${JSON.stringify(id)})`);
+  return id.toLowerCase();
+}
+
+function found<T>(id: string, artifact: T | undefined): T {
+  if (artifact === undefined) throw new DomainError('not_found', `Artifact not found: ${id}`);
+  return artifact;
 }

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { ApiErrors } from '../http/api-errors.js';
 import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../http/correlation-id.js';
@@ -9,6 +9,7 @@ import { Ids, type RequestIds } from '../idempotency/request-ids.js';
 import { ArtifactQueriesService } from './artifact-queries.service.js';
 import { ArtifactListBody, LIST_EXAMPLE } from './dto/artifact-list-body.js';
 import { ArtifactListQuery } from './dto/artifact-list-query.js';
+import { EXPLANATION_EXAMPLE, ExplanationBody } from './dto/explanation-body.js';
 import { AcceptedBody, SYNC_EXAMPLE, SyncPublishBody } from './dto/publish-bodies.js';
 import { PUBLISH_EXAMPLE, PublishRequest } from './dto/publish-request.js';
 import { SUMMARY_EXAMPLE, SummaryBody } from './dto/summary-body.js';
@@ -18,6 +19,13 @@ import { PublishingService } from './publishing.service.js';
 const PUBLISH_HEADERS = { ...CORRELATION_HEADERS, ...IDEMPOTENCY_HEADERS };
 
 const UNKNOWN_TYPE = 'Unknown artifact type: CustomerMesage; did you mean CustomerMessage?';
+
+/** The parameter, and what is wrong with one that no artifact has. */
+const ApiArtifactId = (): MethodDecorator =>
+  applyDecorators(
+    ApiParam({ name: 'artifact_id', description: 'Its id', schema: { type: 'string', format: 'uuid', example: ARTIFACT_EXAMPLE.id } }),
+    ApiErrors([400, 'artifact_id: must be a UUID (got "42")'], [404, `Artifact not found: ${ARTIFACT_EXAMPLE.id}`]),
+  );
 
 @ApiTags('Artifacts')
 @Controller('api/v1/artifacts')
@@ -76,10 +84,21 @@ export class ArtifactsController {
 
   @Get(':artifact_id')
   @ApiOperation({ summary: 'Get an artifact' })
-  @ApiParam({ name: 'artifact_id', description: 'Its id', schema: { type: 'string', format: 'uuid', example: ARTIFACT_EXAMPLE.id } })
+  @ApiArtifactId()
   @ApiOkResponse({ type: ArtifactBody, description: 'The artifact', example: ARTIFACT_EXAMPLE })
-  @ApiErrors([400, 'artifact_id: must be a UUID (got "42")'], [404, `Artifact not found: ${ARTIFACT_EXAMPLE.id}`])
   get(@Param('artifact_id') id: string): Promise<ArtifactBody> {
     return this.queries.get(id);
+  }
+  @Get(':artifact_id/explain')
+  @ApiOperation({
+    summary: 'Why agents reacted to an artifact, or did not',
+    description:
+      'A verdict for every subscription. What is stored (executions, groups that wait, errors) is told as it is; where nothing is stored, the verdict is what the configuration of today says.',
+  })
+  @ApiArtifactId()
+  @ApiOkResponse({ type: ExplanationBody, description: 'The verdicts', example: EXPLANATION_EXAMPLE })
+  @ApiErrors(503)
+  explain(@Param('artifact_id') id: string): Promise<ExplanationBody> {
+    return this.queries.explain(id);
   }
 }

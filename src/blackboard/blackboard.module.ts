@@ -22,6 +22,9 @@ import { CorrelationSettled } from './correlation-settled.js';
 import { CorrelationTracker } from './correlation-tracker.js';
 import { CorrelationWaiters } from './correlation-waiters.js';
 import { DirectRuns } from './direct-runs.js';
+import { Explanations } from './explaining/explanations.js';
+import { Records } from './explaining/records.js';
+import { RefusingErrors } from './explaining/refusing-errors.js';
 import { ExecutionQueue } from './executor/execution-queue.js';
 import { ExecutionRun } from './executor/execution-run.js';
 import { Executor } from './executor/executor.js';
@@ -64,6 +67,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     ExecutionQueue,
     ExecutionRun,
     Executor,
+    Explanations,
     Folding,
     Invocations,
     Joins,
@@ -72,6 +76,8 @@ import { WorkflowErrors } from './workflow-errors.js';
     Outcomes,
     Publisher,
     ReadyExecutions,
+    Records,
+    RefusingErrors,
     RunningExecutions,
     TimerLoop,
     TimerQueue,
@@ -81,6 +87,6 @@ import { WorkflowErrors } from './workflow-errors.js';
     WorkflowErrors,
     { provide: Blackboard, useClass: BlackboardService },
   ],
-  exports: [ActivityTotals, AgentHistory, ArtifactStore, ArtifactTotals, Blackboard, CorrelationSettled, DatabaseModule, SignalsModule],
+  exports: [ActivityTotals, AgentHistory, ArtifactStore, ArtifactTotals, Blackboard, CorrelationSettled, DatabaseModule, Explanations, SignalsModule],
 })
 export class BlackboardModule {}

@@ -1,0 +1,71 @@
+import type { Catalog } from '../../catalog/catalog.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { isWindow } from '../waiting/waiting-groups.js';
+import type { Explanation } from './explanation.js';
+import type { ExecutionOfInput, GroupOfArrival, Recorded } from './records.js';
+import { listed } from './refusals.js';
+import type { RefusingError } from './refusing-errors.js';
+
+/** What is stored is the truth, whatever the configuration says today. One for each execution and each group that waits. */
+export function storedFacts({ executions, groups }: Recorded, catalog: Catalog): Explanation[] {
+  const ofExecutions = executions.map(ofExecution);
+  // Read before the executions, so that a group may have become one of them meanwhile.
+  const waiting = groups.filter((group) => !ofExecutions.some(({ agent, subscription }) => agent === group.agent && subscription === group.subscription));
+  return [...ofExecutions, ...waiting.map((group) => ofGroup(group, catalog))];
+}
+
+const ofExecution = (execution: ExecutionOfInput): Explanation => ({
+  agent: execution.agent,
+  subscription: execution.subscription,
+  verdict: execution.invoked ? 'invoked' : 'triggered',
+  detail: `${execution.invoked ? 'A caller named the agent, and this is its input' : 'It triggered the agent'}; the execution ${howFar(execution)}.`,
+  execution_id: execution.id,
+  execution_state: execution.state,
+  execution_correlation_id: execution.correlation_id,
+});
+
+function howFar({ state, attempt, available_at, ended_at, error_message, paused }: ExecutionOfInput): string {
+  switch (state) {
+    case 'pending':
+      if (paused) return 'waits until the agent is resumed';
+      return available_at === null ? 'waits to be claimed' : `waits for its attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;
+    case 'running':
+      return `runs, in its attempt ${attempt}`;
+    case 'completed':
+      return `completed at ${toTimestamp(ended_at!)}`;
+    case 'failed':
+      return `failed for good at ${toTimestamp(ended_at!)}, in its attempt ${attempt}: ${error_message}`;
+    case 'cancelled':
+      return `was cancelled at ${toTimestamp(ended_at!)}`;
+  }
+}
+
+function ofGroup(group: GroupOfArrival, catalog: Catalog): Explanation {
+  const { agent, subscription, opened_at, closes_at, state } = group;
+  const times = { since: toTimestamp(opened_at), until: closes_at === null ? null : toTimestamp(closes_at) };
+  const configured = catalog.agent(agent)?.subscriptions[subscription];
+  if (isWindow(group)) {
+    const needed = configured?.batch?.size ?? null;
+    const end = times.until === null ? '' : `, or until ${times.until}`;
+    const detail = `It is in a batch window that holds ${group.size} so far, and runs with ${needed ?? 'a number that is no longer configured'}${end}.`;
+    return { agent, subscription, verdict: 'window_filling', detail, size: group.size, size_needed: needed, ...times };
+  }
+  if (state === 'complete') {
+    const detail = 'All that it joins are there, and where is being asked of them.';
+    return { agent, subscription, verdict: 'join_undecided', detail, join_key: group.key, since: times.since };
+  }
+  const lacking = configured?.types.filter((type) => !group.types.includes(type)) ?? [];
+  const end = times.until === null ? 'without a limit' : `until ${times.until}`;
+  const detail = configured
+    ? `It waits for ${listed(lacking, 'and')} under the same key, since ${times.since} and ${end}.`
+    : `It waits for a join that is no longer configured, since ${times.since} and ${end}.`;
+  return { agent, subscription, verdict: 'join_waiting', detail, waiting_for: lacking, join_key: group.key, ...times };
+}
+
+export const ofError = (error: RefusingError, subscription: number | null): Explanation => ({
+  agent: error.agent,
+  subscription,
+  verdict: error.errorType,
+  detail: `${error.message}.`,
+  error_artifact_id: error.id,
+});
