@@ -28,7 +28,6 @@ import { RefusingErrors } from './explaining/refusing-errors.js';
 import { ExecutionQueue } from './executor/execution-queue.js';
 import { ExecutionRun } from './executor/execution-run.js';
 import { Executor } from './executor/executor.js';
-import { ReadyExecutions } from './executor/ready-executions.js';
 import { RunningExecutions } from './executor/running-executions.js';
 import { Folding } from './queries/folding.js';
 import { Joins } from './waiting/joins.js';
@@ -75,7 +74,6 @@ import { WorkflowErrors } from './workflow-errors.js';
     Matching,
     Outcomes,
     Publisher,
-    ReadyExecutions,
     Records,
     RefusingErrors,
     RunningExecutions,

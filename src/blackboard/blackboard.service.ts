@@ -170,7 +170,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
 
   private async recover(): Promise<void> {
     await this.workers.register();
-    const takenOver = await this.leases.takeOverLost();
+    const takenOver = await this.leases.rows.takeOverLost();
     const removed = await this.leases.failRemovedAgents();
     if (takenOver > 0) this.logger.warn({ executions: takenOver }, 'took over executions that a process left running when it ended');
     if (removed > 0) this.logger.warn({ executions: removed }, 'failed executions of agents that the configuration no longer has');
@@ -182,7 +182,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
 
   private async beat(): Promise<void> {
     try {
-      await this.leases.renew(this.executor.runningIds());
+      await this.leases.rows.renew(this.executor.runningIds());
       if (this.role.works) await this.lookAfterOthers();
       await this.backlog.recount();
     } catch (error) {
@@ -193,7 +193,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   }
 
   private async lookAfterOthers(): Promise<void> {
-    await this.leases.takeOverLost();
+    await this.leases.rows.takeOverLost();
     if (this.unitOfWork.dialect.exclusive) return;
     await this.workers.register();
     await this.leases.failRemovedAgents();

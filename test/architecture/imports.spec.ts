@@ -10,6 +10,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['expressions', 'logging', 'outbound', 'tracing'],
   ['catalog', 'database'],
   ['engines', 'signals'],
+  ['leasing'],
   ['blackboard'],
   ['http'],
   ['artifacts', 'agents', 'correlations', 'idempotency', 'health', 'metrics', 'docs', 'runs', 'batches', 'webhooks'],

@@ -1,22 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
-import { newId } from '../../common/ids.js';
 import { Catalog } from '../../catalog/catalog.js';
-import { dialectOf, locking } from '../../database/dialects/dialect.js';
+import { Clock } from '../../common/clock.js';
+import { dialectOf } from '../../database/dialects/dialect.js';
 import { preparedWithList } from '../../database/prepared.js';
-import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { type Lease, RowClaims } from '../../leasing/row-claims.js';
+import type { FreeSlots } from '../../leasing/slots.js';
 import type { ArtifactRow } from '../artifact.js';
 import { AgentPauses, claimLine } from './agent-pauses.js';
 import { Backlog } from './backlog.js';
-import { isInState } from './known-state.js';
-import { type ReadyExecution, ReadyExecutions } from './ready-executions.js';
+import { EXECUTIONS, type ExecutionRow } from './leased-executions.js';
 import { RunningExecutions } from './running-executions.js';
-
-/** How many executions may be taken: of each agent, and in all. */
-export interface FreeSlots {
-  byAgent: ReadonlyMap<string, number>;
-  total: number;
-}
 
 /** An execution that this process holds by a lease. */
 export interface ClaimedExecution {
@@ -36,16 +30,28 @@ export interface ClaimedExecution {
   waitedMs: number;
 }
 
+type InputRow = ArtifactRow & { input_of: string };
+
 /** Claims waiting executions. The claim is committed before an engine runs, so that a crash is seen as a lost lease. */
 @Injectable()
 export class Claims {
+  readonly rows: RowClaims<ExecutionRow, InputRow>;
+
   constructor(
     private readonly catalog: Catalog,
     private readonly backlog: Backlog,
-    private readonly ready: ReadyExecutions,
     private readonly running: RunningExecutions,
     private readonly pauses: AgentPauses,
-  ) {}
+    clock: Clock,
+    unitOfWork: UnitOfWork,
+  ) {
+    const rules = {
+      free: (tx: Transaction, agents: string[]) => this.freeOf(tx, agents),
+      inputsOf: (tx: Transaction, ids: string[]) => inputsOf(tx.db, {}, ids),
+      forget: () => running.forget(),
+    };
+    this.rows = new RowClaims(EXECUTIONS, rules, (agent) => this.prioritiesOf(agent), clock, unitOfWork);
+  }
 
   /**
    * The claimed executions, and the agents that may have more waiting than there were slots for. `missed`: some were there, but held
@@ -54,44 +60,21 @@ export class Claims {
   async claim(
     tx: Transaction,
     slots: FreeSlots,
-    lease: { owner: string; until: number },
+    lease: Lease,
     now: number,
   ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[]; missed: boolean }> {
-    // Sent together, and answered in this order: first the counts, which nobody changes until the commit.
-    const [free, found] = await Promise.all([
-      this.freeOf(tx, slots),
-      Promise.all([...slots.byAgent].map(([agent, here]) => this.ready.find(tx, agent, Math.min(here, slots.total)))),
-    ]);
-    const candidates = found.flatMap(({ agent, ready }) => ready.slice(0, free.get(agent)));
-    const chosen = candidates.sort(byPriority).slice(0, slots.total);
-    const leaseToken = newId();
-    const ids = chosen.map(({ id }) => id);
-    const [leased, inputs] = await Promise.all([takeLease(tx.db, { leaseToken, ...lease, now }, ids), inputsOf(tx.db, {}, ids)]);
-    this.backlog.changed(tx, -leased.length);
-
-    const ours = new Set(leased.map(({ id }) => id));
-    const moreWaiting: string[] = [];
-    for (const { agent, ready, isAll, take } of found) {
-      const firstLeft = ready.findIndex(({ id }) => !ours.has(id));
-      take(firstLeft < 0 ? ready : ready.slice(0, firstLeft), isAll && firstLeft < 0);
-      // Where the limit of all processes was reached, whoever frees a slot looks again; where it is paused, whoever resumes it.
-      if (free.get(agent) !== 0 && !(isAll && firstLeft < 0)) moreWaiting.push(agent);
-    }
+    const { rows, leaseToken, inputs, moreWaiting, missed } = await this.rows.claim(tx, slots, lease, now);
+    this.backlog.changed(tx, -rows.length);
     const inputsByExecution = Map.groupBy(inputs, ({ input_of }) => input_of);
-    return {
-      claimed: chosen.filter(({ id }) => ours.has(id)).map((execution) => claimed(execution, leaseToken, inputsByExecution.get(execution.id) ?? [], now)),
-      moreWaiting,
-      missed: ours.size < chosen.length,
-    };
+    return { claimed: rows.map((row) => claimed(row, leaseToken, inputsByExecution.get(row.id) ?? [], now)), moreWaiting, missed };
   }
 
   /**
    * How many more of each agent may run, where its `concurrency` holds for all processes together; one alone counts by itself. None
    * of one that is paused.
    */
-  private async freeOf(tx: Transaction, { byAgent }: FreeSlots): Promise<Map<string, number>> {
+  private async freeOf(tx: Transaction, agents: string[]): Promise<Map<string, number>> {
     if (dialectOf(tx.db).exclusive) return none(await this.pauses.all(tx.db));
-    const agents = [...byAgent.keys()];
     // One process at a time counts what runs of an agent, and adds to it.
     const [, paused, ...counts] = await Promise.all([
       tx.lock(agents.map(claimLine)),
@@ -102,66 +85,15 @@ export class Claims {
     return new Map([...free, ...none(paused)]);
   }
 
-  /** What was remembered of earlier searches and counts may no longer hold. */
-  forget(): void {
-    this.ready.forget();
-    this.running.forget();
-  }
-
-  /** Makes retries whose time has come claimable; the agents that have some. */
-  async releaseRetries(tx: Transaction, now: number): Promise<string[]> {
-    const rows = await tx.db
-      .updateTable('executions')
-      .set({ available_at: null })
-      .where('state', '=', sql.lit('pending' as const))
-      .where('available_at', 'is not', null)
-      .where('available_at', '<=', now)
-      .returning('agent')
-      .execute();
-    return [...new Set(rows.map(({ agent }) => agent))];
-  }
-
-  /** When the next retry is due (epoch ms); null where none waits. */
-  async nextRetry(reader: Reader): Promise<number | null> {
-    const row = await reader
-      .selectFrom('executions')
-      .select('available_at')
-      .where('state', '=', sql.lit('pending' as const))
-      .where('available_at', 'is not', null)
-      .orderBy('available_at')
-      .limit(1)
-      .executeTakeFirst();
-    return row?.available_at ?? null;
+  /** Those that its subscriptions give. */
+  private prioritiesOf(agent: string): number[] {
+    return this.catalog.agent(agent)?.subscriptions.flatMap(({ priority }) => [2 * priority, 2 * priority - 1]) ?? [];
   }
 }
 
 const none = (agents: ReadonlyMap<string, unknown>): Map<string, number> => new Map([...agents.keys()].map((agent) => [agent, 0]));
 
-/** Leaves out what has been ended since it was found, and what another transaction holds. */
-const takeLease = preparedWithList<{ leaseToken: string; owner: string; until: number; now: number }, string, { id: string }>((db, place, ids) => {
-  const ready = db
-    .selectFrom('executions')
-    .select('id')
-    .where('id', 'in', ids)
-    .where(isInState('pending'))
-    .where('available_at', 'is', null);
-  return db
-    .updateTable('executions')
-    .set(({ fn, ref }) => ({
-      state: 'running',
-      lease_token: place('leaseToken'),
-      claim: dialectOf(db).nextClaim,
-      lease_owner: place('owner'),
-      lease_until: place('until'),
-      // Of its first attempt: a repeated one begins no execution.
-      started_at: fn.coalesce(ref('started_at'), place('now')),
-      attempt_started_at: place('now'),
-    }))
-    .where('id', 'in', locking(db, ready, { wait: false }))
-    .returning('id');
-});
-
-const inputsOf = preparedWithList<object, string, ArtifactRow & { input_of: string }>((db, _place, executionIds) =>
+const inputsOf = preparedWithList<object, string, InputRow>((db, _place, executionIds) =>
   db
     .selectFrom('execution_inputs')
     .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
@@ -172,17 +104,15 @@ const inputsOf = preparedWithList<object, string, ArtifactRow & { input_of: stri
     .orderBy('execution_inputs.position'),
 );
 
-const claimed = (candidate: ReadyExecution, leaseToken: string, inputs: ArtifactRow[], now: number): ClaimedExecution => ({
-  id: candidate.id,
-  agent: candidate.agent,
-  correlationId: candidate.correlation_id,
-  attempt: candidate.attempt,
-  direct: candidate.direct === 1,
-  batch: candidate.batch === 1,
+const claimed = (row: ExecutionRow, leaseToken: string, inputs: ArtifactRow[], now: number): ClaimedExecution => ({
+  id: row.id,
+  agent: row.line,
+  correlationId: row.correlation_id,
+  attempt: row.attempt,
+  direct: row.direct === 1,
+  batch: row.batch === 1,
   leaseToken,
-  traceparent: candidate.traceparent,
+  traceparent: row.traceparent,
   inputs,
-  waitedMs: now - candidate.created_at,
+  waitedMs: now - row.created_at,
 });
-
-const byPriority = (one: ReadyExecution, other: ReadyExecution): number => other.priority - one.priority || one.seq - other.seq;

@@ -7,6 +7,7 @@ import { newId } from '../../common/ids.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
 import { type ExecutionContext, PreparedEngines } from '../../engines/engine.js';
+import type { ClaimHolder, StartedRun } from '../../leasing/claiming-loop.js';
 import { type Span, Tracing } from '../../tracing/tracing.js';
 import { AgentReaders } from '../queries/agent-reader.js';
 import { agentArtifactFromRow } from '../artifact.js';
@@ -24,21 +25,6 @@ type RunningExecution = ClaimedExecution & { span: Span };
 const COMMIT_AGAIN_AFTER_MS = 1_000;
 const MATCHED_AT_ONCE = 16;
 
-export interface StartedRun {
-  /** The outcome is committed, or no longer ours to commit. Never rejects. */
-  committed: Promise<void>;
-  /** The engine has returned. Never rejects. */
-  returned: Promise<void>;
-}
-
-/** Who holds the execution while it runs. */
-export interface ExecutionHolder {
-  /** False once the execution was handed back: its outcome is then another's. */
-  isOurs: () => boolean;
-  /** Called in the outcome's transaction, when transactions after it see it. */
-  onOutcomeVisible: () => void;
-}
-
 /** Runs one attempt of a claimed execution: its engine, the check of the answer, the outcome. */
 @Injectable()
 export class ExecutionRun {
@@ -54,7 +40,7 @@ export class ExecutionRun {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  start(claimed: ClaimedExecution, abort: AbortController, holder: ExecutionHolder): StartedRun {
+  start(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
     const execution = { ...claimed, span: this.span(claimed) };
     const agent = this.catalog.agent(execution.agent)!;
     const startedAt = performance.now();
@@ -110,7 +96,7 @@ export class ExecutionRun {
     execution: RunningExecution,
     agent: AgentDefinition,
     attempt: AttemptResult,
-    holder: ExecutionHolder,
+    holder: ClaimHolder,
   ): Promise<{ outcome: ExecutionOutcome; failure?: ExecutionFailure }> {
     const checked = this.check(execution, agent, attempt);
     if ('failure' in checked) return this.commitFailure(execution, checked.failure, holder);
@@ -130,14 +116,14 @@ export class ExecutionRun {
   private async commitFailure(
     execution: RunningExecution,
     failure: ExecutionFailure,
-    holder: ExecutionHolder,
+    holder: ClaimHolder,
   ): Promise<{ outcome: ExecutionOutcome; failure: ExecutionFailure }> {
     return { outcome: await this.persist(holder, () => this.outcomes.failAttempt(execution, failure, holder.onOutcomeVisible)), failure };
   }
 
   // A database that cannot be written to now, or expressions that cannot be asked, do not undo what the engine did: the
   // outcome waits for them.
-  private async persist<T extends ExecutionOutcome>(holder: ExecutionHolder, commit: () => Promise<T>): Promise<T | 'discarded'> {
+  private async persist<T extends ExecutionOutcome>(holder: ClaimHolder, commit: () => Promise<T>): Promise<T | 'discarded'> {
     while (holder.isOurs()) {
       try {
         return await commit();

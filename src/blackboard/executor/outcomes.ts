@@ -12,8 +12,8 @@ import { Backlog } from './backlog.js';
 import type { ClaimedExecution } from './claims.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlation-tracker.js';
 import { type MatchedArtifact, Publisher } from '../publisher.js';
+import { isInState } from '../../leasing/known-state.js';
 import { recordFailedAttempt } from './failed-attempts.js';
-import { isInState } from './known-state.js';
 import { nextAttemptAt } from './retry.js';
 import { WorkflowErrors } from '../workflow-errors.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { isInState } from './known-state.js';
+import { isInState } from '../../leasing/known-state.js';
 
 /** What is known to run of an agent, on all processes. */
 interface Known {
@@ -18,7 +18,7 @@ interface Running {
 
 /**
  * Counts what runs of an agent on all processes: those that ran at the last look and still do, and what was claimed since.
- * Looking at all would pass whatever has ended while some session holds an old snapshot (see ReadyExecutions).
+ * Looking at all would pass whatever has ended while some session holds an old snapshot (see ReadyRows).
  */
 @Injectable()
 export class RunningExecutions {

@@ -1,0 +1,13 @@
+import type { LeasedRow, LeasedTable } from '../../leasing/leased-table.js';
+
+/** Executions wait in the lines of their agents. */
+export const EXECUTIONS: LeasedTable = { name: 'executions', line: 'agent', columns: ['correlation_id', 'attempt', 'direct', 'batch', 'traceparent'] };
+
+/** What is read of an execution that is claimed, or whose lease was lost. */
+export interface ExecutionRow extends LeasedRow {
+  correlation_id: string;
+  attempt: number;
+  direct: number;
+  batch: number;
+  traceparent: string | null;
+}

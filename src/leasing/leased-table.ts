@@ -1,0 +1,24 @@
+/**
+ * A table whose rows wait in lines, are claimed from there by any process, and are held by leases until their outcome is committed. What
+ * claiming and leases write and search by has the same columns, and the same partial indexes, in each.
+ */
+export interface LeasedTable {
+  readonly name: 'executions';
+  /** The column that says in which line a row waits: its agent. */
+  readonly line: 'agent';
+  /** What else is read of a row that is claimed, or whose lease was lost. */
+  readonly columns: readonly string[];
+}
+
+/** What is read of every row. */
+export interface LeasedRow {
+  id: string;
+  line: string;
+  priority: number;
+  seq: number;
+  created_at: number;
+}
+
+/** What is read of each row of a table, by the names in LeasedRow; typed by a table that has all columns that are the same. */
+export const columnsOf = ({ line, columns }: LeasedTable) =>
+  ['id', `${line} as line`, 'priority', 'seq', 'created_at', ...columns] as ['id', 'agent as line', 'priority', 'seq', 'created_at'];

@@ -1,0 +1,162 @@
+import { sql } from 'kysely';
+import type { Clock } from '../common/clock.js';
+import { type Prepared, prepared } from '../database/prepared.js';
+import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
+
+export interface FoundRows<Row> {
+  line: string;
+  ready: Row[];
+  /** There was room for more. */
+  isAll: boolean;
+  /** The first ones, `taken`, are no longer ready after the commit. `nothingLeft`: neither is any other. */
+  take(taken: readonly Row[], nothingLeft: boolean): void;
+}
+
+/** How much of a line is known to hold nothing that is ready. */
+interface Frontier {
+  /** By priority: the position up to which nothing is ready. */
+  readonly upTo: Map<number, number>;
+  /** When the whole line is looked at again (epoch ms). */
+  wholeAt: number;
+  /** The last look at the whole found as many as it asked for: of an earlier configuration's priorities there may be others. */
+  sawNotAll: boolean;
+}
+
+const WHOLE_EVERY_MS = 30_000;
+const FINAL_EVERY_MS = 100;
+
+/**
+ * Finds what is ready to be claimed. Postgres keeps rows and index entries that no longer hold until nobody can see them any
+ * more: while some session holds an old snapshot, every search from the front of a line would pass all that was claimed since.
+ * So each process remembers, by line and priority, up to where nothing is ready, and searches from there; what comes back to the
+ * line behind that place (`returned`) has it searched as a whole, as the passing of time does. SQLite keeps nothing of the kind.
+ */
+export class ReadyRows<Row extends LeasedRow> {
+  private readonly findAll: Prepared<{ line: string; limit: number }, Row>;
+  private readonly findFrom: Prepared<{ line: string; priority: number; from: number; limit: number }, Row>;
+  private readonly frontiers = new Map<string, Frontier>();
+  private final = 0;
+  private finalAt = -Infinity;
+
+  /** `prioritiesOf`: those that a line's rows are given now. Others, of an earlier configuration, come with the look at the whole. */
+  constructor(
+    private readonly table: LeasedTable,
+    private readonly prioritiesOf: (line: string) => number[],
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+  ) {
+    this.findAll = findingAll(table);
+    this.findFrom = findingFrom(table);
+  }
+
+  /** Rows of a line are ready again that were not new: the whole line is searched next. */
+  returned(line: string): void {
+    this.frontiers.delete(line);
+  }
+
+  forget(): void {
+    this.frontiers.clear();
+    this.final = 0;
+  }
+
+  /** To be called with every search: finds out, from time to time, up to which position every row has come into sight. */
+  look(): void {
+    if (this.unitOfWork.dialect.exclusive || performance.now() - this.finalAt < FINAL_EVERY_MS) return;
+    this.finalAt = performance.now();
+    this.unitOfWork.finalPosition(this.table.name).then(
+      (final) => (this.final = final),
+      // The search itself says what is wrong with the database.
+      () => undefined,
+    );
+  }
+
+  /** The first `limit` of a line, by priority and then in the order of their making. */
+  async find(tx: Transaction, line: string, limit: number): Promise<FoundRows<Row>> {
+    const { final } = this;
+    // Searched and moved is the same one, even if others come back to the line in between, which begin a new one.
+    const frontier = this.frontierOf(line);
+    const isWhole = this.unitOfWork.dialect.exclusive || this.isDue(frontier);
+    const ready = await (isWhole ? this.findAll(tx.db, { line, limit }) : this.findBehind(tx, line, frontier, limit));
+    const isFull = ready.length === limit;
+    const mustLookAgain = !isWhole && !isFull && frontier.sawNotAll;
+    return {
+      line,
+      ready,
+      isAll: !isFull && !mustLookAgain,
+      take: (taken, nothingLeft) =>
+        tx.afterCommit(() => {
+          if (isWhole) this.looked(frontier, ready, isFull);
+          if (mustLookAgain) frontier.wholeAt = 0;
+          this.move(frontier, taken, nothingLeft, final);
+        }),
+    };
+  }
+
+  /** Not again for a while, whatever is left: under a steady load, a line is never seen empty. */
+  private looked(frontier: Frontier, ready: readonly Row[], isFull: boolean): void {
+    frontier.wholeAt = this.clock.now() + WHOLE_EVERY_MS;
+    frontier.sawNotAll = isFull;
+    for (const { priority } of ready) if (!frontier.upTo.has(priority)) frontier.upTo.set(priority, 0);
+  }
+
+  private async findBehind(tx: Transaction, line: string, { upTo }: Frontier, limit: number): Promise<Row[]> {
+    const highestFirst = [...upTo].sort(([one], [other]) => other - one);
+    const found = highestFirst.map(([priority, from]) => this.findFrom(tx.db, { line, priority, from, limit }));
+    return (await Promise.all(found)).flat().slice(0, limit);
+  }
+
+  /** Of equal or higher priority than the last one taken, nothing is ready before it; where nothing was left, nothing at all. */
+  private move(frontier: Frontier, taken: readonly Row[], nothingLeft: boolean, final: number): void {
+    const last = taken.at(-1);
+    if (!last && !nothingLeft) return;
+    for (const [priority, place] of frontier.upTo) {
+      if (!nothingLeft && priority < last!.priority) continue;
+      const next = nothingLeft || priority > last!.priority ? final : Math.min(last!.seq, final);
+      frontier.upTo.set(priority, Math.max(place, next));
+    }
+  }
+
+  private isDue({ wholeAt }: Frontier): boolean {
+    return this.clock.now() >= wholeAt;
+  }
+
+  private frontierOf(line: string): Frontier {
+    let frontier = this.frontiers.get(line);
+    if (!frontier) {
+      frontier = { upTo: new Map(this.prioritiesOf(line).map((priority) => [priority, 0])), wholeAt: 0, sawNotAll: false };
+      this.frontiers.set(line, frontier);
+    }
+    return frontier;
+  }
+}
+
+const findingAll = <Row extends LeasedRow>(table: LeasedTable) =>
+  prepared<{ line: string; limit: number }, Row>((db, place) =>
+    db
+      .selectFrom(table.name)
+      .select(columnsOf(table))
+      .where(table.line, '=', place('line'))
+      // A literal, since a partial index serves no query whose state is a parameter.
+      .where('state', '=', sql.lit('pending' as const))
+      .where('available_at', 'is', null)
+      .orderBy('priority', 'desc')
+      .orderBy('seq')
+      .limit(place('limit'))
+      .$castTo<Row>(),
+  );
+
+const findingFrom = <Row extends LeasedRow>(table: LeasedTable) =>
+  prepared<{ line: string; priority: number; from: number; limit: number }, Row>((db, place) =>
+    db
+      .selectFrom(table.name)
+      .select(columnsOf(table))
+      .where(table.line, '=', place('line'))
+      .where('state', '=', sql.lit('pending' as const))
+      .where('available_at', 'is', null)
+      .where('priority', '=', place('priority'))
+      .where('seq', '>', place('from'))
+      .orderBy('seq')
+      .limit(place('limit'))
+      .$castTo<Row>(),
+  );

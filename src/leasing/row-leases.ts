@@ -1,0 +1,114 @@
+import { sql } from 'kysely';
+import type { Clock } from '../common/clock.js';
+import { locking } from '../database/dialects/dialect.js';
+import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import { isInState } from './known-state.js';
+import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
+import type { Lease } from './row-claims.js';
+
+/** After this many lost leases a row is given up: one that crashes its process must not do so for ever. */
+export const MAX_LOST_LEASES = 10;
+
+export const TAKEN_AT_ONCE = 100;
+
+/** A row whose holder is gone. */
+export type LostRow<Row extends LeasedRow> = Row & { lease_token: string; lost_leases: number };
+
+/** Who holds leases, for how long (ms), and what follows when they are given back or lost. */
+export interface Holder<Row extends LeasedRow> {
+  owner: string;
+  leaseMs: number;
+  /** Ends a row whose lease was lost too often, `lost_leases` times now. */
+  giveUp(tx: Transaction, lost: LostRow<Row>): Promise<void>;
+  /** A line has something to claim that is not new; called after the commit. */
+  returned(line: string): void;
+}
+
+/** Who holds which running row of a table: renewing our leases, and taking over those that another process lost. */
+export class RowLeases<Row extends LeasedRow> {
+  constructor(
+    private readonly table: LeasedTable,
+    private readonly holder: Holder<Row>,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** A lease taken now. */
+  next(): Lease {
+    return { owner: this.holder.owner, until: this.clock.now() + this.holder.leaseMs };
+  }
+
+  /** Renews the leases of these rows; whatever else is held lapses, and is taken over like a dead process's. */
+  async renew(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const { owner, until } = this.next();
+    await this.unitOfWork.run((tx) =>
+      tx.db
+        .updateTable(this.table.name)
+        .set({ lease_until: until })
+        .where(isInState('running'))
+        .where('lease_owner', '=', owner)
+        .where('id', 'in', ids)
+        .execute(),
+      { redoable: true },
+    );
+  }
+
+  /** Takes over what runs under a lease that nobody renews; ends when none is left. A lost lease repeats the same attempt. */
+  async takeOverLost(): Promise<number> {
+    let taken = 0;
+    for (;;) {
+      const count = await this.unitOfWork.run((tx) => this.takeOverSome(tx));
+      taken += count;
+      if (count < TAKEN_AT_ONCE) return taken;
+    }
+  }
+
+  /**
+   * Gives back what this process holds, but for `kept`: no lease lost, the same attempt again. At the end of its shutdown grace, or
+   * where it does not know what it has claimed.
+   */
+  async handBack(kept: readonly string[] = []): Promise<number> {
+    const handedBack = await this.unitOfWork.run((tx) =>
+      tx.db
+        .updateTable(this.table.name)
+        .set(WAITING_AGAIN)
+        .where('state', '=', sql.lit('running' as const))
+        .where('lease_owner', '=', this.holder.owner)
+        .$if(kept.length > 0, (held) => held.where('id', 'not in', kept))
+        .returning(`${this.table.line} as line`)
+        .execute(),
+    );
+    for (const line of new Set(handedBack.map((row) => row.line))) this.holder.returned(line);
+    return handedBack.length;
+  }
+
+  private async takeOverSome(tx: Transaction): Promise<number> {
+    const { exclusive } = this.unitOfWork.dialect;
+    const lapsed = tx.db
+      .selectFrom(this.table.name)
+      .select([...columnsOf(this.table), 'lease_token', 'lost_leases'])
+      .where('state', '=', sql.lit('running' as const))
+      .where(({ eb, or }) => {
+        const lapsed = eb('lease_until', '<', this.clock.now());
+        return exclusive ? or([lapsed, eb('lease_owner', '!=', this.holder.owner)]) : lapsed;
+      })
+      .limit(TAKEN_AT_ONCE);
+    const lost = await locking(tx.db, lapsed, { wait: false }).$castTo<LostRow<Row>>().execute();
+    for (const row of lost) await this.takeOver(tx, { ...row, lost_leases: row.lost_leases + 1 });
+    return lost.length;
+  }
+
+  private async takeOver(tx: Transaction, lost: LostRow<Row>): Promise<void> {
+    if (lost.lost_leases >= MAX_LOST_LEASES) return this.holder.giveUp(tx, lost);
+    await tx.db
+      .updateTable(this.table.name)
+      .set({ ...WAITING_AGAIN, lost_leases: lost.lost_leases })
+      .where('id', '=', lost.id)
+      .where('lease_token', '=', lost.lease_token)
+      .execute();
+    tx.whenVisible(() => this.holder.returned(lost.line));
+  }
+}
+
+const WAITING_AGAIN = { state: 'pending', available_at: null, lease_token: null, lease_owner: null, lease_until: null } as const;
