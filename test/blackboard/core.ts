@@ -17,6 +17,7 @@ import { Settings } from '../../src/config/settings.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
 import { Signals } from '../../src/signals/signals.js';
+import { NoTracing, Tracing } from '../../src/tracing/tracing.js';
 import { databaseOf } from '../support/database.js';
 
 export const anyObject = (name: string): ArtifactType => ({ name, version: 1, description: '', schema: null, check: () => null });
@@ -87,9 +88,10 @@ export async function startCore(catalog: Catalog, engines: Record<string, Prepar
       { provide: Lifecycle, useValue: new Lifecycle() },
       { provide: Role, useValue: new Role() },
       { provide: Telemetry, useClass: SilentTelemetry },
+      { provide: Tracing, useClass: NoTracing },
       { provide: LOGGER, useValue: pino({ level: process.env.STARLING_TEST_LOG ?? 'silent' }) },
     ],
-    exports: [Settings, Catalog, Clock, Lifecycle, Role, Telemetry, LOGGER],
+    exports: [Settings, Catalog, Clock, Lifecycle, Role, Telemetry, Tracing, LOGGER],
   })
   class TestCoreModule {}
 
