@@ -4,6 +4,7 @@ import { AgentsModule } from './agents/agents.module.js';
 import { ArtifactsModule } from './artifacts/artifacts.module.js';
 import { BatchesModule } from './batches/batches.module.js';
 import { BlackboardModule } from './blackboard/blackboard.module.js';
+import { ChangelogModule } from './changelog/changelog.module.js';
 import { CoreModule, type CoreOptions } from './core.module.js';
 import { CorrelationsModule } from './correlations/correlations.module.js';
 import { DocsModule } from './docs/docs.module.js';
@@ -34,6 +35,7 @@ export class AppModule {
         AgentsModule,
         RunsModule,
         BatchesModule,
+        ChangelogModule,
         IdempotencyModule,
         HealthModule,
         MetricsModule,

@@ -7,6 +7,7 @@ import { Role } from '../common/role.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { RunEndings } from '../runs/run-endings.js';
 import { Signals } from '../signals/signals.js';
+import { BatchNotices } from './batch-notices.js';
 import { BatchStep } from './batch-step.js';
 import { BatchesRepository } from './batches.repository.js';
 
@@ -32,6 +33,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
     private readonly endings: RunEndings,
     private readonly batches: BatchesRepository,
     private readonly step: BatchStep,
+    private readonly notices: BatchNotices,
     private readonly signals: Signals,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -42,7 +44,9 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
       const { status, batch_items: items } = run;
       const seq = await this.batches.countEnded(tx, run.batch_id, status === 'completed' ? items : 0, status === 'failed' ? items : 0);
       // Joins the group commit of what ended the run.
-      if (seq !== undefined) tx.whenVisible(() => this.wake(seq));
+      if (seq === undefined) return;
+      tx.whenVisible(() => this.wake(seq));
+      await this.notices.changed(tx, seq);
     });
   }
 
@@ -105,6 +109,9 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
     this.failures.set(seq, failures);
     if (failures < MOST_FAILURES) return;
     this.failures.delete(seq);
-    await this.unitOfWork.run((tx) => this.batches.end(tx, seq, 'failed', this.clock.now(), "it could not go on; the service's log says why"));
+    await this.unitOfWork.run(async (tx) => {
+      await this.batches.end(tx, seq, 'failed', this.clock.now(), "it could not go on; the service's log says why");
+      await this.notices.changed(tx, seq);
+    });
   }
 }

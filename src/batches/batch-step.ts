@@ -9,6 +9,7 @@ import { Settings } from '../config/settings.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { type BatchItem, RunsService } from '../runs/runs.service.js';
 import type { BatchRow } from './batch.js';
+import { BatchNotices } from './batch-notices.js';
 import { BatchesRepository, type DueRow, type RunningBatch } from './batches.repository.js';
 
 /** What one transaction looks at, and starts: it holds up every other writer. */
@@ -25,6 +26,7 @@ export class BatchStep {
     private readonly clock: Clock,
     private readonly runs: RunsService,
     private readonly batches: BatchesRepository,
+    private readonly notices: BatchNotices,
   ) {}
 
   /** True where there is more to do at once. */
@@ -39,9 +41,10 @@ export class BatchStep {
     const running = batch.running_runs + started;
     const failedItems = batch.failed_items + failed;
     await this.batches.saveProgress(tx, seq, { next_position: next, running_runs: running, failed_items: failedItems, started_at: batch.started_at ?? now });
-    if (next < batch.total_items) return started < free;
-    if (running === 0) await this.end(tx, batch, failedItems, now);
-    return false;
+    const isThrough = next === batch.total_items;
+    if (isThrough && running === 0) await this.end(tx, batch, failedItems, now);
+    await this.notices.changed(tx, seq);
+    return !isThrough && started < free;
   }
 
   /** Goes along the rows until `free` were started, or one transaction has had enough. */

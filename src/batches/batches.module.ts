@@ -3,6 +3,7 @@ import { BlackboardModule } from '../blackboard/blackboard.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { BatchDispatcher } from './batch-dispatcher.js';
+import { BatchNotices } from './batch-notices.js';
 import { BatchResults } from './batch-results.js';
 import { BatchStep } from './batch-step.js';
 import { BatchesController } from './batches.controller.js';
@@ -15,6 +16,6 @@ import { UnfinishedIntakes } from './intake/unfinished-intakes.js';
 @Module({
   imports: [BlackboardModule, IdempotencyModule, RunsModule],
   controllers: [BatchesController],
-  providers: [BatchDispatcher, BatchIntake, BatchResults, BatchStep, BatchesRepository, BatchesService, IntakesRepository, UnfinishedIntakes],
+  providers: [BatchDispatcher, BatchIntake, BatchNotices, BatchResults, BatchStep, BatchesRepository, BatchesService, IntakesRepository, UnfinishedIntakes],
 })
 export class BatchesModule {}

@@ -52,6 +52,10 @@ export class BatchesRepository {
     return batch;
   }
 
+  get(tx: Transaction, seq: number): Promise<BatchRow> {
+    return tx.db.selectFrom('batches').selectAll().where('seq', '=', seq).executeTakeFirstOrThrow();
+  }
+
   async running(db: Reader): Promise<number[]> {
     const rows = await db.selectFrom('batches').select('seq').where('status', '=', 'running').execute();
     return rows.map(({ seq }) => seq);

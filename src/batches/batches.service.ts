@@ -8,6 +8,7 @@ import { UnitOfWork } from '../database/unit-of-work.js';
 import { RunsService } from '../runs/runs.service.js';
 import { batchBody, type BatchRow, listedBatchBody } from './batch.js';
 import { BatchDispatcher } from './batch-dispatcher.js';
+import { BatchNotices } from './batch-notices.js';
 import { BatchResults } from './batch-results.js';
 import { BatchesRepository } from './batches.repository.js';
 import type { BatchBody } from './dto/batch-body.js';
@@ -32,6 +33,7 @@ export class BatchesService {
     private readonly intake: BatchIntake,
     private readonly dispatcher: BatchDispatcher,
     private readonly results: BatchResults,
+    private readonly notices: BatchNotices,
     private readonly runs: RunsService,
   ) {}
 
@@ -77,6 +79,7 @@ export class BatchesService {
       await this.batches.end(tx, batch.seq, 'cancelled', this.clock.now(), null);
       await this.runs.cancelBatch(tx, id);
       if (batch.round > 0) await this.batches.recountFailed(tx, batch.seq);
+      await this.notices.changed(tx, batch.seq);
     });
     return batchBody(await this.get(id), NO_RESULTS);
   }
@@ -89,6 +92,7 @@ export class BatchesService {
       if (batch.status === 'running') throw new DomainError('conflict', `Batch ${id} is still running; retry its failed items when it has ended`);
       if (batch.failed_items === 0) throw new DomainError('conflict', `Batch ${id} has no failed items`);
       await this.batches.reopen(tx, batch);
+      await this.notices.changed(tx, batch.seq);
       return batch.seq;
     });
     const batch = await this.get(id);

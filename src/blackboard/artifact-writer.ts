@@ -4,6 +4,7 @@ import type { Visibility } from '../catalog/visibility.js';
 import type { JsonObject } from '../common/json.js';
 import { places, prepared, preparedInsert } from '../database/prepared.js';
 import type { Transaction } from '../database/unit-of-work.js';
+import { StoredArtifacts } from '../signals/stored-artifacts.js';
 import type { ArtifactRow } from './artifact.js';
 import type { TrackedCorrelation } from './tracked-correlation.js';
 
@@ -28,6 +29,8 @@ export interface ArtifactDraft {
 /** Writes artifacts and their tags, and counts them in their correlation. */
 @Injectable()
 export class ArtifactWriter {
+  constructor(private readonly storedArtifacts: StoredArtifacts) {}
+
   /** The new position; null where an artifact of this id is stored already: then nothing is written or counted. */
   async insert(tx: Transaction, draft: ArtifactDraft): Promise<number | null> {
     const [stored] = await insertArtifact(tx.db, {
@@ -47,6 +50,7 @@ export class ArtifactWriter {
     if (!stored) return null;
     const { seq } = stored;
     await insertTags(tx.db, [...new Set(draft.tags)].map((tag) => ({ tag, artifact_seq: seq })));
+    this.storedArtifacts.stored(tx, seq);
     return seq;
   }
 

@@ -11,6 +11,7 @@ import { AgentReaders } from './queries/agent-reader.js';
 import { ArtifactFold } from './queries/artifact-fold.js';
 import { ArtifactStore } from './queries/artifact-store.js';
 import { ArtifactTotals } from './queries/artifact-totals.js';
+import { ChangelogStore } from './queries/changelog-store.js';
 import { ArtifactWriter } from './artifact-writer.js';
 import { Backlog } from './executor/backlog.js';
 import { BatchWindows } from './waiting/batch-windows.js';
@@ -58,6 +59,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Backlog,
     BatchWindows,
     Cancellation,
+    ChangelogStore,
     Claims,
     CorrelationSettled,
     CorrelationTracker,
@@ -85,6 +87,6 @@ import { WorkflowErrors } from './workflow-errors.js';
     WorkflowErrors,
     { provide: Blackboard, useClass: BlackboardService },
   ],
-  exports: [ActivityTotals, AgentHistory, ArtifactStore, ArtifactTotals, Blackboard, CorrelationSettled, DatabaseModule, Explanations, SignalsModule],
+  exports: [ActivityTotals, AgentHistory, ArtifactStore, ArtifactTotals, Blackboard, ChangelogStore, CorrelationSettled, DatabaseModule, Explanations, SignalsModule],
 })
 export class BlackboardModule {}

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
+import { toTimestamp } from '../common/timestamp.js';
 import { locking } from '../database/dialects/dialect.js';
 import { places, prepared } from '../database/prepared.js';
 import type { Transaction } from '../database/unit-of-work.js';
+import { Notices } from '../signals/notices.js';
 import { Signals } from '../signals/signals.js';
 import { isSameTrace } from '../tracing/traceparent.js';
 import { NO_SPAN, type Span, Tracing } from '../tracing/tracing.js';
@@ -14,13 +16,14 @@ import type { TrackedCorrelation } from './tracked-correlation.js';
 export class CorrelationTracker {
   constructor(
     private readonly signals: Signals,
+    private readonly notices: Notices,
     private readonly settled: CorrelationSettled,
     private readonly tracing: Tracing,
   ) {}
 
   /** `cause`: the span of what the transaction is for; none for what time brings. */
   begin(tx: Transaction, now: number, cause: Span = NO_SPAN): CorrelationChanges {
-    return new CorrelationChanges(tx, now, cause, this.signals, this.settled, this.tracing);
+    return new CorrelationChanges(tx, now, cause, this.signals, this.notices, this.settled, this.tracing);
   }
 }
 
@@ -37,6 +40,7 @@ export class CorrelationChanges {
     readonly now: number,
     private readonly cause: Span,
     private readonly signals: Signals,
+    private readonly notices: Notices,
     private readonly settled: CorrelationSettled,
     private readonly tracing: Tracing,
   ) {}
@@ -121,6 +125,10 @@ export class CorrelationChanges {
       cause.event('correlation settled', { 'starling.correlation.id': settled.correlationId, 'starling.correlation.state': state });
       this.signals.correlationSettled.publishEverywhere(settled);
     });
+    if (this.notices.areWanted) {
+      const { id: correlation_id } = correlation;
+      this.notices.tellAfter(this.tx, { event_type: 'correlation_settled', correlation_id, state, timestamp: toTimestamp(this.now) });
+    }
   }
 
   /** Of a correlation that no request made, such as that of a batch's run: its executions need something to have in common. */

@@ -6,4 +6,5 @@ export abstract class Telemetry {
   abstract executionClaimed(agent: string, waitedMs: number): void;
   abstract transactionEnded(durationMs: number): void;
   abstract predicateFailed(agent: string): void;
+  abstract streamsOpen(count: number): void;
 }

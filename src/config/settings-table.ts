@@ -82,6 +82,18 @@ export const SETTINGS: { readonly [K in keyof Settings]-?: Setting<Settings[K]> 
     default: '64',
     description: 'executions at once in one process',
   },
+  maxStreams: {
+    name: 'max_streams',
+    kind: integer({ min: 1, max: 100_000 }),
+    default: '2500',
+    description: 'streams of the changelog that may be open at once in one process; past it one is refused with 503',
+  },
+  maxStreamsPerAddress: {
+    name: 'max_streams_per_address',
+    kind: integer({ min: 1, max: 100_000 }),
+    default: '500',
+    description: 'the same from one address; behind a proxy all come from its own',
+  },
   shutdownGraceMs: {
     name: 'shutdown_grace',
     kind: duration({ min: '0s', max: '1h' }),

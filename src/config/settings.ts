@@ -17,6 +17,9 @@ export class Settings {
   corsOrigins!: string[];
   /** Past this many waiting executions, a publish is refused with 503. */
   maxPendingExecutions!: number;
+  /** Streams of the changelog that may be open at once in this process. */
+  maxStreams!: number;
+  maxStreamsPerAddress!: number;
   /** How often one agent may run in one opening of a correlation. */
   maxExecutionsPerCorrelation!: number;
   /** Executions at once in this process. */

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Dialect } from './dialects/dialect.js';
 import type { Schema } from './schema.js';
 
@@ -55,6 +55,12 @@ export abstract class UnitOfWork {
    * a moment ago may lie behind it for a few milliseconds more.
    */
   abstract finalPosition(table: PositionedTable): Promise<number>;
+
+  /** The last position that was given out, be it that its row was never committed or is deleted by now; 0 where none was. */
+  async lastPosition(table: PositionedTable): Promise<number> {
+    const { rows } = await sql<{ last: number }>`select ${this.dialect.lastPosition(table)} as last`.execute(this.reader);
+    return rows[0]!.last;
+  }
 
   /** Resolves when every transaction that was queued has ended. */
   abstract idle(): Promise<void>;

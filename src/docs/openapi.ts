@@ -20,6 +20,7 @@ const TAGS: Record<string, string> = {
   Correlations: 'Everything that follows from one publish: its state and counts',
   Runs: 'Run a workflow that starts with an agent, wait for its end or come back for it',
   Batches: 'Run an agent over the rows of a list or a CSV file, and watch it',
+  Changelog: 'What is published, as it is published: as a stream, or page by page',
   Health: 'For liveness and readiness probes',
   Metrics: 'For Prometheus',
   Docs: 'This documentation',

@@ -5,7 +5,7 @@ import { DomainError, type DomainErrorCode } from '../common/domain-error.js';
 import { requestIdOf } from './request-observer.js';
 
 /** The one place where a domain error becomes an HTTP status. */
-const STATUS: Record<DomainErrorCode, number> = {
+export const STATUS: Record<DomainErrorCode, number> = {
   invalid: 400,
   forbidden: 403,
   not_found: 404,
@@ -14,7 +14,7 @@ const STATUS: Record<DomainErrorCode, number> = {
   unavailable: 503,
 };
 
-const DEFAULT_RETRY_AFTER_SECONDS = 1;
+export const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
 /** Answers every error of the service with exactly `{"detail": "..."}`. */
 @Catch()

@@ -1,4 +1,5 @@
 import { BadRequestException, ForbiddenException } from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 
 /**
@@ -6,13 +7,18 @@ import type { NextFunction, Request, Response } from 'express';
  * its own name resolve to 127.0.0.1 (DNS rebinding) would else drive this server with its reader's browser.
  */
 export function checkHosts(boundTo: string, allowedHosts: string[]) {
+  const refusalOf = hostRefusals(boundTo, allowedHosts);
+  return (request: Request, _response: Response, next: NextFunction): void => next(refusalOf(request.headers));
+}
+
+/** Why a request is refused for its host; undefined where it is not. */
+export function hostRefusals(boundTo: string, allowedHosts: string[]): (headers: IncomingHttpHeaders) => Error | undefined {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
   const guarded = isLoopback(boundTo);
-  return (request: Request, _response: Response, next: NextFunction): void => {
-    const { host } = request.headers;
-    if (host === undefined) next(new BadRequestException('The request has no Host header'));
-    else if (!guarded || isAllowed(host, allowed)) next();
-    else next(new ForbiddenException(`Host ${host} is not allowed; add it to allowed_hosts`));
+  return ({ host }) => {
+    if (host === undefined) return new BadRequestException('The request has no Host header');
+    if (!guarded || isAllowed(host, allowed)) return undefined;
+    return new ForbiddenException(`Host ${host} is not allowed; add it to allowed_hosts`);
   };
 }
 

@@ -1,4 +1,5 @@
 import { ForbiddenException } from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 
 const ALLOWED_HEADERS = 'Content-Type, X-Correlation-ID, X-Idempotency-Key';
@@ -10,15 +11,26 @@ const PREFLIGHT_SECONDS = '600';
  * the CORS headers. The service has no authentication, so any page that its user visits could else publish.
  */
 export function checkOrigins(corsOrigins: string[]) {
-  const listed = new Set(corsOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
+  const listed = listedOrigins(corsOrigins);
+  const refusalOf = originRefusals(corsOrigins);
   return (request: Request, response: Response, next: NextFunction): void => {
     const { origin } = request.headers;
-    if (origin === undefined) return isForeignSubresource(request) ? next(refusal('another site')) : next();
-    if (listed.has(origin.toLowerCase())) return answerCors(origin, request, response, next);
-    if (isSameOrigin(origin, request.headers.host)) return next();
-    next(refusal(`Origin ${origin}`));
+    if (origin !== undefined && listed.has(origin.toLowerCase())) answerCors(origin, request, response, next);
+    else next(refusalOf(request.headers));
   };
 }
+
+/** Why a request is refused for the page that it comes from; undefined where it is not. */
+export function originRefusals(corsOrigins: string[]): (headers: IncomingHttpHeaders) => Error | undefined {
+  const listed = listedOrigins(corsOrigins);
+  return (headers) => {
+    const { origin, host } = headers;
+    if (origin === undefined) return isForeignSubresource(headers) ? refusal('another site') : undefined;
+    return listed.has(origin.toLowerCase()) || isSameOrigin(origin, host) ? undefined : refusal(`Origin ${origin}`);
+  };
+}
+
+const listedOrigins = (corsOrigins: string[]): Set<string> => new Set(corsOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
 
 const refusal = (from: string): Error => new ForbiddenException(`Requests from ${from} are not allowed; add the origin to cors_origins`);
 
@@ -27,7 +39,7 @@ const isSameOrigin = (origin: string, host: string | undefined): boolean =>
   host !== undefined && origin.toLowerCase().replace(/^https?:\/\//, '') === host.toLowerCase();
 
 /** Browsers send no `Origin` with another site's `<img>` or no-cors GET, but they say so. A link that is followed is fine. */
-function isForeignSubresource({ headers }: Request): boolean {
+function isForeignSubresource(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
   return (site === 'cross-site' || site === 'same-site') && headers['sec-fetch-mode'] !== 'navigate';
 }

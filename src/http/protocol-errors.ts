@@ -25,7 +25,8 @@ export function answerProtocolErrors(server: Server): void {
 /** Another answer in the midst of one would garble both; Node's own handler asks the same field. */
 const isAnswering = (socket: Duplex & { _httpMessage?: ServerResponse | null }): boolean => socket._httpMessage?.headersSent ?? false;
 
-function rawAnswer(status: number, detail: string): string {
+/** A whole answer, for where there is no response to write to. `headers`: besides those of every error. */
+export function rawAnswer(status: number, detail: string, headers: readonly string[] = []): string {
   const body = JSON.stringify({ detail });
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -33,6 +34,7 @@ function rawAnswer(status: number, detail: string): string {
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-ID: ${newId()}`,
+    ...headers,
   ];
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 }

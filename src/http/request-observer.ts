@@ -13,17 +13,26 @@ export interface EndedRequest {
   durationMs: number;
 }
 
+const STREAMING = Symbol('streaming');
+
+/** What is answered from here on has no end to be measured: the request counts as ended now. */
+export const answersAsStream = (response: Response): void => void response.emit(STREAMING);
+
 /** Gives every request its id, and tells log and metrics how it ended. First in the chain, so that no answer goes without. */
 export function observeRequests(logger: Logger, onEnded: (request: EndedRequest) => void) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const started = performance.now();
     response.setHeader(REQUEST_ID, newId());
-    response.once('close', () => {
+    let isTold = false;
+    const tell = (): void => {
+      if (isTold) return;
+      isTold = true;
       const durationMs = performance.now() - started;
       const route = (request.route as { path?: string } | undefined)?.path ?? 'unmatched';
       onEnded({ method: request.method, route, status: response.statusCode, durationMs });
       log(logger, request, response, durationMs);
-    });
+    };
+    response.once(STREAMING, tell).once('close', tell);
     next();
   };
 }
@@ -42,7 +51,7 @@ function log(logger: Logger, request: Request, response: Response, durationMs: n
     request_id: requestIdOf(response),
     correlation_id: response.getHeader('X-Correlation-ID'),
     // The caller hung up before its answer was sent.
-    aborted: response.writableFinished ? undefined : true,
+    aborted: response.writableFinished || !response.destroyed ? undefined : true,
   };
   logger[level](line, 'request');
 }

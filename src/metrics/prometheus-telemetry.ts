@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Counter, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
 import { type ExecutionOutcome, Telemetry } from '../common/telemetry.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
@@ -13,6 +13,7 @@ export class PrometheusTelemetry extends Telemetry {
   private readonly waits: Histogram<'agent'>;
   private readonly transactions: Histogram;
   private readonly predicateFailures: Counter<'agent'>;
+  private readonly streams: Gauge;
 
   constructor(registry: MetricsRegistry) {
     super();
@@ -43,6 +44,7 @@ export class PrometheusTelemetry extends Telemetry {
       labelNames: ['agent'],
       registers,
     });
+    this.streams = new Gauge({ name: 'starling_streams', help: 'Streams of the changelog that are open', registers });
   }
 
   executionEnded(agent: string, outcome: ExecutionOutcome, durationMs: number): void {
@@ -59,5 +61,9 @@ export class PrometheusTelemetry extends Telemetry {
 
   predicateFailed(agent: string): void {
     this.predicateFailures.inc({ agent });
+  }
+
+  streamsOpen(count: number): void {
+    this.streams.set(count);
   }
 }

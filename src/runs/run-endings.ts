@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import { CorrelationSettled } from '../blackboard/correlation-settled.js';
 import type { RunsTable } from '../database/schema.js';
 import type { Transaction } from '../database/unit-of-work.js';
+import { RunNotices } from './run-notices.js';
 import { RunsRepository } from './runs.repository.js';
 
 export type RunFollower = (tx: Transaction, run: Selectable<RunsTable>, now: number) => Promise<void>;
@@ -15,6 +16,7 @@ export class RunEndings implements OnModuleInit {
   constructor(
     private readonly runs: RunsRepository,
     private readonly settled: CorrelationSettled,
+    private readonly notices: RunNotices,
   ) {}
 
   /** For a feature's start, before any transaction. */
@@ -31,6 +33,7 @@ export class RunEndings implements OnModuleInit {
       if (!run) return;
       // A terminal status never changes, so nothing may be published into it any more.
       correlation.closed = 1;
+      this.notices.changed(tx, run);
       for (const follow of this.followers) await follow(tx, run, now);
     });
   }

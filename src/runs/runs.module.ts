@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { BlackboardModule } from '../blackboard/blackboard.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { RunEndings } from './run-endings.js';
+import { RunNotices } from './run-notices.js';
 import { RunResults } from './run-results.js';
 import { RunsController } from './runs.controller.js';
 import { RunsRepository } from './runs.repository.js';
@@ -10,7 +11,7 @@ import { RunsService } from './runs.service.js';
 @Module({
   imports: [BlackboardModule, IdempotencyModule],
   controllers: [RunsController],
-  providers: [RunEndings, RunResults, RunsRepository, RunsService],
+  providers: [RunEndings, RunNotices, RunResults, RunsRepository, RunsService],
   exports: [RunEndings, RunsService],
 })
 export class RunsModule {}

@@ -12,6 +12,7 @@ import type { RunListBody } from './dto/run-list-body.js';
 import type { RunListQuery } from './dto/run-list-query.js';
 import type { RunRequest } from './dto/run-request.js';
 import { listedRunBody, runBody, type RunRow } from './run.js';
+import { RunNotices } from './run-notices.js';
 import { type RunResult, RunResults } from './run-results.js';
 import { RunsRepository } from './runs.repository.js';
 
@@ -43,6 +44,7 @@ export class RunsService {
     private readonly unitOfWork: UnitOfWork,
     private readonly runs: RunsRepository,
     private readonly results: RunResults,
+    private readonly notices: RunNotices,
   ) {}
 
   /** DomainError `not_found`, `invalid`, `conflict` (the correlation is taken), `unavailable`. */
@@ -64,7 +66,9 @@ export class RunsService {
   async failItem(tx: Transaction, agent: string, id: string, error: string, item: BatchItem): Promise<void> {
     const now = this.clock.now();
     await this.blackboard.beginFailed(tx, id);
-    await this.runs.insert(tx, { ...ofItem(item), id, agent, status: 'failed', execution_id: null, created_at: now, ended_at: now, error });
+    const run = { id, agent, status: 'failed', execution_id: null, created_at: now, ended_at: now, error } as const;
+    await this.runs.insert(tx, { ...ofItem(item), ...run });
+    this.notices.changed(tx, run);
   }
 
   async get(id: string): Promise<RunBody> {
@@ -128,6 +132,7 @@ export class RunsService {
     const { correlationId: id, subscription } = invocation;
     const run = { id, agent: subscription.agent, status: 'running', execution_id: executionId, ended_at: null, error: null } as const;
     await this.runs.insert(tx, { ...ofItem(item), ...run, created_at: this.clock.now() });
+    this.notices.changed(tx, run);
   }
 
   private async ended(id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Broadcast } from '../database/broadcast.js';
+import type { Notice } from './notice.js';
 
 type Listener<T> = (value: T) => void;
 
@@ -8,6 +9,11 @@ export class Topic<T> {
   private readonly listeners = new Set<Listener<T>>();
 
   constructor(private readonly tellOthers: Listener<T> = () => undefined) {}
+
+  /** Whether anybody in this process would be woken. */
+  get isHeard(): boolean {
+    return this.listeners.size > 0;
+  }
 
   subscribe(listener: Listener<T>): () => void {
     this.listeners.add(listener);
@@ -54,6 +60,14 @@ export class Signals {
   readonly deliveryReady: Topic<string>;
   /** An origin has a delivery to claim that is not new: sent again by hand, taken over or handed back; published after the commit. */
   readonly deliveryReturned: Topic<string>;
+  /** Artifacts were stored, up to this position; published after the commit, while streams are open somewhere. */
+  readonly artifactStored: Topic<number>;
+  /** What streams show besides artifacts; published after the commit, while streams ask for it somewhere. */
+  readonly notice: Topic<Notice>;
+  /** A process has streams open, and whether some of them ask for notices. */
+  readonly streamsOpen: Topic<{ notices: boolean }>;
+  /** A process does not know who has streams open. */
+  readonly whoHasStreams: Topic<null>;
   /** Wake-ups of other processes may have been lost: whoever waits for one looks now. */
   readonly mayHaveMissed = new Topic<void>();
 
@@ -67,6 +81,10 @@ export class Signals {
     this.batchReady = this.share('batch');
     this.deliveryReady = this.share('delivery');
     this.deliveryReturned = this.share('redelivery');
+    this.artifactStored = this.share('stored');
+    this.notice = this.share('notice');
+    this.streamsOpen = this.share('streams');
+    this.whoHasStreams = this.share('who-streams');
     broadcast.listen((text) => (text === null ? this.mayHaveMissed.publish() : this.receive(text)));
   }
 

@@ -55,6 +55,7 @@ class SilentTelemetry extends Telemetry {
   executionClaimed(): void {}
   transactionEnded(): void {}
   predicateFailed(): void {}
+  streamsOpen(): void {}
 }
 
 export interface Core {

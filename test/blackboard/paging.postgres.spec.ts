@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { ArtifactStore } from '../../src/blackboard/queries/artifact-store.js';
+import { ChangelogStore } from '../../src/blackboard/queries/changelog-store.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { newId } from '../../src/common/ids.js';
 import { eventually } from '../support/eventually.js';
@@ -8,18 +8,18 @@ import { anyObject, type Core, startCore } from './core.js';
 // Positions are given out before the commit, so that the later of two can be there first.
 describe('a reader who pages by position, beside a transaction that is still open', () => {
   let core: Core;
-  let store: ArtifactStore;
+  let store: ChangelogStore;
 
   beforeEach(async () => {
     core = await startCore(new Catalog([anyObject('Note')], []), {});
-    store = new ArtifactStore(core.unitOfWork);
+    store = new ChangelogStore(core.unitOfWork);
   });
 
   afterEach(() => core.close());
 
   const publish = () =>
     core.blackboard.publish({ artifactId: newId(), correlationId: newId(), type: 'Note', payload: {}, tags: [], partitionKey: null, visibility: { kind: 'Public' } });
-  const positionsAfter = async (seq: number) => (await store.after(seq, 100)).map((artifact) => artifact.seq);
+  const positionsAfter = async (seq: number) => (await store.after(seq, 100)).rows.map((artifact) => artifact.seq);
   const committed = async () => (await core.unitOfWork.reader.selectFrom('artifacts').select('seq').orderBy('seq').execute()).map(({ seq }) => seq);
 
   it.each([

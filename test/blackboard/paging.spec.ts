@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../src/common/json.js';
 import type { Published } from '../../src/blackboard/blackboard.js';
-import { ArtifactStore } from '../../src/blackboard/queries/artifact-store.js';
+import { ChangelogStore } from '../../src/blackboard/queries/changelog-store.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { Random, printedSeed } from '../support/random.js';
 import { anyObject, type Core, startCore } from './core.js';
@@ -22,11 +22,11 @@ interface Read {
 describe(`readers who page by position beside ${WRITERS} writers of ${ARTIFACTS} artifacts`, () => {
   const random = new Random(printedSeed());
   let core: Core;
-  let store: ArtifactStore;
+  let store: ChangelogStore;
 
   beforeAll(async () => {
     core = await startCore(new Catalog([anyObject('Note')], []), {});
-    store = new ArtifactStore(core.unitOfWork);
+    store = new ChangelogStore(core.unitOfWork);
   });
 
   afterAll(() => core.close());
@@ -57,7 +57,7 @@ describe(`readers who page by position beside ${WRITERS} writers of ${ARTIFACTS}
     const found: Read[] = [];
     while (found.length === 0 || found.at(-1)!.seq !== end.last) {
       const page = await store.after(found.at(-1)?.seq ?? 0, random.between(1, LONGEST_PAGE));
-      found.push(...page.map(({ seq, id }) => ({ seq, id })));
+      found.push(...page.rows.map(({ seq, id }) => ({ seq, id })));
       // SQLite answers at once, so that awaiting it alone lets no writer in.
       await setImmediate();
     }

@@ -31,6 +31,8 @@ describe('the defaults', () => {
       allowedHosts: [],
       corsOrigins: [],
       maxPendingExecutions: 100_000,
+      maxStreams: 2_500,
+      maxStreamsPerAddress: 500,
       maxExecutionsPerCorrelation: 1_000,
       maxConcurrentExecutions: 64,
       shutdownGraceMs: 30_000,

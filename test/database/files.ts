@@ -42,6 +42,7 @@ class CountingTelemetry extends Telemetry {
   executionEnded(): void {}
   executionClaimed(): void {}
   predicateFailed(): void {}
+  streamsOpen(): void {}
   transactionEnded(): void {
     this.transactions += 1;
   }

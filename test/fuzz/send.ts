@@ -23,6 +23,12 @@ export class Client {
       call.on('timeout', () => call.destroy(new Error(`no answer within ${NO_ANSWER_MS} ms`)));
       call.on('error', reject);
       call.on('response', (response) => {
+        // It has no end.
+        if (response.headers['content-type']?.startsWith('text/event-stream')) {
+          response.destroy();
+          resolve({ status: response.statusCode!, headers: response.headers, text: '' });
+          return;
+        }
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', reject);

@@ -8,12 +8,14 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
 import { type ExecutionContext, PreparedEngines } from '../../engines/engine.js';
 import type { ClaimHolder, StartedRun } from '../../leasing/claiming-loop.js';
+import { Notices } from '../../signals/notices.js';
 import { type Span, Tracing } from '../../tracing/tracing.js';
 import { AgentReaders } from '../queries/agent-reader.js';
 import { agentArtifactFromRow } from '../artifact.js';
 import type { ArtifactDraft } from '../artifact-writer.js';
 import { type AttemptResult, startAttempt } from './attempt.js';
 import type { ClaimedExecution } from './claims.js';
+import { executionNotice } from './execution-notice.js';
 import { inputView } from '../input-view.js';
 import { type ExecutionFailure, Outcomes } from './outcomes.js';
 import { type CheckedOutput, checkOutputs, OutputError } from './outputs.js';
@@ -37,6 +39,7 @@ export class ExecutionRun {
     private readonly readers: AgentReaders,
     private readonly telemetry: Telemetry,
     private readonly tracing: Tracing,
+    private readonly notices: Notices,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -44,6 +47,7 @@ export class ExecutionRun {
     const execution = { ...claimed, span: this.span(claimed) };
     const agent = this.catalog.agent(execution.agent)!;
     const startedAt = performance.now();
+    if (this.notices.areWanted) this.notices.tell(executionNotice('execution_started', execution, this.clock.now()));
     const artifacts = execution.inputs.map(agentArtifactFromRow);
     const { result, returned } = startAttempt(
       this.engines.for(execution.agent)!,

@@ -2,14 +2,17 @@ import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
+import { toTimestamp } from '../../common/timestamp.js';
 import { linesOf } from '../waiting/lines.js';
 import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { Notices } from '../../signals/notices.js';
 import { Signals } from '../../signals/signals.js';
 import type { Span } from '../../tracing/tracing.js';
 import { Backlog } from './backlog.js';
 import type { ClaimedExecution } from './claims.js';
+import { executionNotice } from './execution-notice.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlation-tracker.js';
 import { type MatchedArtifact, Publisher } from '../publisher.js';
 import { isInState } from '../../leasing/known-state.js';
@@ -46,6 +49,7 @@ export class Outcomes {
     private readonly errors: WorkflowErrors,
     private readonly backlog: Backlog,
     private readonly signals: Signals,
+    private readonly notices: Notices,
   ) {}
 
   /** `onVisible` is called when following transactions see the outcome. */
@@ -57,6 +61,7 @@ export class Outcomes {
       const changes = this.tracker.begin(tx, now, execution.span);
       if (!(await letGoWith(changes, tx, execution, { state: 'completed', endedAt: now }))) return 'discarded';
       await consume(tx, execution, now);
+      this.tellEnded(tx, execution, now, null);
       for (const output of outputs) await this.publisher.store(tx, changes, output);
       await countActivity(tx, execution, now, { failures: 0, artifacts_produced: outputs.length });
       await this.release(changes, execution);
@@ -84,6 +89,10 @@ export class Outcomes {
       });
       this.backlog.changed(tx, 1);
       tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));
+      if (this.notices.areWanted) {
+        const why = { error_type: failure.type, retry_at: toTimestamp(availableAt) };
+        this.notices.tellAfter(tx, executionNotice('execution_retrying', execution, this.clock.now(), why));
+      }
       return 'retried';
     });
   }
@@ -94,6 +103,7 @@ export class Outcomes {
     const changes = this.tracker.begin(tx, now, execution.span);
     if (!(await letGoWith(changes, tx, execution, { state: 'failed', endedAt: now, failure }))) return 'discarded';
     await consume(tx, execution, now);
+    this.tellEnded(tx, execution, now, failure);
     await this.errors.write(tx, changes, {
       agent: execution.agent,
       errorType: failure.type,
@@ -107,6 +117,18 @@ export class Outcomes {
     await countActivity(tx, execution, now, { failures: 1, artifacts_produced: 1 });
     await this.release(changes, execution);
     return 'failed';
+  }
+
+  private tellEnded(tx: Transaction, execution: EndingExecution, now: number, failure: ExecutionFailure | null): void {
+    if (!this.notices.areWanted) return;
+    const { id: execution_id, agent: consumer, correlationId: correlation_id } = execution;
+    for (const artifact_id of new Set(execution.inputs.map(({ id }) => id))) {
+      this.notices.tellAfter(tx, { event_type: 'artifact_consumed', artifact_id, consumer, execution_id, correlation_id, timestamp: toTimestamp(now) });
+    }
+    const ended = failure
+      ? executionNotice('execution_failed', execution, now, { error_type: failure.type })
+      : executionNotice('execution_succeeded', execution, now);
+    this.notices.tellAfter(tx, ended);
   }
 
   // Last, so that a correlation settles only after everything that the outcome triggered counts as pending.

@@ -34,15 +34,6 @@ export class ArtifactStore {
     return pageOf(this.unitOfWork.reader, filter, page);
   }
 
-  /**
-   * The next artifacts behind a position, in order, no further than positions are final: whoever goes on behind the last of them
-   * misses none and sees none twice.
-   */
-  async after(seq: number, limit: number): Promise<ArtifactRow[]> {
-    const final = await this.unitOfWork.finalPosition('artifacts');
-    return final > seq ? findAfter(this.unitOfWork.reader, { seq, final, limit }) : [];
-  }
-
   /** What agents published in a correlation behind a position, in order, by parts. */
   async *producedAfter(correlationId: string, seq: number): AsyncGenerator<ArtifactRow[]> {
     let position = seq;
@@ -62,16 +53,6 @@ export class ArtifactStore {
 
 const findArtifact = prepared<{ id: string }, ArtifactRow>((db, place) =>
   db.selectFrom('artifacts').selectAll().where('id', '=', place('id')),
-);
-
-const findAfter = prepared<{ seq: number; final: number; limit: number }, ArtifactRow>((db, place) =>
-  db
-    .selectFrom('artifacts')
-    .selectAll()
-    .where('seq', '>', place('seq'))
-    .where('seq', '<=', place('final'))
-    .orderBy('seq')
-    .limit(place('limit')),
 );
 
 const findProduced = prepared<{ correlationId: string; position: number }, ArtifactRow>((db, place) =>

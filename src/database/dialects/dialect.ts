@@ -14,6 +14,8 @@ export interface Dialect {
   /** Column type of a position that the database counts up. */
   readonly positionType: 'integer' | 'bigint';
   position(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;
+  /** The last position that a table gave out; 0 where it gave none. */
+  lastPosition(table: keyof Schema): RawBuilder<number>;
   /** The next number of a claim; they count up. Null where only one process claims. */
   readonly nextClaim: RawBuilder<number | null>;
   /** What a table needs whose rows change state often and are searched by it. */
@@ -27,6 +29,7 @@ export const SQLITE: Dialect = {
   // Only INTEGER PRIMARY KEY is the rowid itself; AUTOINCREMENT never gives a deleted position again.
   positionType: 'integer',
   position: (column) => column.primaryKey().autoIncrement(),
+  lastPosition: (table) => sql`coalesce((select seq from sqlite_sequence where name = ${table}), 0)`,
   nextClaim: sql.lit(null),
   prepareForChurn: () => Promise.resolve(),
 };
@@ -37,6 +40,7 @@ export const POSTGRES: Dialect = {
   joinsAsWritten: false,
   positionType: 'bigint',
   position: (column) => column.primaryKey().generatedByDefaultAsIdentity(),
+  lastPosition: (table) => sql`coalesce(pg_sequence_last_value(pg_get_serial_sequence(${table}, 'seq')::regclass), 0)`,
   nextClaim: sql`nextval('execution_claims')`,
   async prepareForChurn(db, table) {
     // Vacuumed after thousands of changes, not after a fifth of all the history has changed, and without pausing; analysed as

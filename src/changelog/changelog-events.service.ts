@@ -1,0 +1,42 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import type { ChangelogRow } from '../blackboard/queries/changelog-rows.js';
+import { ChangelogStore } from '../blackboard/queries/changelog-store.js';
+import type { ChangelogEventsBody } from './dto/changelog-events-body.js';
+import type { ChangelogEventsQuery } from './dto/changelog-events-query.js';
+import { toChangelogFilter } from './dto/changelog-filter-query.js';
+import { type GapEntry, publishedEntry } from './entry.js';
+import { Gaps } from './gaps.js';
+import { Resuming } from './resuming.js';
+
+/** The changelog in pages. */
+@Injectable()
+export class ChangelogEventsService {
+  constructor(
+    private readonly store: ChangelogStore,
+    private readonly gaps: Gaps,
+    private readonly resuming: Resuming,
+  ) {}
+
+  /** DomainError `invalid` where it begins behind the end. */
+  async list(query: ChangelogEventsQuery): Promise<ChangelogEventsBody> {
+    const { limit } = query;
+    const filter = toChangelogFilter(query);
+    const after = await this.resuming.check('after', query.after);
+    const high = await this.store.end();
+    const reader = await this.store.reader(filter);
+    const rows: ChangelogRow[] = [];
+    let next = after;
+    while (rows.length < limit && next < high) {
+      const part = await reader.read({ low: next, high });
+      const taken = part.rows.slice(0, limit - rows.length);
+      next = taken.length < part.rows.length ? taken.at(-1)!.seq : part.upTo;
+      rows.push(...taken);
+      // What matches may be far apart, and node:sqlite answers at once: others get their turn.
+      await setImmediate();
+    }
+    const deleted = await this.gaps.behind(after, filter);
+    const gap: GapEntry[] = deleted === null ? [] : [{ seq: after, event_type: 'gap', to_seq: deleted }];
+    return { items: [...gap, ...rows.map(publishedEntry)], pagination: { limit, after, next, has_more: next < high } };
+  }
+}

@@ -1,0 +1,112 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { Clock } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
+import { newId } from '../common/ids.js';
+import { Lifecycle } from '../common/lifecycle.js';
+import { LOGGER, type Logger } from '../common/logger.js';
+import { Role } from '../common/role.js';
+import { Settings } from '../config/settings.js';
+import { receiveUpgrades } from '../http/upgrades.js';
+import { readFirstMessage } from './first-message.js';
+import { Resuming } from './resuming.js';
+import { StreamLimits } from './stream-limits.js';
+import { Streams } from './streams.js';
+import { WebSocketSink } from './websocket-sink.js';
+
+const PATHS = ['/ws', '/ws/changelog'];
+const LONGEST_MESSAGE_BYTES = 64 * 1_024;
+const FIRST_MESSAGE_WITHIN_MS = 10_000;
+
+/** Close codes (RFC 6455, section 7.4.1). */
+const CLOSE = { goingAway: 1_001, refused: 1_008, failed: 1_011 };
+
+/** Streams over WebSocket. */
+@Injectable()
+export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly server = new WebSocketServer({ noServer: true, maxPayload: LONGEST_MESSAGE_BYTES, perMessageDeflate: false, clientTracking: false });
+  /** Those whose stream has not begun. */
+  private readonly waiting = new Set<WebSocket>();
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly role: Role,
+    private readonly clock: Clock,
+    private readonly adapter: HttpAdapterHost,
+    private readonly limits: StreamLimits,
+    private readonly resuming: Resuming,
+    private readonly streams: Streams,
+    lifecycle: Lifecycle,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    lifecycle.onStop(() => this.closeWaiting());
+  }
+
+  onApplicationBootstrap(): void {
+    if (!this.role.serves) return;
+    const server = this.adapter.httpAdapter.getHttpServer() as Server;
+    receiveUpgrades(server, this.settings, this.logger, PATHS, (request, socket, head) => this.accept(request, socket, head));
+    this.server.on('wsClientError', refuseHandshake);
+    this.server.on('headers', (headers) => headers.push(`X-Request-ID: ${newId()}`));
+  }
+
+  onModuleDestroy(): void {
+    this.closeWaiting();
+  }
+
+  /** DomainError `invalid`, `unavailable` where the handshake is to be refused. */
+  private accept(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const leave = this.limits.admit(socket.remoteAddress ?? 'nowhere');
+    socket.once('close', leave);
+    try {
+      this.server.handleUpgrade(request, socket, head, (webSocket) => this.awaitFilter(webSocket, socket));
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  private awaitFilter(webSocket: WebSocket, socket: Socket): void {
+    this.waiting.add(webSocket);
+    const cancel = this.clock.at(this.clock.now() + FIRST_MESSAGE_WITHIN_MS, () => {
+      this.refuse(webSocket, new DomainError('invalid', `Send the filter within ${FIRST_MESSAGE_WITHIN_MS / 1_000} s; {} asks for everything from now on`));
+    });
+    const begun = (): void => {
+      cancel();
+      this.waiting.delete(webSocket);
+    };
+    // What is wrong with the connection ends it, and whoever reads it connects again.
+    webSocket.on('error', (error) => this.logger.debug({ err: error }, 'a WebSocket failed'));
+    webSocket.once('close', begun);
+    webSocket.once('message', (data: RawData) => {
+      begun();
+      this.begin(webSocket, socket, String(data)).catch((error: unknown) => this.refuse(webSocket, error));
+    });
+  }
+
+  private async begin(webSocket: WebSocket, socket: Socket, text: string): Promise<void> {
+    const request = readFirstMessage(text);
+    if (request.after !== null) await this.resuming.check('after', request.after);
+    await this.streams.begin(request, () => new WebSocketSink(webSocket, socket));
+  }
+
+  /** With the same body as an answer over HTTP has. */
+  private refuse(webSocket: WebSocket, error: unknown): void {
+    const isOurs = error instanceof DomainError;
+    if (!isOurs) this.logger.error({ err: error }, 'a stream could not be begun');
+    webSocket.send(JSON.stringify({ detail: isOurs ? error.message : 'The stream could not be begun; connect again in a moment' }));
+    webSocket.close(isOurs && error.code === 'invalid' ? CLOSE.refused : CLOSE.failed);
+  }
+
+  private closeWaiting(): void {
+    for (const webSocket of this.waiting) webSocket.close(CLOSE.goingAway);
+  }
+}
+
+/** `ws` would answer with a text of its own. What is thrown here comes out of its `handleUpgrade`. */
+function refuseHandshake(error: Error): never {
+  throw new DomainError('invalid', `The WebSocket handshake is wrong: ${error.message}`);
+}

@@ -1,0 +1,19 @@
+import { Module } from '@nestjs/common';
+import { BlackboardModule } from '../blackboard/blackboard.module.js';
+import { ChangelogController } from './changelog.controller.js';
+import { ChangelogEventsService } from './changelog-events.service.js';
+import { ChangelogSockets } from './changelog-sockets.js';
+import { EventStreamService } from './event-stream.service.js';
+import { Gaps } from './gaps.js';
+import { NoticeFeed } from './notice-feed.js';
+import { Resuming } from './resuming.js';
+import { StreamLimits } from './stream-limits.js';
+import { Streams } from './streams.js';
+import { Tail } from './tail.js';
+
+@Module({
+  imports: [BlackboardModule],
+  controllers: [ChangelogController],
+  providers: [ChangelogEventsService, ChangelogSockets, EventStreamService, Gaps, NoticeFeed, Resuming, StreamLimits, Streams, Tail],
+})
+export class ChangelogModule {}

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { answersAsStream } from '../http/request-observer.js';
+import { toChangelogFilter } from './dto/changelog-filter-query.js';
+import type { ChangelogStreamQuery } from './dto/changelog-stream-query.js';
+import { Resuming } from './resuming.js';
+import { SseSink } from './sse-sink.js';
+import { StreamLimits } from './stream-limits.js';
+import { Streams } from './streams.js';
+
+const LAST_EVENT_ID = 'Last-Event-ID';
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  // Proxies must neither keep nor compress it, which would hold entries back; nginx buffers unless it is told not to.
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no',
+};
+
+/** Streams as server-sent events. */
+@Injectable()
+export class EventStreamService {
+  constructor(
+    private readonly limits: StreamLimits,
+    private readonly resuming: Resuming,
+    private readonly streams: Streams,
+  ) {}
+
+  /** DomainError `invalid`, `unavailable`. Resolves when the stream has begun. */
+  async answer(query: ChangelogStreamQuery, request: Request, response: Response): Promise<void> {
+    response.once('close', this.limits.admit(request.socket.remoteAddress ?? 'nowhere'));
+    const after = await this.afterOf(query, request.get(LAST_EVENT_ID));
+    if (request.method === 'HEAD') return void response.writeHead(200, HEADERS).end();
+    await this.streams.begin({ filter: toChangelogFilter(query), after, notices: query.notices }, () => {
+      response.writeHead(200, HEADERS);
+      answersAsStream(response);
+      return new SseSink(request.socket, response);
+    });
+  }
+
+  // The header first: browsers add it to the URL that they were given at the beginning.
+  private async afterOf({ after }: ChangelogStreamQuery, lastEventId: string | undefined): Promise<number | null> {
+    if (lastEventId !== undefined) return this.resuming.check(LAST_EVENT_ID, lastEventId);
+    return after === undefined ? null : this.resuming.check('after', after);
+  }
+}

@@ -1,0 +1,41 @@
+import type { Socket } from 'node:net';
+import type { Response } from 'express';
+import type { EntryBatch, GapEntry } from './entry.js';
+import { Sink } from './sink.js';
+
+const RECONNECT_AFTER_MS = 1_000;
+
+/** Server-sent events (WHATWG HTML, section 9.2). An `id` without data says where to resume, and makes no event. */
+export class SseSink extends Sink {
+  constructor(
+    socket: Socket,
+    private readonly response: Response,
+  ) {
+    super(socket);
+  }
+
+  opened(position: number): void {
+    this.response.write(`: entries behind ${position}\nretry: ${RECONNECT_AFTER_MS}\nid: ${position}\n\n`);
+  }
+
+  entries(batch: EntryBatch): void {
+    this.response.write(batch.events);
+  }
+
+  gap(gap: GapEntry): void {
+    this.response.write(`id: ${gap.seq}\ndata: ${JSON.stringify(gap)}\n\n`);
+  }
+
+  notice(name: string, json: string): void {
+    this.response.write(`event: ${name}\ndata: ${json}\n\n`);
+  }
+
+  beat(position: number): boolean {
+    this.response.write(`: still here\nid: ${position}\n\n`);
+    return true;
+  }
+
+  end(): void {
+    this.response.end();
+  }
+}

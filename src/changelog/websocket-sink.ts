@@ -1,0 +1,53 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { EntryBatch, GapEntry } from './entry.js';
+import { Sink } from './sink.js';
+
+const GOING_AWAY = 1_001;
+const LAST_WORD_MS = 1_000;
+
+/** One JSON text for each entry. */
+export class WebSocketSink extends Sink {
+  private hasAnswered = true;
+
+  constructor(
+    private readonly webSocket: WebSocket,
+    socket: Socket,
+  ) {
+    super(socket);
+    webSocket.on('pong', () => {
+      this.hasAnswered = true;
+    });
+  }
+
+  opened(position: number): void {
+    this.webSocket.send(JSON.stringify({ seq: position, event_type: 'stream_opened' }));
+  }
+
+  entries(batch: EntryBatch): void {
+    // In one write to the socket.
+    this.socket.cork();
+    for (const { json } of batch.entries) this.webSocket.send(json);
+    this.socket.uncork();
+  }
+
+  gap(gap: GapEntry): void {
+    this.webSocket.send(JSON.stringify(gap));
+  }
+
+  notice(_name: string, json: string): void {
+    this.webSocket.send(json);
+  }
+
+  beat(): boolean {
+    if (!this.hasAnswered) return false;
+    this.hasAnswered = false;
+    this.webSocket.ping();
+    return true;
+  }
+
+  end(): void {
+    this.webSocket.close(GOING_AWAY, 'The service is stopping; connect again and resume');
+    setTimeout(() => this.cut(), LAST_WORD_MS).unref();
+  }
+}

@@ -1,0 +1,56 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { HttpException } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { DomainError } from '../common/domain-error.js';
+import type { Settings } from '../config/settings.js';
+import { DEFAULT_RETRY_AFTER_SECONDS, STATUS } from './error-filter.js';
+import { hostRefusals } from './host-check.js';
+import { originRefusals } from './origin-check.js';
+import { rawAnswer } from './protocol-errors.js';
+
+/** Takes over the connection, or throws what the request is refused with. */
+type UpgradeHandler = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
+
+/**
+ * Hands requests for a WebSocket at these paths to a handler, after the checks that every request passes. At any other path the wish
+ * for another protocol is not heard (RFC 9110, section 7.8), and the request gets the answer of its route.
+ */
+export function receiveUpgrades(
+  server: Server,
+  { host, allowedHosts, corsOrigins }: Pick<Settings, 'host' | 'allowedHosts' | 'corsOrigins'>,
+  logger: Logger,
+  paths: readonly string[],
+  handler: UpgradeHandler,
+): void {
+  const hostRefusal = hostRefusals(host, allowedHosts);
+  const originRefusal = originRefusals(corsOrigins);
+  Object.assign(server, { shouldUpgradeCallback: (request: IncomingMessage) => asksForWebSocket(request) && paths.includes(pathOf(request)) });
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    // From here on nobody else hears of it, and unheard it would end the process.
+    socket.on('error', () => socket.destroy());
+    try {
+      const refusal = hostRefusal(request.headers) ?? originRefusal(request.headers);
+      if (refusal) throw refusal;
+      handler(request, socket, head);
+      logger.info({ method: request.method, path: pathOf(request), status: 101 }, 'request');
+    } catch (error) {
+      refuse(socket, error, logger);
+    }
+  });
+}
+
+const asksForWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket';
+
+const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]!;
+
+function refuse(socket: Socket, error: unknown, logger: Logger): void {
+  if (error instanceof DomainError) {
+    const { retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS } = error.options;
+    socket.end(rawAnswer(STATUS[error.code], error.message, error.code === 'unavailable' ? [`Retry-After: ${retryAfterSeconds}`] : []));
+  } else if (error instanceof HttpException) socket.end(rawAnswer(error.getStatus(), error.message));
+  else {
+    logger.error({ err: error }, 'unexpected error');
+    socket.end(rawAnswer(500, "Internal error; the service's log has it"));
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * What streams show besides artifacts, as it goes over the wire. It has no position and is not kept: a reader that is not there misses it.
+ * Times are ISO 8601.
+ */
+export type Notice = ArtifactConsumed | ExecutionChanged | RunProgress | BatchProgress | CorrelationSettled;
+
+interface ArtifactConsumed {
+  event_type: 'artifact_consumed';
+  artifact_id: string;
+  consumer: string;
+  execution_id: string;
+  correlation_id: string;
+  timestamp: string;
+}
+
+interface ExecutionChanged {
+  event_type: 'execution_started' | 'execution_retrying' | 'execution_failed' | 'execution_succeeded';
+  execution_id: string;
+  agent: string;
+  attempt: number;
+  correlation_id: string;
+  /** Of what was tried in vain. */
+  error_type?: string;
+  /** When a retry may start. */
+  retry_at?: string;
+  timestamp: string;
+}
+
+interface RunProgress {
+  event_type: 'run_progress';
+  run_id: string;
+  agent: string;
+  status: 'starting' | 'completed' | 'failed' | 'cancelled';
+  correlation_id: string;
+  timestamp: string;
+}
+
+interface BatchProgress {
+  event_type: 'batch_progress';
+  batch_id: string;
+  agent: string;
+  status: 'starting' | 'running' | 'completed' | 'failed' | 'cancelled';
+  total_items: number;
+  completed_items: number;
+  failed_items: number;
+  timestamp: string;
+}
+
+interface CorrelationSettled {
+  event_type: 'correlation_settled';
+  correlation_id: string;
+  state: 'completed' | 'failed' | 'cancelled';
+  timestamp: string;
+}
