@@ -6,6 +6,7 @@ import { places, prepared, preparedInsert } from '../database/prepared.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { StoredArtifacts } from '../signals/stored-artifacts.js';
 import type { ArtifactRow } from './artifact.js';
+import type { CorrelationChanges } from './correlation-tracker.js';
 import type { TrackedCorrelation } from './tracked-correlation.js';
 
 /** An artifact that is about to be stored. */
@@ -54,10 +55,12 @@ export class ArtifactWriter {
     return seq;
   }
 
-  count(correlation: TrackedCorrelation, draft: Pick<ArtifactDraft, 'type' | 'producedBy'>): void {
+  /** Of an artifact that is stored at `seq`. */
+  count(changes: CorrelationChanges, correlation: TrackedCorrelation, seq: number, draft: Pick<ArtifactDraft, 'id' | 'type' | 'producedBy'>): void {
     correlation.artifact_count += 1;
     if (draft.type === WORKFLOW_ERROR) correlation.error_count += 1;
     else if (draft.producedBy !== EXTERNAL) correlation.output_count += 1;
+    changes.add({ seq, id: draft.id, correlation });
   }
 }
 

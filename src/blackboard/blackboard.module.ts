@@ -13,6 +13,7 @@ import { ArtifactStore } from './queries/artifact-store.js';
 import { ArtifactTotals } from './queries/artifact-totals.js';
 import { ChangelogStore } from './queries/changelog-store.js';
 import { ArtifactWriter } from './artifact-writer.js';
+import { ArtifactsPublished } from './artifacts-published.js';
 import { Backlog } from './executor/backlog.js';
 import { BatchWindows } from './waiting/batch-windows.js';
 import { Blackboard } from './blackboard.js';
@@ -56,6 +57,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     ArtifactStore,
     ArtifactTotals,
     ArtifactWriter,
+    ArtifactsPublished,
     Backlog,
     BatchWindows,
     Cancellation,
@@ -87,6 +89,6 @@ import { WorkflowErrors } from './workflow-errors.js';
     WorkflowErrors,
     { provide: Blackboard, useClass: BlackboardService },
   ],
-  exports: [ActivityTotals, AgentHistory, ArtifactStore, ArtifactTotals, Blackboard, ChangelogStore, CorrelationSettled, DatabaseModule, Explanations, SignalsModule],
+  exports: [ActivityTotals, AgentHistory, ArtifactStore, ArtifactTotals, ArtifactsPublished, Blackboard, ChangelogStore, CorrelationSettled, DatabaseModule, Explanations, SignalsModule],
 })
 export class BlackboardModule {}

@@ -5,6 +5,15 @@ import type { Transaction } from '../database/unit-of-work.js';
 import type { Span } from '../tracing/tracing.js';
 import type { Artifact } from './artifact.js';
 import type { ArtifactDraft } from './artifact-writer.js';
+import type { TrackedCorrelation } from './tracked-correlation.js';
+
+/** What a feature stores together with what a client publishes. */
+export interface PublishCompanion {
+  /** Held from the transaction's beginning (`Transaction.lock`). */
+  names: readonly string[];
+  /** Called once the transaction holds the correlation; not where the artifact is stored already. A DomainError undoes the publish. */
+  store(tx: Transaction, correlation: TrackedCorrelation): Promise<void>;
+}
 
 export interface Publication {
   /** Fixed beforehand by an idempotency key; where an artifact of this id is stored already, nothing is stored again. */
@@ -15,6 +24,7 @@ export interface Publication {
   tags: string[];
   partitionKey: string | null;
   visibility: Visibility;
+  companion?: PublishCompanion;
 }
 
 export interface Published {

@@ -8,6 +8,7 @@ import { Notices } from '../signals/notices.js';
 import { Signals } from '../signals/signals.js';
 import { isSameTrace } from '../tracing/traceparent.js';
 import { NO_SPAN, type Span, Tracing } from '../tracing/tracing.js';
+import { ArtifactsPublished, type PublishedArtifact } from './artifacts-published.js';
 import { CorrelationSettled } from './correlation-settled.js';
 import type { TrackedCorrelation } from './tracked-correlation.js';
 
@@ -18,12 +19,13 @@ export class CorrelationTracker {
     private readonly signals: Signals,
     private readonly notices: Notices,
     private readonly settled: CorrelationSettled,
+    private readonly published: ArtifactsPublished,
     private readonly tracing: Tracing,
   ) {}
 
   /** `cause`: the span of what the transaction is for; none for what time brings. */
   begin(tx: Transaction, now: number, cause: Span = NO_SPAN): CorrelationChanges {
-    return new CorrelationChanges(tx, now, cause, this.signals, this.notices, this.settled, this.tracing);
+    return new CorrelationChanges(tx, now, cause, this.signals, this.notices, this.settled, this.published, this.tracing);
   }
 }
 
@@ -34,6 +36,7 @@ export class CorrelationTracker {
  */
 export class CorrelationChanges {
   private readonly touched = new Map<string, TrackedCorrelation>();
+  private readonly stored: PublishedArtifact[] = [];
 
   constructor(
     private readonly tx: Transaction,
@@ -42,6 +45,7 @@ export class CorrelationChanges {
     private readonly signals: Signals,
     private readonly notices: Notices,
     private readonly settled: CorrelationSettled,
+    private readonly published: ArtifactsPublished,
     private readonly tracing: Tracing,
   ) {}
 
@@ -105,8 +109,14 @@ export class CorrelationChanges {
     await this.settle(correlation, 'cancelled');
   }
 
-  /** Writes all counts and settles what has nothing pending; the last step of every transaction that changed any. */
+  /** An artifact was stored, and is counted already. */
+  add(artifact: Pick<PublishedArtifact, 'seq' | 'id' | 'correlation'>): void {
+    this.stored.push({ ...artifact, sequence: artifact.correlation.artifact_count });
+  }
+
+  /** Writes all counts, tells what was published, and settles what has nothing pending; the last step of every transaction that changed any. */
   async save(): Promise<void> {
+    if (this.stored.length > 0) await this.published.tell(this.tx, this.stored, this.now);
     for (const correlation of this.touched.values()) {
       if (correlation.pending < 0) throw new Error(`correlation ${correlation.id} counts ${correlation.pending} pending`);
       correlation.last_activity_at = this.now;

@@ -56,8 +56,9 @@ export class Invocations {
     const correlation = await changes.create(correlationId, invocation.background);
     const inputs: number[] = [];
     for (const draft of invocation.drafts) {
-      inputs.push((await this.writer.insert(tx, draft))!);
-      this.writer.count(correlation, draft);
+      const seq = (await this.writer.insert(tx, draft))!;
+      inputs.push(seq);
+      this.writer.count(changes, correlation, seq, draft);
     }
     // The correlation is new, so that no limit can have been reached in it.
     const executionId = (await this.executions.add(tx, changes, { subscription, correlationId, inputs, direct: invocation.direct }))!;

@@ -46,18 +46,19 @@ export class Publisher {
   ) {}
 
   /** What `Blackboard.publish` promises. */
-  async publish(publication: Publication): Promise<Published> {
+  async publish({ companion, ...publication }: Publication): Promise<Published> {
     const matched = await this.match(this.draft(publication));
     const cause = this.tracing.current();
     return this.unitOfWork.run(async (tx) => {
-      await tx.lock(linesOf(matched.triggered));
+      await tx.lock([...linesOf(matched.triggered), ...(companion?.names ?? [])]);
       const changes = this.tracker.begin(tx, this.clock.now(), cause);
       const seq = await this.writer.insert(tx, matched.draft);
       if (seq === null) return findPublished(tx, publication.artifactId);
-      const { opening } = await changes.open(publication.correlationId);
+      const correlation = await changes.open(publication.correlationId);
+      await companion?.store(tx, correlation);
       await this.trigger(tx, changes, seq, matched);
       await changes.save();
-      return { artifactId: publication.artifactId, correlationId: publication.correlationId, seq, opening };
+      return { artifactId: publication.artifactId, correlationId: publication.correlationId, seq, opening: correlation.opening };
     });
   }
 
@@ -133,7 +134,7 @@ export class Publisher {
   private async trigger(tx: Transaction, changes: CorrelationChanges, seq: number, matched: MatchedArtifact): Promise<void> {
     const { draft, releaseAt, triggered } = matched;
     const correlation = await changes.get(draft.correlationId);
-    this.writer.count(correlation, draft);
+    this.writer.count(changes, correlation, seq, draft);
     if (releaseAt !== null) {
       correlation.pending += 1;
       await this.timers.set(tx, 'release', releaseAt, String(seq));

@@ -55,9 +55,9 @@ export class WorkflowErrors {
       executionId: failure.executionId,
       createdAt: changes.now,
     };
-    const seq = await this.writer.insert(tx, draft);
+    const seq = (await this.writer.insert(tx, draft))!;
     const correlation = await changes.get(failure.correlationId);
-    this.writer.count(correlation, draft);
+    this.writer.count(changes, correlation, seq, draft);
     // Matching may ask expressions, which a transaction must not wait for: whoever subscribes to errors gets this one by a
     // timer that is due at once, and durable like every other.
     if (!failure.silent && this.catalog.subscriptionsTo(WORKFLOW_ERROR).length > 0) {
