@@ -1,5 +1,6 @@
 import { boolean, duration, integer, oneOf, size, text, type Kind } from './kinds.js';
 import { cidrList, databaseUrl, host, hostList, httpUrl, originList } from './network-kinds.js';
+import { secretKey, webhookSecrets } from './secret-kinds.js';
 import type { Settings } from './settings.js';
 
 /** One setting. Its flag, its environment variable and its key in the file are all made from `name`. */
@@ -45,11 +46,24 @@ export const SETTINGS: { readonly [K in keyof Settings]-?: Setting<Settings[K]> 
     name: 'webhook_url',
     kind: httpUrl(),
     default: null,
-    description: 'where every artifact is announced (this build does not deliver webhooks yet)',
+    description: 'where every artifact is announced by a webhook',
     // Receivers often put a token into the path.
     secret: true,
   },
-  webhookSecret: { name: 'webhook_secret', kind: text({ min: 16, max: 256 }), default: null, description: 'key that signs webhook deliveries', secret: true },
+  webhookSecret: {
+    name: 'webhook_secret',
+    kind: webhookSecrets(),
+    default: '',
+    description: 'key that signs deliveries to `webhook_url`, of 16 to 256 characters; two of them while receivers change from one to the other',
+    secret: true,
+  },
+  secretKey: {
+    name: 'secret_key',
+    kind: secretKey(),
+    default: null,
+    description: "key that clients' webhook secrets are stored under, as `openssl rand -hex 32` makes one; without it, SQLite keeps one in a file beside the database, and Postgres stores none",
+    secret: true,
+  },
   csvRoot: { name: 'csv_root', kind: text({ min: 1, max: 4_096 }), default: '.', description: 'folder that CSV paths of batches are resolved in' },
   outboundAllow: {
     name: 'outbound_allow',

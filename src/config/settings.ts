@@ -7,7 +7,10 @@ export class Settings {
   createUi!: boolean;
   dashboard!: boolean;
   webhookUrl!: string | null;
-  webhookSecret!: string | null;
+  /** The first signs for all, the second for receivers that do not know the first yet, or no longer. */
+  webhookSecret!: string[];
+  /** 32 bytes in hexadecimal, which clients' secrets are stored under. */
+  secretKey!: string | null;
   csvRoot!: string;
   /** `sqlite:<path>` or `postgres://...`. */
   databaseUrl!: string;

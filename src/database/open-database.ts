@@ -7,12 +7,15 @@ import { StartError } from './start-error.js';
 
 export const isPostgresUrl = (databaseUrl: string): boolean => /^postgres(ql)?:/.test(databaseUrl);
 
+/** The file that a SQLite URL names; null for another database's. */
+export const sqlitePath = (databaseUrl: string): string | null => /^sqlite:(.+)$/.exec(databaseUrl)?.[1] ?? null;
+
 /** Opens and migrates the database that `databaseUrl` names. StartError where it cannot be had. */
 export const openDatabase = (databaseUrl: string): Promise<Database> =>
   isPostgresUrl(databaseUrl) ? openPostgres(databaseUrl) : openSqlite(databaseUrl);
 
 export async function openSqlite(databaseUrl: string): Promise<SqliteDatabase> {
-  const path = /^sqlite:(.+)$/.exec(databaseUrl)?.[1];
+  const path = sqlitePath(databaseUrl);
   if (!path || path.startsWith(':memory:')) {
     throw new StartError(`database_url: must be sqlite:<path of a file> or postgres://<user>@<host>/<database> (got "${databaseUrl.replace(/\/\/.*@/, '//***@')}")`);
   }

@@ -113,7 +113,7 @@ describe('wrong settings', () => {
       stderr: [
         'STARLING_LOG_LEVLE: there is no such setting; did you mean STARLING_LOG_LEVEL?',
         'STARLING_PORT: must be an integer from 0 to 65535 (got "abc")',
-        'STARLING_WEBHOOK_SECRET: must be a text of 16 to 256 characters',
+        'STARLING_WEBHOOK_SECRET: must be a text of 16 to 256 characters, and base64 where it begins with whsec_, or two of them',
         '--lease: must be a duration from 1s to 1h, such as 500ms, 30s or 5m (got "30")\n',
       ].join('\n'),
     });

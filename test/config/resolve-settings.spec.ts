@@ -25,7 +25,8 @@ describe('the defaults', () => {
       dashboard: false,
       createUi: false,
       webhookUrl: null,
-      webhookSecret: null,
+      webhookSecret: [],
+      secretKey: null,
       csvRoot: process.cwd(),
       outboundAllow: [],
       allowedHosts: [],
@@ -117,7 +118,7 @@ describe('a wrong value', () => {
     ['max_pending_executions', '0', 'must be an integer from 1 to 1000000000 (got "0")'],
     ['database_url', 'mysql://db', 'must be sqlite:<path of a file> or postgres://<user>@<host>/<database>'],
     ['webhook_url', 'ftp://x', 'must be a URL that begins with http:// or https://'],
-    ['webhook_secret', 'short', 'must be a text of 16 to 256 characters'],
+    ['webhook_secret', 'short', 'must be a text of 16 to 256 characters, and base64 where it begins with whsec_, or two of them'],
   ])('of %s (%s) is one line that names the source', (name, given, message) => {
     const flag = `--${name.replaceAll('_', '-')}`;
     const variable = `STARLING_${name.toUpperCase()}`;
