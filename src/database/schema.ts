@@ -421,6 +421,8 @@ export interface DeliveriesTable {
   lease_until: Generated<number | null>;
   claim: Generated<number | null>;
   lost_leases: number;
+  /** What published its artifact, in its correlation's trace; null where nothing was traced. */
+  traceparent: Generated<string | null>;
   created_at: number;
   /** Null exactly while it is waiting, pending or running. */
   ended_at: Generated<number | null>;

@@ -7,5 +7,6 @@ export const tracing: NumberedMigration = {
   async up(db) {
     await db.schema.alterTable('correlations').addColumn('traceparent', 'text').execute();
     await db.schema.alterTable('executions').addColumn('traceparent', 'text').execute();
+    await db.schema.alterTable('deliveries').addColumn('traceparent', 'text').execute();
   },
 };
