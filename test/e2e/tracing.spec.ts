@@ -100,6 +100,8 @@ describe('with a collector', () => {
     // What the agent can send along names the attempt that it runs in.
     expect((body as { artifacts: { payload: object }[] }).artifacts[0]!.payload).toMatchObject({ traceparent: `00-${TRACE}-${second.spanId}-01` });
     expect(collector.bodies.join('\n')).not.toContain('hunter2');
+    const lines = board.app.logLines.filter(({ msg, correlation_id }) => msg === 'execution' && correlation_id === 'one-trace');
+    expect(lines.map(({ agent, trace_id }) => [agent, trace_id])).toEqual(['checker', 'checker', 'packer'].map((agent) => [agent, TRACE]));
   });
 
   it('where no trace is given, the correlation begins one, and whoever publishes into it later goes on there', async () => {

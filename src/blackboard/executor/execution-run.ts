@@ -9,6 +9,7 @@ import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
 import { type ExecutionContext, PreparedEngines } from '../../engines/engine.js';
 import type { ClaimHolder, StartedRun } from '../../leasing/claiming-loop.js';
 import { Notices } from '../../signals/notices.js';
+import { traceIdOf } from '../../tracing/traceparent.js';
 import { type Span, Tracing } from '../../tracing/tracing.js';
 import { AgentReaders } from '../queries/agent-reader.js';
 import { agentArtifactFromRow } from '../artifact.js';
@@ -91,7 +92,7 @@ export class ExecutionRun {
       blackboard: this.readers.for(agent),
       // Made when it is first asked for: it costs more than many an expression, and few engines log.
       get logger() {
-        return (child ??= logger.child({ agent: agent.name, execution_id: execution.id, correlation_id: execution.correlationId }));
+        return (child ??= logger.child({ agent: agent.name, execution_id: execution.id, correlation_id: execution.correlationId, ...traceOf(execution) }));
       },
     };
   }
@@ -193,6 +194,7 @@ export class ExecutionRun {
       execution_id: execution.id,
       correlation_id: execution.correlationId,
       attempt: execution.attempt,
+      ...traceOf(execution),
       outcome,
       duration_ms: Math.round(ms),
       ...(failure && { error_type: failure.type }),
@@ -202,3 +204,6 @@ export class ExecutionRun {
     if (failure) this.logger.debug({ ...fields, error_message: failure.message }, 'execution failed');
   }
 }
+
+/** For the log, so that its lines are found from a trace. */
+const traceOf = ({ span: { traceparent } }: RunningExecution): { trace_id?: string } => (traceparent === null ? {} : { trace_id: traceIdOf(traceparent) });
