@@ -25,6 +25,7 @@ import { CorrelationTracker } from './correlation-tracker.js';
 import { CorrelationWaiters } from './correlation-waiters.js';
 import { DirectRuns } from './direct-runs.js';
 import { Explanations } from './explaining/explanations.js';
+import { Traces } from './explaining/traces.js';
 import { Records } from './explaining/records.js';
 import { RefusingErrors } from './explaining/refusing-errors.js';
 import { ExecutionQueue } from './executor/execution-queue.js';
@@ -83,12 +84,26 @@ import { WorkflowErrors } from './workflow-errors.js';
     RunningExecutions,
     TimerLoop,
     TimerQueue,
+    Traces,
     WaitingGroups,
     Withdrawal,
     Workers,
     WorkflowErrors,
     { provide: Blackboard, useClass: BlackboardService },
   ],
-  exports: [ActivityTotals, AgentHistory, ArtifactStore, ArtifactTotals, ArtifactsPublished, Blackboard, ChangelogStore, CorrelationSettled, DatabaseModule, Explanations, SignalsModule],
+  exports: [
+    ActivityTotals,
+    AgentHistory,
+    ArtifactStore,
+    ArtifactTotals,
+    ArtifactsPublished,
+    Blackboard,
+    ChangelogStore,
+    CorrelationSettled,
+    DatabaseModule,
+    Explanations,
+    SignalsModule,
+    Traces,
+  ],
 })
 export class BlackboardModule {}

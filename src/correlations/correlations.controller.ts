@@ -1,8 +1,10 @@
-import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { ApiErrors } from '../http/api-errors.js';
 import { CorrelationsService } from './correlations.service.js';
 import { CorrelationStatusBody, STATUS_EXAMPLE } from './dto/correlation-status-body.js';
+import { TRACE_EXAMPLE, TraceBody } from './dto/trace-body.js';
+import { TraceQuery } from './dto/trace-query.js';
 
 const ApiCorrelationId = (): MethodDecorator =>
   ApiParam({ name: 'correlation_id', description: 'Its id', schema: { type: 'string', example: 'order-4711' } });
@@ -21,6 +23,19 @@ export class CorrelationsController {
   @ApiOkResponse({ type: CorrelationStatusBody, description: 'State and counts', example: STATUS_EXAMPLE })
   status(@Param('correlation_id') id: string): Promise<CorrelationStatusBody> {
     return this.correlations.status(id);
+  }
+
+  @Get(':correlation_id/trace')
+  @ApiOperation({
+    summary: 'What happened in a correlation, as a graph',
+    description:
+      'Its artifacts without their payloads, and the executions that have them as inputs or published them: those of other correlations too, where a join or a batch window spans several.',
+  })
+  @ApiCorrelationId()
+  @ApiOkResponse({ type: TraceBody, description: 'One page of artifacts, with the executions around them', example: TRACE_EXAMPLE })
+  @ApiErrors([400, 'after: must be the id of an artifact (got "42")'], [404, 'Correlation not found: order-4711'])
+  trace(@Param('correlation_id') id: string, @Query() query: TraceQuery): Promise<TraceBody> {
+    return this.correlations.trace(id, query);
   }
 
   @Post(':correlation_id/cancel')

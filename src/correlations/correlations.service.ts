@@ -1,16 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
 import { Blackboard } from '../blackboard/blackboard.js';
+import { Traces } from '../blackboard/explaining/traces.js';
+import { ArtifactStore } from '../blackboard/queries/artifact-store.js';
+import { DomainError } from '../common/domain-error.js';
+import { isUuid } from '../common/ids.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { prepared } from '../database/prepared.js';
 import type { CorrelationsTable } from '../database/schema.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import type { CorrelationStatusBody } from './dto/correlation-status-body.js';
+import type { TraceBody } from './dto/trace-body.js';
+import type { TraceQuery } from './dto/trace-query.js';
 
 @Injectable()
 export class CorrelationsService {
   constructor(
     private readonly blackboard: Blackboard,
+    private readonly traces: Traces,
+    private readonly artifacts: ArtifactStore,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
@@ -33,6 +41,19 @@ export class CorrelationsService {
       started_at: toTimestamp(row.started_at),
       last_activity_at: toTimestamp(row.last_activity_at),
     };
+  }
+
+  /** DomainError `not_found`, `invalid` where `after` is no artifact's id. */
+  async trace(id: string, { after, limit }: TraceQuery): Promise<TraceBody> {
+    const trace = await this.traces.of(id, after === undefined ? 0 : await this.positionOf(after), limit);
+    if (!trace) throw new DomainError('not_found', `Correlation not found: ${id}`);
+    return trace;
+  }
+
+  private async positionOf(id: string): Promise<number> {
+    const position = isUuid(id) ? await this.artifacts.positionOf(id.toLowerCase()) : undefined;
+    if (position === undefined) throw new DomainError('invalid', `after: must be the id of an artifact (got ${JSON.stringify(id)})`);
+    return position;
   }
 }
 

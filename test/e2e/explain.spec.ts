@@ -252,6 +252,15 @@ describe('why an agent ran on an artifact, or did not', () => {
     ]);
   });
 
+  it('says that an execution waits for its agent to be resumed', async () => {
+    await board.http.post('/api/v1/agents/plain/pause').expect(200);
+    const { artifact, correlation } = await publish('Order', { n: 1 });
+    expect((await at('plain', artifact))[0]!.detail).toBe('It triggered the agent; the execution waits until the agent is resumed.');
+    await board.http.post('/api/v1/agents/plain/resume').expect(200);
+    await board.ended(correlation);
+    expect(await at('plain', artifact)).toMatchObject([{ verdict: 'triggered', execution_state: 'completed' }]);
+  });
+
   it('says that no agent reacts to the input of a run but the one that was named', async () => {
     const run = await board.http.post('/run/flock').send({ agent_name: 'plain', inputs: { n: 100 } }).expect(200);
     const [input, output] = await board.artifacts((run.body as { run_id: string }).run_id);

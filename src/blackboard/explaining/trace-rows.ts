@@ -1,0 +1,114 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Selectable, sql } from 'kysely';
+import type { ArtifactsTable, ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
+import type { Reader } from '../../database/unit-of-work.js';
+
+/** How many inputs, and how many outputs, are listed of one execution: a window has up to 10,000, and 1,000 are published. */
+export const MOST_LISTED = 100;
+
+/** Executions of one statement: node:sqlite answers at once, and others have to get their turn. */
+const AT_ONCE = 200;
+
+export type ArtifactOfTrace = Pick<Selectable<ArtifactsTable>, 'seq' | 'id' | 'type' | 'produced_by' | 'execution_id' | 'created_at'>;
+
+/** The artifacts of a correlation behind a position, in order and without their payloads. */
+export const findArtifacts = (reader: Reader, correlationId: string, after: number, limit: number): Promise<ArtifactOfTrace[]> =>
+  reader
+    .selectFrom('artifacts')
+    .select(['seq', 'id', 'type', 'produced_by', 'execution_id', 'created_at'])
+    .where('correlation_id', '=', correlationId)
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+
+/** Which executions have which of these artifacts as an input. */
+export const findUses = (reader: Reader, seqs: readonly number[]): Promise<{ artifact_seq: number; execution_id: string }[]> =>
+  inParts(seqs, (part) => reader.selectFrom('execution_inputs').select(['artifact_seq', 'execution_id']).where('artifact_seq', 'in', part).execute());
+
+const OF_EXECUTION = [
+  'seq',
+  'id',
+  'agent',
+  'subscription',
+  'correlation_id',
+  'opening',
+  'state',
+  'direct',
+  'attempt',
+  'round',
+  'attempt_started_at',
+  'available_at',
+  'created_at',
+  'started_at',
+  'ended_at',
+  'error_type',
+  'error_message',
+] as const;
+
+export type ExecutionOfTrace = Pick<Selectable<ExecutionsTable>, (typeof OF_EXECUTION)[number]> & { run_id: string | null };
+
+export const findExecutions = (reader: Reader, ids: readonly string[]): Promise<ExecutionOfTrace[]> =>
+  inParts(ids, (part) =>
+    reader
+      .selectFrom('executions')
+      .leftJoin('runs', (join) => join.onRef('runs.id', '=', 'executions.correlation_id').onRef('runs.execution_id', '=', 'executions.id'))
+      .select(OF_EXECUTION.map((column) => `executions.${column}` as const))
+      .select('runs.id as run_id')
+      .where('executions.id', 'in', part)
+      .execute(),
+  );
+
+/** An artifact's id with the execution that it is an input or an output of. */
+export interface End {
+  execution_id: string | null;
+  id: string;
+}
+
+/** In the order of the inputs; of each execution one more than is listed, where it has as many. */
+export const findInputs = (reader: Reader, ids: readonly string[]): Promise<End[]> =>
+  inParts(ids, (part) =>
+    reader
+      .selectFrom('execution_inputs')
+      .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
+      .select(['execution_inputs.execution_id', 'artifacts.id'])
+      .where('execution_inputs.execution_id', 'in', part)
+      .where('execution_inputs.position', '<=', MOST_LISTED)
+      .orderBy('execution_inputs.execution_id')
+      .orderBy('execution_inputs.position')
+      .execute(),
+  );
+
+/** In the order of publishing; of each execution one more than is listed, where it has as many. */
+export const findOutputs = (reader: Reader, ids: readonly string[]): Promise<End[]> =>
+  inParts(ids, (part) =>
+    reader
+      .selectFrom(({ selectFrom }) =>
+        selectFrom('artifacts')
+          .select(['execution_id', 'id', 'seq'])
+          .select(sql<number>`row_number() over (partition by execution_id order by seq)`.as('place'))
+          .where('execution_id', 'in', part)
+          .as('output'),
+      )
+      .select(['output.execution_id', 'output.id'])
+      .where('output.place', '<=', MOST_LISTED + 1)
+      .orderBy('output.seq')
+      .execute(),
+  );
+
+export type AttemptOfTrace = Selectable<ExecutionAttemptsTable>;
+
+/** The attempts that failed and were followed by another one, in order. */
+export const findFailedAttempts = (reader: Reader, ids: readonly string[]): Promise<AttemptOfTrace[]> =>
+  inParts(ids, (part) =>
+    reader.selectFrom('execution_attempts').selectAll().where('execution_id', 'in', part).orderBy('execution_id').orderBy('round').orderBy('attempt').execute(),
+  );
+
+async function inParts<Item, Row>(items: readonly Item[], find: (part: readonly Item[]) => Promise<Row[]>): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let start = 0; start < items.length; start += AT_ONCE) {
+    rows.push(...(await find(items.slice(start, start + AT_ONCE))));
+    await setImmediate();
+  }
+  return rows;
+}
