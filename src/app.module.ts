@@ -12,6 +12,7 @@ import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RunsModule } from './runs/runs.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 export interface AppOptions extends CoreOptions {
   /** Classes with `@Agent`, made and injected by Nest. */
@@ -36,6 +37,7 @@ export class AppModule {
         RunsModule,
         BatchesModule,
         ChangelogModule,
+        WebhooksModule,
         IdempotencyModule,
         HealthModule,
         MetricsModule,

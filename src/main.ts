@@ -56,9 +56,8 @@ function whyNotListening(code: string | undefined, host: string, port: number): 
   }
 }
 
-function tellWhatIsMissing({ createUi, dashboard, webhookUrl }: Settings, { serves }: Role, logger: Logger): void {
+function tellWhatIsMissing({ createUi, dashboard }: Settings, { serves }: Role, logger: Logger): void {
   if (serves && (createUi || dashboard)) logger.warn(`${dashboard ? 'dashboard' : 'create_ui'}: this build has no web app yet; serving the API alone`);
-  if (webhookUrl !== null) logger.warn('webhook_url: this build does not deliver webhooks yet; artifacts are not announced');
 }
 
 /** After an error that nobody caught, what is in memory cannot be trusted; what is on disk can, and the next start goes on. */

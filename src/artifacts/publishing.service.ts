@@ -5,6 +5,7 @@ import { Blackboard, type Published } from '../blackboard/blackboard.js';
 import { PUBLIC } from '../catalog/visibility.js';
 import { Clock } from '../common/clock.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
+import { WebhookTargets } from '../webhooks/webhook-targets.js';
 import type { AcceptedBody, SyncPublishBody } from './dto/publish-bodies.js';
 import type { PublishRequest } from './dto/publish-request.js';
 import { DEFAULT_TIMEOUT_SECONDS, type ProducedFilters, type SyncPublishRequest } from './dto/sync-publish-request.js';
@@ -17,6 +18,7 @@ export class PublishingService {
     private readonly blackboard: Blackboard,
     private readonly artifacts: ArtifactStore,
     private readonly clock: Clock,
+    private readonly webhooks: WebhookTargets,
   ) {}
 
   async publish(request: PublishRequest, ids: RequestIds): Promise<AcceptedBody> {
@@ -37,7 +39,7 @@ export class PublishingService {
     };
   }
 
-  private store(request: PublishRequest, { madeId: artifactId, correlationId }: RequestIds): Promise<Published> {
+  private async store(request: PublishRequest, { madeId: artifactId, correlationId }: RequestIds): Promise<Published> {
     return this.blackboard.publish({
       artifactId,
       correlationId,
@@ -46,6 +48,7 @@ export class PublishingService {
       tags: [...new Set(request.tags)],
       partitionKey: request.partition_key ?? null,
       visibility: request.visibility ? toVisibility(request.visibility) : PUBLIC,
+      companion: request.webhook && (await this.webhooks.forPublish(request.webhook)),
     });
   }
 

@@ -21,6 +21,7 @@ const TAGS: Record<string, string> = {
   Runs: 'Run a workflow that starts with an agent, wait for its end or come back for it',
   Batches: 'Run an agent over the rows of a list or a CSV file, and watch it',
   Changelog: 'What is published, as it is published: as a stream, or page by page',
+  Webhooks: 'What is owed to webhooks, what came of it, and sending it again',
   Health: 'For liveness and readiness probes',
   Metrics: 'For Prometheus',
   Docs: 'This documentation',

@@ -8,7 +8,7 @@ import type { Settings } from '../config/settings.js';
 const LONGEST_BACKLOG = 16 * 1_024 * 1_024;
 
 /** A last line of defence: nothing logs these on purpose. */
-const SECRETS = ['webhookSecret', 'webhook_secret', 'headers.authorization', 'headers.cookie', 'req.headers.authorization', 'req.headers.cookie'];
+const SECRETS = ['webhookSecret', 'webhook_secret', 'secretKey', 'secret_key', 'secret', 'secrets', 'webhook.secret', 'target.secrets', 'headers.authorization', 'headers.cookie', 'req.headers.authorization', 'req.headers.cookie'];
 
 const OPTIONS: LoggerOptions = {
   base: undefined,

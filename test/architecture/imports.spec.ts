@@ -18,7 +18,7 @@ const LAYERS: readonly (readonly string[])[] = [
 ];
 
 /** A feature may use another one only through its exported service; each such arrow is named here. */
-const BETWEEN_FEATURES = new Set(['artifacts → idempotency', 'runs → idempotency', 'batches → idempotency', 'batches → runs']);
+const BETWEEN_FEATURES = new Set(['artifacts → idempotency', 'artifacts → webhooks', 'runs → idempotency', 'batches → idempotency', 'batches → runs']);
 
 interface Import {
   from: string;

@@ -90,7 +90,7 @@ describe('Interface B', () => {
       ['refuses an unreadable ttl', () => publish({ type: 'Alarm', visibility: { kind: 'After', ttl: '1h' } }), 400, detail('visibility: ttl must be an ISO 8601 duration of at most 100 years, such as PT1H')],
       ['refuses a ttl that no clock reaches', () => publish({ type: 'Alarm', visibility: { kind: 'After', ttl: 'P9999999999W' } }), 400, detail(/^visibility: ttl must be/)],
       ['refuses an After within an After', () => publish({ type: 'Alarm', visibility: { kind: 'After', ttl: 'PT1H', then: { kind: 'After', ttl: 'PT1H' } } }), 400, detail('visibility: then.kind must be one of Public, Private, Labelled, Tenant')],
-      ['refuses a webhook until there are any', () => publish({ type: 'Alarm', webhook: { url: 'https://example.com/' } }), 400, detail('Webhooks are not available in this build yet; publish without webhook, and poll the correlation')],
+      ['refuses a webhook to a private address', () => publish({ type: 'Alarm', webhook: { url: 'https://10.0.0.1/' } }), 400, detail(/^webhook\.url: must point to a public address, not to 10\.0\.0\.1; /)],
       ['refuses a correlation id with a space', () => publish(MESSAGE).set('X-Correlation-ID', 'a b'), 400, detail('X-Correlation-ID: must be 1 to 200 visible ASCII characters')],
       ['refuses a correlation id of 201 characters', () => publish(MESSAGE).set('X-Correlation-ID', 'c'.repeat(201)), 400, detail(/^X-Correlation-ID: /)],
       ['refuses an empty correlation id', () => publish(MESSAGE).set('X-Correlation-ID', ''), 400, detail(/^X-Correlation-ID: /)],
@@ -180,7 +180,7 @@ describe('Interface B', () => {
       ['refuses filters that are no object', () => publishSync({ ...MESSAGE, filters: [] }), 400, detail('filters: must be an object')],
       ['refuses filters that are no lists', () => publishSync({ ...MESSAGE, filters: { type_names: 'Intent', produced_by: [1] } }), 400, detail('filters.produced_by: each value must be a string; filters.type_names: must be an array')],
       ['refuses an unknown type', () => publishSync({ type: 'Nope' }), 400, detail(/^Unknown artifact type: Nope/)],
-      ['refuses a webhook until there are any', () => publishSync({ ...MESSAGE, webhook: {} }), 400, detail(/^Webhooks are not available/)],
+      ['refuses a webhook without a URL', () => publishSync({ ...MESSAGE, webhook: {} }), 400, detail('webhook.url: must be a string')],
       ['refuses a correlation id with a space', () => publishSync(MESSAGE).set('X-Correlation-ID', 'a b'), 400, detail(/^X-Correlation-ID: /)],
     ]);
 

@@ -31,6 +31,7 @@ agents:
 
 const LISTED = 'GET /api/v1/artifact-types lists the known ones';
 const TEXT_RULE = '1 to 255 characters of text, without NUL';
+const SECRET_RULE = 'a text of 16 to 256 characters, and base64 where it begins with whsec_';
 const NAMES_RULE = `must be a list of at most 1000 names, each ${TEXT_RULE}`;
 
 /** Where a rule is best told by the very words and values of an answer. Real: the application, its database, HTTP. */
@@ -79,7 +80,13 @@ describe('Interface B to the letter', () => {
     ['After seconds as a number', seen({ kind: 'After', ttl: 3_600 }), 'visibility: ttl must be an ISO 8601 duration of at most 100 years, such as PT1H'],
     ['After with a wrong then', seen({ kind: 'After', ttl: 'PT1H', then: { kind: 'Private' } }), `visibility: then.agents ${NAMES_RULE}`],
     ['After with a then that is no object', seen({ kind: 'After', ttl: 'PT1H', then: 'Public' }), 'visibility: then must be an object'],
-    ['a webhook', { type: 'Declared', webhook: null }, 'Webhooks are not available in this build yet; publish without webhook, and poll the correlation'],
+    ['a webhook that is null', { type: 'Declared', webhook: null }, 'webhook: must be an object'],
+    ['a webhook without a url', { type: 'Declared', webhook: {} }, 'webhook.url: must be a string'],
+    ['a webhook of another scheme', { type: 'Declared', webhook: { url: 'ftp://example.com' } }, 'webhook.url: must begin with http:// or https://'],
+    ['a webhook to the inside', { type: 'Declared', webhook: { url: 'http://127.0.0.1/' } }, 'webhook.url: must point to a public address, not to 127.0.0.1; the operator of this service can allow that with outbound_allow'],
+    ['a webhook to a metadata service', { type: 'Declared', webhook: { url: 'http://169.254.169.254/' } }, 'webhook.url: must not point to 169.254.169.254: link-local, metadata and unusable addresses are never called'],
+    ['a secret of 15 characters', { type: 'Declared', webhook: { url: 'https://example.com', secret: 's'.repeat(15) } }, `webhook.secret: must be ${SECRET_RULE}`],
+    ['a secret that is no base64', { type: 'Declared', webhook: { url: 'https://example.com', secret: 'whsec_not base64 at all' } }, `webhook.secret: must be ${SECRET_RULE}`],
   ])('refuses %s in these words', async (_case, body, detail) => {
     for (const answer of [await publish(body), await publishSync(body)]) expect([answer.status, answer.body]).toEqual([400, { detail }]);
   });

@@ -13,6 +13,7 @@ import { resolveSettings } from '../../src/config/resolve-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import { readTracingSettings } from '../../src/config/tracing-settings.js';
 import { createApp } from '../../src/create-app.js';
+import type { Resolver } from '../../src/outbound/resolver.js';
 import type { AgentClass } from '../../src/engines/engine.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
 import { loadTracing } from '../../src/tracing/load-tracing.js';
@@ -31,6 +32,8 @@ export interface TestAppOptions {
   role?: Role;
   /** OpenTelemetry's variables; it traces nothing where absent. */
   tracing?: Record<string, string>;
+  /** How names of outbound URLs become addresses. */
+  resolver?: Resolver;
   agents?: Type[];
   imports?: ModuleMetadata['imports'];
   /** The folder of an earlier application, to start again on its database; `close` then leaves it to that one. */
@@ -63,9 +66,9 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const logLines: Record<string, unknown>[] = [];
   const logger = pino({ level: settings.logLevel }, { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) });
   const lifecycle = new Lifecycle();
-  const { agents, clock, imports, role } = options;
+  const { agents, clock, imports, resolver, role } = options;
   const tracing = await withVariables(options.tracing ?? {}, (environment) => loadTracing(readTracingSettings(environment), logger));
-  const app = await createApp({ settings, catalog, logger, lifecycle, role, clock, tracing, agents, imports });
+  const app = await createApp({ settings, catalog, logger, lifecycle, role, clock, resolver, tracing, agents, imports });
   await app.listen(0, '127.0.0.1');
   const close = async (): Promise<void> => {
     lifecycle.stop();

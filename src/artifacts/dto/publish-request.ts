@@ -1,11 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsObject, IsString, ValidateBy, ValidateIf } from 'class-validator';
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsObject, IsString, ValidateIf, ValidateNested } from 'class-validator';
 import type { JsonObject } from '../../common/json.js';
 import { ApiVisibility } from '../../http/dto/api-visibility.js';
 import { IfGiven } from '../../http/if-given.js';
 import { Opaque } from '../../http/opaque.js';
 import { IsShortText, MAX_SHORT_TEXT } from './short-text.js';
 import { IsVisibility } from './visibility.js';
+import { WebhookRequest } from './webhook-request.js';
 
 const MAX_TAGS = 100;
 
@@ -59,22 +61,12 @@ export class PublishRequest {
   @IsVisibility()
   visibility?: JsonObject;
 
-  @ApiProperty({
-    description: 'Reserved for webhooks, which this build does not have yet: a publish that carries it is refused',
-    type: 'object',
-    additionalProperties: true,
-    selfRequired: false,
-  })
+  @ApiProperty({ description: 'Where every artifact of this correlation is announced from now on, besides where its earlier ones are', type: () => WebhookRequest, required: false })
   @IfGiven()
-  @Opaque()
-  @ValidateBy({
-    name: 'isNotAvailable',
-    validator: {
-      validate: () => false,
-      defaultMessage: () => 'Webhooks are not available in this build yet; publish without webhook, and poll the correlation',
-    },
-  })
-  webhook?: unknown;
+  @IsObject()
+  @ValidateNested()
+  @Type(() => WebhookRequest)
+  webhook?: WebhookRequest;
 }
 
 /** As small as a publish can be; from the schema alone, documentation would make one that asks for everything. */

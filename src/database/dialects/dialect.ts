@@ -66,6 +66,15 @@ export function amongFound(db: Kysely<Schema>, column: string, values: Expressio
   return dialectOf(db).joinsAsWritten ? sql<SqlBool>`${name} in ${values}` : sql<SqlBool>`${name} = any(array${values})`;
 }
 
+/**
+ * Has a query keep the rows that it finds from being deleted until the transaction ends; others may do the same. Does nothing where
+ * one process alone holds the database.
+ */
+export const keeping = <Tables extends keyof Schema, Row>(
+  db: Kysely<Schema>,
+  query: SelectQueryBuilder<Schema, Tables, Row>,
+): SelectQueryBuilder<Schema, Tables, Row> => (dialectOf(db).exclusive ? query : query.forKeyShare());
+
 type Locked = { wait: boolean; of?: keyof Schema };
 
 /**

@@ -1,0 +1,22 @@
+import type { ArtifactRow } from '../blackboard/artifact.js';
+import { toTimestamp } from '../common/timestamp.js';
+
+/**
+ * The body of a delivery (wire-decisions.md, "Webhooks"): the same bytes on every try, so that `timestamp` is the artifact's.
+ * `sequence`: the artifact's number in its correlation.
+ */
+export function deliveryContent(artifact: ArtifactRow, sequence: number): string {
+  const { id, type, produced_by, payload, tags } = artifact;
+  const createdAt = toTimestamp(artifact.created_at);
+  // Payload and tags are JSON already.
+  const told = [
+    `"id":${JSON.stringify(id)}`,
+    `"type":${JSON.stringify(type)}`,
+    `"produced_by":${JSON.stringify(produced_by)}`,
+    `"payload":${payload}`,
+    `"created_at":"${createdAt}"`,
+    `"tags":${tags}`,
+  ];
+  const correlationId = JSON.stringify(artifact.correlation_id);
+  return `{"event_type":"artifact.created","correlation_id":${correlationId},"sequence":${sequence},"artifact":{${told.join()}},"timestamp":"${createdAt}"}`;
+}

@@ -1,0 +1,40 @@
+import { DomainError } from '../common/domain-error.js';
+import type { Settings } from '../config/settings.js';
+import { SealError, SecretBox } from './secret-box.js';
+import { findSecretKey } from './secret-key.js';
+import type { WebhookTarget } from './webhook-targets.repository.js';
+
+/** The secrets of targets: the operator's come from the settings, clients' are stored, sealed. */
+export class StoredSecrets {
+  private constructor(
+    private readonly box: SecretBox | null,
+    private readonly operators: readonly string[],
+  ) {}
+
+  /** StartError where the key cannot be had. */
+  static open(settings: Settings): StoredSecrets {
+    const key = findSecretKey(settings);
+    return new StoredSecrets(key && new SecretBox(key), settings.webhookSecret);
+  }
+
+  /** DomainError `invalid` where there is no key to store them under. */
+  store({ id, url, secrets }: { id: string; url: string; secrets: readonly string[] }): { sealed: string; fingerprint: string } {
+    if (!this.box) {
+      throw new DomainError('invalid', 'webhook.secret: this service has no secret_key to store it under; publish without a secret, or have the operator set STARLING_SECRET_KEY');
+    }
+    const text = JSON.stringify(secrets);
+    return { sealed: this.box.seal(text, id), fingerprint: this.box.fingerprint(`client ${url} ${text}`) };
+  }
+
+  /** What signs the deliveries to a target; none where it has no secret. SealError where they cannot be read. */
+  of({ id, by, secrets }: Pick<WebhookTarget, 'id' | 'by' | 'secrets'>): readonly string[] {
+    if (by === 'operator') return this.operators;
+    if (secrets === null) return [];
+    if (!this.box) throw new SealError('the secret was stored under a secret_key, and this service has none; start with that key again');
+    return JSON.parse(this.box.open(secrets, id)) as string[];
+  }
+
+  canRead(sealed: string): boolean {
+    return this.box?.hasSealed(sealed) ?? false;
+  }
+}

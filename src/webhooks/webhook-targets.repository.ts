@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import type { Selectable } from 'kysely';
+import { keeping } from '../database/dialects/dialect.js';
+import { prepared, preparedInsert } from '../database/prepared.js';
+import type { WebhookTargetsTable } from '../database/schema.js';
+import type { Reader, Transaction } from '../database/unit-of-work.js';
+
+export type WebhookTarget = Selectable<WebhookTargetsTable>;
+
+/** A target of a correlation, and what the outbox has to know of the lane that leads there. */
+export interface Lane {
+  target_id: string;
+  origin: string;
+  /** 1 where something of it has not ended. */
+  is_busy: number;
+}
+
+@Injectable()
+export class WebhookTargetsRepository {
+  /** The id under which the target is stored: its own, or that of an equal one. It stays as long as the transaction. */
+  async ensure(tx: Transaction, target: WebhookTarget): Promise<string> {
+    const known = await findId(tx.db, { fingerprint: target.fingerprint });
+    if (known.length === 0) await tx.db.insertInto('webhook_targets').values(target).onConflict((conflict) => conflict.doNothing()).execute();
+    const [{ id }] = (known.length > 0 ? known : await findId(tx.db, { fingerprint: target.fingerprint })) as [{ id: string }];
+    return id;
+  }
+
+  async isKnown(db: Reader, fingerprint: string): Promise<boolean> {
+    return (await db.selectFrom('webhook_targets').select('id').where('fingerprint', '=', fingerprint).executeTakeFirst()) !== undefined;
+  }
+
+  async isTargetOf(tx: Transaction, correlationId: string, targetId: string): Promise<boolean> {
+    return (await findOne(tx.db, { correlationId, targetId })).length > 0;
+  }
+
+  /** The correlation is held by the transaction. */
+  async add(tx: Transaction, correlationId: string, targetId: string, count: number): Promise<void> {
+    await insertOne(tx.db, [{ correlation_id: correlationId, target_id: targetId }]);
+    await setCount(tx.db, { correlationId, count });
+  }
+
+  lanesOf(tx: Transaction, correlationId: string): Promise<Lane[]> {
+    return findLanes(tx.db, { correlationId });
+  }
+
+  find(db: Reader, id: string): Promise<WebhookTarget | undefined> {
+    return db.selectFrom('webhook_targets').selectAll().where('id', '=', id).executeTakeFirst();
+  }
+
+  /** The newest ones, as far as they have secrets. */
+  async newestSecrets(db: Reader, limit: number): Promise<string[]> {
+    const rows = await db.selectFrom('webhook_targets').select('secrets').orderBy('id', 'desc').limit(limit).execute();
+    return rows.map(({ secrets }) => secrets).filter((secrets) => secrets !== null);
+  }
+}
+
+const findId = prepared<{ fingerprint: string }, { id: string }>((db, place) =>
+  keeping(db, db.selectFrom('webhook_targets').select('id').where('fingerprint', '=', place('fingerprint'))),
+);
+
+const findOne = prepared<{ correlationId: string; targetId: string }, { target_id: string }>((db, place) =>
+  db.selectFrom('correlation_targets').select('target_id').where('correlation_id', '=', place('correlationId')).where('target_id', '=', place('targetId')),
+);
+
+const insertOne = preparedInsert('correlation_targets', ['correlation_id', 'target_id']);
+
+const setCount = prepared<{ correlationId: string; count: number }, unknown>((db, place) =>
+  db.updateTable('correlations').set({ webhook_targets: place('count') }).where('id', '=', place('correlationId')),
+);
+
+const findLanes = prepared<{ correlationId: string }, Lane>((db, place) =>
+  db
+    .selectFrom('correlation_targets')
+    .innerJoin('webhook_targets', 'webhook_targets.id', 'correlation_targets.target_id')
+    .select(({ exists, selectFrom, lit, case: choose }) => [
+      'correlation_targets.target_id',
+      'webhook_targets.origin',
+      choose()
+        .when(
+          exists(
+            selectFrom('deliveries')
+              .select('deliveries.seq')
+              .whereRef('deliveries.correlation_id', '=', 'correlation_targets.correlation_id')
+              .whereRef('deliveries.target_id', '=', 'correlation_targets.target_id')
+              .where('deliveries.ended_at', 'is', null),
+          ),
+        )
+        .then(lit(1))
+        .else(lit(0))
+        .end()
+        .as('is_busy'),
+    ])
+    .where('correlation_targets.correlation_id', '=', place('correlationId')),
+);

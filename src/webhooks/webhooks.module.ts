@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { BlackboardModule } from '../blackboard/blackboard.module.js';
+import { Settings } from '../config/settings.js';
+import { UnitOfWork } from '../database/unit-of-work.js';
+import { OutboundModule } from '../outbound/outbound.module.js';
+import { DeliveriesRepository } from './deliveries.repository.js';
+import { DeliveriesService } from './deliveries.service.js';
+import { Outbox } from './outbox.js';
+import { StoredSecrets } from './stored-secrets.js';
+import { WebhookTargets } from './webhook-targets.js';
+import { WebhookTargetsRepository } from './webhook-targets.repository.js';
+import { WebhooksController } from './webhooks.controller.js';
+
+@Module({
+  imports: [BlackboardModule, OutboundModule],
+  controllers: [WebhooksController],
+  providers: [
+    DeliveriesRepository,
+    DeliveriesService,
+    Outbox,
+    // After the database: whoever holds that may make the key's file beside it.
+    { provide: StoredSecrets, useFactory: (settings: Settings, _open: UnitOfWork) => StoredSecrets.open(settings), inject: [Settings, UnitOfWork] },
+    WebhookTargets,
+    WebhookTargetsRepository,
+  ],
+  exports: [WebhookTargets],
+})
+export class WebhooksModule {}
