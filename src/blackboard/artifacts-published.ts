@@ -9,6 +9,8 @@ export interface PublishedArtifact {
   correlation: TrackedCorrelation;
   /** Its number in the correlation, from 1. */
   sequence: number;
+  /** What published it, in its correlation's trace; null where nothing is traced. */
+  traceparent: string | null;
 }
 
 /** What is written together with the artifacts of a transaction, which holds their correlations. */

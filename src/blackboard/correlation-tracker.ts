@@ -111,7 +111,8 @@ export class CorrelationChanges {
 
   /** An artifact was stored, and is counted already. */
   add(artifact: Pick<PublishedArtifact, 'seq' | 'id' | 'correlation'>): void {
-    this.stored.push({ ...artifact, sequence: artifact.correlation.artifact_count });
+    const { correlation } = artifact;
+    this.stored.push({ ...artifact, sequence: correlation.artifact_count, traceparent: this.traceparentIn(correlation) });
   }
 
   /** Writes all counts, tells what was published, and settles what has nothing pending; the last step of every transaction that changed any. */
