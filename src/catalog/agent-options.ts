@@ -48,7 +48,7 @@ export interface OutputOptions {
 /** The whole configuration file. */
 export interface ConfigurationOptions {
   server?: Record<string, unknown>;
-  types?: Record<string, { version?: number; description?: string; schema?: JsonObject }>;
+  types?: Record<string, { version?: number; description?: string; schema?: JsonObject; retain?: string }>;
   agents?: Record<string, AgentOptions & { engine: { kind: string } & Record<string, unknown> }>;
 }
 

@@ -10,7 +10,7 @@ export const nameSchema: JsonObject = {
   errorMessage: 'is no usable name: 1 to 200 characters, without control characters and without spaces at its ends',
 };
 
-const duration = (description: string, fallback?: string): JsonObject => ({
+export const duration = (description: string, fallback?: string): JsonObject => ({
   description,
   type: 'string',
   pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$',

@@ -14,8 +14,8 @@ export function declaredType(declared: Omit<ArtifactType, 'check'>, validate: Pa
 }
 
 /** A type that is declared without a schema, or only mentioned by agents: any object fits. */
-export function openType(name: string, version = 1, description = ''): ArtifactType {
-  return { name, version, description, schema: null, check: (payload) => (isJsonObject(payload) ? null : NO_OBJECT) };
+export function openType(name: string, { version = 1, description = '', retainMs = null }: Partial<Omit<ArtifactType, 'name'>> = {}): ArtifactType {
+  return { name, version, description, schema: null, retainMs, check: (payload) => (isJsonObject(payload) ? null : NO_OBJECT) };
 }
 
 const NO_OBJECT = 'payload: must be object';
@@ -44,9 +44,9 @@ const WORKFLOW_ERROR_SCHEMA: JsonObject = {
 };
 
 /** Always known, and published by the service alone. */
-export function workflowErrorType(): ArtifactType {
+export function workflowErrorType(retainMs: number | null): ArtifactType {
   const compiled = compilePayloadSchema(WORKFLOW_ERROR_SCHEMA);
   if ('mistakes' in compiled) throw new Error(`the schema of ${WORKFLOW_ERROR} is wrong`);
   const description = 'An execution that failed for good, a join that expired or a limit that was reached';
-  return declaredType({ name: WORKFLOW_ERROR, version: 1, description, schema: WORKFLOW_ERROR_SCHEMA }, compiled.validate);
+  return declaredType({ name: WORKFLOW_ERROR, version: 1, description, schema: WORKFLOW_ERROR_SCHEMA, retainMs }, compiled.validate);
 }

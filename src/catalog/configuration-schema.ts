@@ -1,5 +1,5 @@
 import type { JsonObject } from '../common/json.js';
-import { agentSchema, nameSchema } from './agent-schema.js';
+import { agentSchema, duration, nameSchema } from './agent-schema.js';
 import type { EngineKind } from './engine-kind.js';
 
 const typeSchema: JsonObject = {
@@ -9,6 +9,7 @@ const typeSchema: JsonObject = {
   properties: {
     version: { description: 'Counts up when the payload changes its shape', type: 'integer', minimum: 1, default: 1 },
     description: { type: 'string' },
+    retain: duration('Deleted when it is older than this, and nothing needs it any more; without it, kept for ever'),
     schema: { description: 'JSON Schema of the payload (draft 2020-12, or draft-07 where $schema says so)', type: 'object' },
   },
 };

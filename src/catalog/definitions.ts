@@ -8,6 +8,8 @@ export interface ArtifactType {
   description: string;
   /** Null where the type is only mentioned by agents: then any object fits. */
   schema: JsonObject | null;
+  /** How long its artifacts are kept at least (ms); null keeps them for ever. */
+  retainMs: number | null;
   /** What is wrong with a payload, with its path; null where it fits. */
   check(payload: unknown): string | null;
 }

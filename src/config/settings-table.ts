@@ -18,6 +18,7 @@ export interface Setting<T = unknown> {
   plainVariable?: string;
 }
 
+const longest = { min: '1m', max: '3650d' };
 const millions = { min: 1, max: 1_000_000_000 };
 
 /** Every setting, keyed as in `Settings`: the one place that flags, environment, file, check and documentation come from. */
@@ -119,6 +120,26 @@ export const SETTINGS: { readonly [K in keyof Settings]-?: Setting<Settings[K]> 
     kind: duration({ min: '1s', max: '1h' }),
     default: '30s',
     description: 'how long a process that has gone silent keeps its executions',
+  },
+  retainExecutionsMs: {
+    name: 'retain_executions',
+    kind: duration(longest),
+    default: null,
+    description: 'how long executions are kept after their end, at least; without it for ever',
+  },
+  retainRunsMs: {
+    name: 'retain_runs',
+    kind: duration(longest),
+    default: null,
+    description: 'the same for runs, with whose artifacts and executions nothing happens before',
+  },
+  retainBatchesMs: { name: 'retain_batches', kind: duration(longest), default: null, description: 'the same for batches, with their rows and runs' },
+  retainDeliveriesMs: { name: 'retain_deliveries', kind: duration(longest), default: null, description: 'the same for webhook deliveries' },
+  retainKeysMs: {
+    name: 'retain_keys',
+    kind: duration({ min: '1m', max: '30d' }),
+    default: '1d',
+    description: 'how long an idempotency key holds; nothing that it may name is deleted before',
   },
   bodyLimitBytes: { name: 'body_limit', kind: size({ min: '1KiB', max: '256MiB' }), default: '1MiB', description: 'largest request body' },
   logLevel: {

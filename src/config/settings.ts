@@ -29,6 +29,13 @@ export class Settings {
   maxConcurrentExecutions!: number;
   shutdownGraceMs!: number;
   leaseMs!: number;
+  /** How long what has ended is kept at least; null keeps it for ever. */
+  retainExecutionsMs!: number | null;
+  retainRunsMs!: number | null;
+  retainBatchesMs!: number | null;
+  retainDeliveriesMs!: number | null;
+  /** How long an idempotency key holds. */
+  retainKeysMs!: number;
   bodyLimitBytes!: number;
   logLevel!: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 }

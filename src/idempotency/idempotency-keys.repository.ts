@@ -56,10 +56,13 @@ export class IdempotencyKeysRepository {
     return numInsertedOrUpdatedRows === 1n;
   }
 
-  /** Makes a dead reservation the new owner's; false where another process was quicker. */
-  async takeOver(tx: Transaction, key: ScopedKey, dead: KeyRow, next: Pick<KeyRow, 'owner' | 'leaseUntil' | 'requestHash'>, expiresAt: number): Promise<boolean> {
+  /**
+   * Makes a dead reservation the new owner's; false where another process was quicker. It expires as before: what it names may be
+   * deleted once that time has passed.
+   */
+  async takeOver(tx: Transaction, key: ScopedKey, dead: KeyRow, next: Pick<KeyRow, 'owner' | 'leaseUntil' | 'requestHash'>): Promise<boolean> {
     const { numUpdatedRows } = await this.unanswered(tx, key, dead.owner)
-      .set({ owner: next.owner, lease_until: next.leaseUntil, request_hash: next.requestHash, expires_at: expiresAt })
+      .set({ owner: next.owner, lease_until: next.leaseUntil, request_hash: next.requestHash })
       .where('lease_until', '=', dead.leaseUntil)
       .executeTakeFirstOrThrow();
     return numUpdatedRows === 1n;

@@ -10,7 +10,7 @@ export const Idempotent = (): MethodDecorator =>
       name: 'X-Idempotency-Key',
       required: false,
       description:
-        'Requests with the same key on the same endpoint are worked on once: for 24 hours they get the answer of the first ' +
+        'Requests with the same key on the same endpoint are worked on once: for 24 hours, unless configured otherwise, they get the answer of the first ' +
         'that succeeded, and one that comes while the first still runs waits for it.',
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$', example: 'order-4711-submit' },
     }),

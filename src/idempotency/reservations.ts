@@ -14,8 +14,6 @@ export type Turn =
   /** Another process works on it. */
   | { state: 'held' };
 
-const LIFETIME_MS = 24 * 3_600_000;
-
 /**
  * Keys in the database. A key is committed with its ids before the work begins; whoever finds it later without an answer
  * and without an owner does the same work under the same ids.
@@ -66,7 +64,7 @@ export class Reservations {
 
   /** False where the key is no longer this process's to answer. */
   complete(key: ScopedKey, response: string): Promise<boolean> {
-    return this.unitOfWork.run((tx) => this.keys.answer(tx, key, this.owner, response, this.clock.now() + LIFETIME_MS));
+    return this.unitOfWork.run((tx) => this.keys.answer(tx, key, this.owner, response, this.clock.now() + this.settings.retainKeysMs));
   }
 
   /**
@@ -82,7 +80,7 @@ export class Reservations {
 
   private async reserve(tx: Transaction, request: IdempotentRequest, now: number): Promise<Turn> {
     const row = { requestHash: request.hash, ids: request.ids, owner: this.owner, leaseUntil: now + this.settings.leaseMs };
-    const isOurs = await this.keys.insert(tx, request, row, now + LIFETIME_MS, now);
+    const isOurs = await this.keys.insert(tx, request, row, now + this.settings.retainKeysMs, now);
     return isOurs ? { state: 'ours', ids: request.ids, requestHash: request.hash } : { state: 'held' };
   }
 
@@ -90,7 +88,7 @@ export class Reservations {
     // Only where nothing came of the first body is the new one what the answer is for.
     const requestHash = (await isMade(tx, dead.ids)) ? dead.requestHash : request.hash;
     const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };
-    const isOurs = await this.keys.takeOver(tx, request, dead, next, now + LIFETIME_MS);
+    const isOurs = await this.keys.takeOver(tx, request, dead, next);
     return isOurs ? { state: 'ours', ids: dead.ids, requestHash } : { state: 'held' };
   }
 

@@ -20,7 +20,7 @@ import { Signals } from '../../src/signals/signals.js';
 import { NoTracing, Tracing } from '../../src/tracing/tracing.js';
 import { databaseOf } from '../support/database.js';
 
-export const anyObject = (name: string): ArtifactType => ({ name, version: 1, description: '', schema: null, check: () => null });
+export const anyObject = (name: string): ArtifactType => ({ name, version: 1, description: '', schema: null, retainMs: null, check: () => null });
 
 export const subscription = (agent: string, index: number, parts: Partial<Subscription> & { types: string[] }): Subscription => ({
   agent,
@@ -77,6 +77,8 @@ export async function startCore(catalog: Catalog, engines: Record<string, Prepar
     maxConcurrentExecutions: 64,
     shutdownGraceMs: 5_000,
     leaseMs: 30_000,
+    retainExecutionsMs: null,
+    retainKeysMs: 86_400_000,
     ...overrides,
   });
 

@@ -125,6 +125,12 @@ describe('the catalog of a configuration', () => {
     expect(catalog.type('Ticket')!.check([1])).toBe('payload: must be object');
   });
 
+  test('artifacts are kept for ever, or as long as their type says; of WorkflowError only that can be set', async () => {
+    const { catalog } = await load('types: { T: { retain: 30d }, U: {}, WorkflowError: { retain: 12h } }');
+    expect(catalog.types.map(({ name, retainMs }) => [name, retainMs])).toEqual([['T', 30 * 86_400_000], ['U', null], ['WorkflowError', 12 * 3_600_000]]);
+    expect(catalog.type('WorkflowError')!.schema).not.toBeNull();
+  });
+
   test('WorkflowError is always known, with a schema of its own', async () => {
     const { catalog } = await load('types: {}');
     const type = catalog.type('WorkflowError')!;

@@ -38,6 +38,11 @@ describe('the defaults', () => {
       maxConcurrentExecutions: 64,
       shutdownGraceMs: 30_000,
       leaseMs: 30_000,
+      retainExecutionsMs: null,
+      retainRunsMs: null,
+      retainBatchesMs: null,
+      retainDeliveriesMs: null,
+      retainKeysMs: 86_400_000,
       bodyLimitBytes: 1_048_576,
       logLevel: 'info',
     });

@@ -49,7 +49,7 @@ describe('a key that two processes are asked for', () => {
     database = await openDatabase(stored.url);
     clock = new ManualClock();
     unitOfWork = unitOfWorkOn(database);
-    const settings = Object.assign(new Settings(), { leaseMs: LEASE_MS });
+    const settings = Object.assign(new Settings(), { leaseMs: LEASE_MS, retainKeysMs: 86_400_000 });
     const service = (): IdempotencyService =>
       new IdempotencyService(clock, new Reservations(clock, settings, unitOfWork, new IdempotencyKeysRepository(), logger), logger);
     [first, second] = [service(), service()];
