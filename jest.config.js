@@ -21,7 +21,7 @@ const common = {
 };
 
 /** What stands on a database, whichever it is, runs on both. A suite that is about SQLite, or about Postgres, says so in its name. */
-const ON_A_DATABASE = ['batches/**', 'blackboard/**', 'contract/**', 'e2e/**', 'faults/**', 'idempotency/**'];
+const ON_A_DATABASE = ['batches/**', 'blackboard/**', 'contract/**', 'e2e/**', 'faults/**', 'idempotency/**', 'retention/**'];
 
 const projects = {
   sqlite: {

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { BlackboardModule } from '../blackboard/blackboard.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { RunsModule } from '../runs/runs.module.js';
+import { BatchDeletion } from './batch-deletion.js';
 import { BatchDispatcher } from './batch-dispatcher.js';
 import { BatchNotices } from './batch-notices.js';
 import { BatchResults } from './batch-results.js';
@@ -16,6 +17,6 @@ import { UnfinishedIntakes } from './intake/unfinished-intakes.js';
 @Module({
   imports: [BlackboardModule, IdempotencyModule, RunsModule],
   controllers: [BatchesController],
-  providers: [BatchDispatcher, BatchIntake, BatchNotices, BatchResults, BatchStep, BatchesRepository, BatchesService, IntakesRepository, UnfinishedIntakes],
+  providers: [BatchDeletion, BatchDispatcher, BatchIntake, BatchNotices, BatchResults, BatchStep, BatchesRepository, BatchesService, IntakesRepository, UnfinishedIntakes],
 })
 export class BatchesModule {}

@@ -8,6 +8,7 @@ import { ActivityTotals } from './queries/activity-totals.js';
 import { AgentHistory } from './queries/agent-history.js';
 import { AgentPauses } from './executor/agent-pauses.js';
 import { AgentReaders } from './queries/agent-reader.js';
+import { ArtifactDeletion } from './retention/artifact-deletion.js';
 import { ArtifactFold } from './queries/artifact-fold.js';
 import { ArtifactStore } from './queries/artifact-store.js';
 import { ArtifactTotals } from './queries/artifact-totals.js';
@@ -28,9 +29,11 @@ import { Explanations } from './explaining/explanations.js';
 import { Traces } from './explaining/traces.js';
 import { Records } from './explaining/records.js';
 import { RefusingErrors } from './explaining/refusing-errors.js';
+import { ExecutionDeletion } from './retention/execution-deletion.js';
 import { ExecutionQueue } from './executor/execution-queue.js';
 import { ExecutionRun } from './executor/execution-run.js';
 import { Executor } from './executor/executor.js';
+import { Retention } from './retention/retention.js';
 import { RunningExecutions } from './executor/running-executions.js';
 import { Folding } from './queries/folding.js';
 import { Joins } from './waiting/joins.js';
@@ -39,8 +42,10 @@ import { Invocations } from './invocations.js';
 import { Matching } from './matching.js';
 import { Outcomes } from './executor/outcomes.js';
 import { Publisher } from './publisher.js';
+import { SettledCorrelations } from './retention/settled-correlations.js';
 import { TimerLoop } from './waiting/timer-loop.js';
 import { TimerQueue } from './waiting/timer-queue.js';
+import { Turns } from './retention/turns.js';
 import { WaitingGroups } from './waiting/waiting-groups.js';
 import { Workers } from './executor/workers.js';
 import { Withdrawal } from './waiting/withdrawal.js';
@@ -54,6 +59,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     AgentHistory,
     AgentPauses,
     AgentReaders,
+    ArtifactDeletion,
     ArtifactFold,
     ArtifactStore,
     ArtifactTotals,
@@ -68,6 +74,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     CorrelationTracker,
     CorrelationWaiters,
     DirectRuns,
+    ExecutionDeletion,
     ExecutionQueue,
     ExecutionRun,
     Executor,
@@ -81,10 +88,13 @@ import { WorkflowErrors } from './workflow-errors.js';
     Publisher,
     Records,
     RefusingErrors,
+    Retention,
     RunningExecutions,
+    SettledCorrelations,
     TimerLoop,
     TimerQueue,
     Traces,
+    Turns,
     WaitingGroups,
     Withdrawal,
     Workers,
@@ -102,6 +112,8 @@ import { WorkflowErrors } from './workflow-errors.js';
     CorrelationSettled,
     DatabaseModule,
     Explanations,
+    Retention,
+    SettledCorrelations,
     SignalsModule,
     Traces,
   ],

@@ -36,8 +36,8 @@ export class CorrelationsService {
       correlation_id: id,
       state: row.state,
       has_pending_work: row.state === 'active',
-      artifact_count: row.artifact_count,
-      error_count: row.error_count,
+      artifact_count: row.artifact_count - row.deleted_artifacts,
+      error_count: row.error_count - row.deleted_errors,
       started_at: toTimestamp(row.started_at),
       last_activity_at: toTimestamp(row.last_activity_at),
     };

@@ -21,7 +21,7 @@ export class BlackboardMetrics implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.count('blackboard_artifacts_total', 'Artifacts that were ever published', () => this.artifacts.count());
+    this.count('blackboard_artifacts_total', 'Artifacts that were ever published', () => this.artifacts.published());
     this.count('blackboard_executions_total', 'Executions that have ended', () => this.activity.executions());
     this.gauge('blackboard_agents_count', 'Agents in the catalog', () => this.catalog.agents.length);
     this.gauge('starling_queue_depth', 'Executions that wait to be claimed', () => this.blackboard.waitingExecutions());

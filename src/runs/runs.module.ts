@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { BlackboardModule } from '../blackboard/blackboard.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
+import { RunDeletion } from './run-deletion.js';
 import { RunEndings } from './run-endings.js';
 import { RunNotices } from './run-notices.js';
 import { RunResults } from './run-results.js';
@@ -11,7 +12,7 @@ import { RunsService } from './runs.service.js';
 @Module({
   imports: [BlackboardModule, IdempotencyModule],
   controllers: [RunsController],
-  providers: [RunEndings, RunNotices, RunResults, RunsRepository, RunsService],
-  exports: [RunEndings, RunsService],
+  providers: [RunDeletion, RunEndings, RunNotices, RunResults, RunsRepository, RunsService],
+  exports: [RunDeletion, RunEndings, RunsService],
 })
 export class RunsModule {}

@@ -3,7 +3,7 @@ import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, NO_FILTER, asksForKindOnly } from './artifact-filter.js';
 import { type Path, type Window, along, matchingAlong, routesOf, spanOf, windows } from './artifact-paths.js';
 import { type ArtifactSummary, type KindCount, SummaryCounts } from './artifact-summary.js';
-import { foldedKinds, foldedTotal } from './folded-counts.js';
+import { everPublished, foldedKinds, foldedTotal } from './folded-counts.js';
 import { narrowest } from './narrowest-route.js';
 
 // Steps in one query. Counting them reads an index only; looking at their artifacts takes a few milliseconds.
@@ -25,6 +25,11 @@ export class ArtifactTotals {
     return filter.correlationId === null ? this.countAlong(route!.paths[0]!) : this.countCorrelation(filter.correlationId);
   }
 
+  /** With those that retention has deleted: never falls. */
+  published(): Promise<number> {
+    return everPublished(this.unitOfWork.reader);
+  }
+
   async summarize(filter: ArtifactFilter): Promise<ArtifactSummary> {
     const counts = new SummaryCounts();
     const withTags = filter.correlationId !== null || filter.tags.length > 0;
@@ -40,8 +45,8 @@ export class ArtifactTotals {
 
   private async countCorrelation(id: string): Promise<number> {
     const { reader } = this.unitOfWork;
-    const row = await reader.selectFrom('correlations').select('artifact_count').where('id', '=', id).executeTakeFirst();
-    return row?.artifact_count ?? 0;
+    const row = await reader.selectFrom('correlations').select(['artifact_count', 'deleted_artifacts']).where('id', '=', id).executeTakeFirst();
+    return row ? row.artifact_count - row.deleted_artifacts : 0;
   }
 
   private async countAlong(path: Path): Promise<number> {

@@ -11,6 +11,19 @@ export async function foldedTotal(db: Reader, filter: ArtifactFilter): Promise<n
   return counted!.total;
 }
 
+/** In one statement, so that what is being deleted is counted once. */
+export async function everPublished(db: Reader): Promise<number> {
+  const [counted] = await totalEver(db, {});
+  return counted!.total;
+}
+
+const totalEver = prepared<object, { total: number }>((db) =>
+  db.selectFrom(totalOf(db, NO_FILTER).as('present')).select((eb) => {
+    const deleted = eb.selectFrom('artifact_deletions').select((inner) => inner.fn.coalesce(inner.fn.sum<number>('artifact_deletions.count'), sql.lit(0)).as('count'));
+    return eb('present.total', '+', deleted).as('total');
+  }),
+);
+
 const totalOf = (db: Reader, filter: ArtifactFilter) =>
   db
     .selectFrom(foldedAndLater(db, filter).as('counts'))

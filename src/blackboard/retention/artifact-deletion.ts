@@ -1,0 +1,145 @@
+import { Injectable } from '@nestjs/common';
+import { sql, type SqlBool } from 'kysely';
+import { Catalog } from '../../catalog/catalog.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { foldedUpTo } from '../queries/fold-position.js';
+import { type ArtifactKind, countDeleted, type DeletedArtifact } from './deleted-counts.js';
+import { SettledCorrelations } from './settled-correlations.js';
+import { AT_ONCE, type Deletion, type Sweep } from './sweep.js';
+
+interface Old {
+  seq: number;
+  correlation_id: string;
+  created_at: number;
+}
+
+/**
+ * Deletes artifacts that are older than their type's `retain`, with their tags and with the record of who consumed them. What stays:
+ * whatever an active correlation has; what belongs to a run that is still kept; what waits in a join or a window, or is an input of
+ * an execution that has not ended, whatever correlation that is of.
+ */
+@Injectable()
+export class ArtifactDeletion implements Deletion {
+  readonly name = 'artifacts';
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly correlations: SettledCorrelations,
+  ) {}
+
+  async run(sweep: Sweep): Promise<number> {
+    let deleted = 0;
+    for (const { name, retainMs } of this.catalog.types) {
+      const cutoff = sweep.cutoff(retainMs);
+      if (cutoff === null) continue;
+      for (const { earliest_created_at: from, ...kind } of await findKinds(this.unitOfWork.reader, { type: name, cutoff })) {
+        deleted += await this.deleteKind(sweep, kind, { from, cutoff });
+      }
+    }
+    return deleted;
+  }
+
+  private async deleteKind(sweep: Sweep, kind: ArtifactKind, { from, cutoff }: { from: number; cutoff: number }): Promise<number> {
+    const { reader } = this.unitOfWork;
+    let place = { after: from, afterSeq: -1 };
+    let deleted = 0;
+    while (await sweep.goesOn()) {
+      const old = await findOld(reader, { ...kind, ...place, cutoff });
+      const last = old.at(-1);
+      if (!last) break;
+      place = { after: last.created_at, afterSeq: last.seq };
+      // Looked at before a transaction is asked for: much that is old may have to stay.
+      const free = await this.findFree(reader, sweep, old.map(({ seq }) => seq));
+      if (free.length > 0) deleted += await sweep.step((tx) => this.deleteFree(tx, sweep, kind, free));
+      if (old.length < AT_ONCE) break;
+    }
+    return deleted;
+  }
+
+  private async deleteFree(tx: Transaction, sweep: Sweep, kind: ArtifactKind, found: readonly DeletedArtifact[]): Promise<number> {
+    const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), sweep.settledBy);
+    const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ seq }) => seq);
+    // After the hold: what has come to need one of them since it was found is seen now, and nothing comes to need one any more.
+    const free = await this.findFree(tx.db, sweep, candidates);
+    if (free.length === 0) return 0;
+    const seqs = free.map(({ seq }) => seq);
+    await deleteTags(tx.db, {}, seqs);
+    await deleteConsumptions(tx.db, {}, seqs);
+    await deleteArtifacts(tx.db, {}, seqs);
+    await countDeleted(tx, kind, free);
+    await this.correlations.removeEmpty(tx, held);
+    return free.length;
+  }
+
+  private findFree(db: UnitOfWork['reader'], { settledBy }: Sweep, seqs: readonly number[]): Promise<DeletedArtifact[]> {
+    return this.free(db, { settledBy }, seqs);
+  }
+
+  // One statement, and so of one moment: what leaves a join or a window becomes an execution's input in the same transaction. Of
+  // what is not folded yet nobody knows whether a fold that is under way counts it.
+  private readonly free = preparedWithList<{ settledBy: number }, number, DeletedArtifact>((db, place, seqs) =>
+    db
+      .selectFrom('artifacts')
+      .innerJoin('correlations', 'correlations.id', 'artifacts.correlation_id')
+      .select(['artifacts.seq', 'artifacts.correlation_id'])
+      .where('artifacts.seq', 'in', seqs)
+      .where('artifacts.seq', '<=', foldedUpTo('artifacts'))
+      .where(this.correlations.letsContentGo(place('settledBy')))
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('join_arrivals')
+              .select('join_arrivals.artifact_seq')
+              .whereRef('join_arrivals.correlation_id', '=', 'artifacts.correlation_id')
+              .whereRef('join_arrivals.artifact_seq', '=', 'artifacts.seq'),
+          ),
+        ),
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('execution_inputs')
+              .innerJoin('executions', 'executions.id', 'execution_inputs.execution_id')
+              .select('executions.seq')
+              .whereRef('execution_inputs.artifact_seq', '=', 'artifacts.seq')
+              .where(HAS_NOT_ENDED),
+          ),
+        ),
+      ),
+  );
+}
+
+// Found by their ids: see executor/known-state.ts.
+const HAS_NOT_ENDED = sql<SqlBool>`coalesce(executions.state, '') in ('pending', 'running')`;
+
+/** Those with something old in them, by what is counted of them. */
+const findKinds = prepared<{ type: string; cutoff: number }, ArtifactKind & { earliest_created_at: number }>((db, place) =>
+  db
+    .selectFrom('artifact_counts')
+    .select(['type', 'produced_by', 'visibility_kind', 'earliest_created_at'])
+    .where('type', '=', place('type'))
+    .where('earliest_created_at', '<=', place('cutoff')),
+);
+
+/** The next of a kind in the order of their age. */
+const findOld = prepared<ArtifactKind & { after: number; afterSeq: number; cutoff: number }, Old>((db, place) =>
+  db
+    .selectFrom('artifacts')
+    .select(['seq', 'correlation_id', 'created_at'])
+    .where('type', '=', place('type'))
+    .where('produced_by', '=', place('produced_by'))
+    .where('visibility_kind', '=', place('visibility_kind'))
+    .where(({ eb, refTuple, tuple }) => eb(refTuple('created_at', 'seq'), '>', tuple(place('after'), place('afterSeq'))))
+    .where('created_at', '<=', place('cutoff'))
+    .orderBy('created_at')
+    .orderBy('seq')
+    .limit(AT_ONCE),
+);
+
+const deleteTags = preparedWithList<object, number, unknown>((db, _place, seqs) => db.deleteFrom('artifact_tags').where('artifact_seq', 'in', seqs));
+
+const deleteConsumptions = preparedWithList<object, number, unknown>((db, _place, seqs) => db.deleteFrom('consumptions').where('artifact_seq', 'in', seqs));
+
+const deleteArtifacts = preparedWithList<object, number, unknown>((db, _place, seqs) => db.deleteFrom('artifacts').where('seq', 'in', seqs));

@@ -1,0 +1,108 @@
+import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
+import { locking } from '../../database/dialects/dialect.js';
+import { type Place, prepared, preparedWithList } from '../../database/prepared.js';
+import type { ArtifactCountsTable } from '../../database/schema.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
+
+/** Artifacts are counted together that have these in common. */
+export type ArtifactKind = Pick<ArtifactCountsTable, 'type' | 'produced_by' | 'visibility_kind'>;
+
+export interface DeletedArtifact {
+  seq: number;
+  correlation_id: string;
+}
+
+/**
+ * Takes deleted artifacts, all of one kind and folded, out of the counts of what is there, and adds them to what was deleted: in the
+ * transaction that deletes them, so that both together never fall.
+ */
+export async function countDeleted(tx: Transaction, kind: ArtifactKind, deleted: readonly DeletedArtifact[]): Promise<void> {
+  const count = deleted.length;
+  await addToDeletions(tx.db, { type: kind.type, up_to_seq: Math.max(...deleted.map(({ seq }) => seq)), count });
+  await countInCorrelations(tx, kind, deleted);
+  // What another process folds meanwhile has to be seen by what looks for the earliest and the latest that are left.
+  await holdCounts(tx.db, kind);
+  await takeFromCounts(tx.db, { ...kind, count });
+  await removeEmptyCounts(tx.db, kind);
+}
+
+async function countInCorrelations(tx: Transaction, { type }: ArtifactKind, deleted: readonly DeletedArtifact[]): Promise<void> {
+  const byCorrelation = Map.groupBy(deleted, ({ correlation_id }) => correlation_id);
+  // Most have lost equally many: one, or what an agent publishes at a time.
+  for (const [count, same] of Map.groupBy(byCorrelation, ([, artifacts]) => artifacts.length)) {
+    await addToCorrelations(tx.db, { count, errors: type === WORKFLOW_ERROR ? count : 0 }, same.map(([id]) => id));
+  }
+}
+
+const addToDeletions = prepared<{ type: string; up_to_seq: number; count: number }, unknown>((db, place) =>
+  db
+    .insertInto('artifact_deletions')
+    .values({ type: place('type'), up_to_seq: place('up_to_seq'), count: place('count') })
+    .onConflict((conflict) =>
+      conflict.column('type').doUpdateSet(({ eb, ref }) => ({
+        count: eb('artifact_deletions.count', '+', ref('excluded.count')),
+        up_to_seq: eb
+          .case()
+          .when('excluded.up_to_seq', '>', ref('artifact_deletions.up_to_seq'))
+          .then(ref('excluded.up_to_seq'))
+          .else(ref('artifact_deletions.up_to_seq'))
+          .end(),
+      })),
+    ),
+);
+
+const addToCorrelations = preparedWithList<{ count: number; errors: number }, string, unknown>((db, place, ids) =>
+  db
+    .updateTable('correlations')
+    .set(({ eb }) => ({
+      deleted_artifacts: eb('deleted_artifacts', '+', place('count')),
+      deleted_errors: eb('deleted_errors', '+', place('errors')),
+    }))
+    .where('id', 'in', ids),
+);
+
+const holdCounts = prepared<ArtifactKind, { count: number }>((db, place) =>
+  locking(
+    db,
+    db
+      .selectFrom('artifact_counts')
+      .select('count')
+      .where('type', '=', place('type'))
+      .where('produced_by', '=', place('produced_by'))
+      .where('visibility_kind', '=', place('visibility_kind')),
+    { wait: true },
+  ),
+);
+
+const takeFromCounts = prepared<ArtifactKind & { count: number }, unknown>((db, place) =>
+  db
+    .updateTable('artifact_counts')
+    .set(({ eb, fn, ref }) => ({
+      count: eb('count', '-', place('count')),
+      earliest_created_at: fn.coalesce(timeOf(db, place, 'asc'), ref('earliest_created_at')),
+      latest_created_at: fn.coalesce(timeOf(db, place, 'desc'), ref('latest_created_at')),
+    }))
+    .where('type', '=', place('type'))
+    .where('produced_by', '=', place('produced_by'))
+    .where('visibility_kind', '=', place('visibility_kind')),
+);
+
+const removeEmptyCounts = prepared<ArtifactKind, unknown>((db, place) =>
+  db
+    .deleteFrom('artifact_counts')
+    .where('type', '=', place('type'))
+    .where('produced_by', '=', place('produced_by'))
+    .where('visibility_kind', '=', place('visibility_kind'))
+    .where('count', '=', 0),
+);
+
+/** Of the first that is left of a kind, or of the last. */
+const timeOf = (db: Reader, place: Place<ArtifactKind & { count: number }>, order: 'asc' | 'desc') =>
+  db
+    .selectFrom('artifacts')
+    .select('created_at')
+    .where('type', '=', place('type'))
+    .where('produced_by', '=', place('produced_by'))
+    .where('visibility_kind', '=', place('visibility_kind'))
+    .orderBy('created_at', order)
+    .limit(1);

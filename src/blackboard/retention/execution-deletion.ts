@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { Settings } from '../../config/settings.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { SettledCorrelations } from './settled-correlations.js';
+import { AT_ONCE, type Deletion, type Sweep } from './sweep.js';
+
+interface Ended {
+  id: string;
+  correlation_id: string;
+}
+
+/**
+ * Deletes executions that ended longer than `retain_executions` ago, with what is known of their attempts and inputs. What they
+ * consumed goes with the artifacts. What stays: whatever an active correlation has, or a run that is still kept.
+ */
+@Injectable()
+export class ExecutionDeletion implements Deletion {
+  readonly name = 'executions';
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly correlations: SettledCorrelations,
+  ) {}
+
+  async run(sweep: Sweep): Promise<number> {
+    const cutoff = sweep.cutoff(this.settings.retainExecutionsMs);
+    if (cutoff === null) return 0;
+    const { reader } = this.unitOfWork;
+    let after = 0;
+    let deleted = 0;
+    while (await sweep.goesOn()) {
+      // In the order of their making, which is nearly that of their ends: an index over these would be written to with every outcome.
+      const some = await findSome(reader, { after });
+      const last = some.at(-1);
+      if (!last) break;
+      after = last.seq;
+      const free = await this.free(reader, { settledBy: sweep.settledBy, cutoff }, some.map(({ id }) => id));
+      if (free.length > 0) deleted += await sweep.step((tx) => this.deleteFree(tx, sweep, cutoff, free));
+      // Not at the first that is too young: clocks of several machines differ.
+      if (some.every(({ created_at }) => created_at > cutoff)) break;
+    }
+    return deleted;
+  }
+
+  private async deleteFree(tx: Transaction, { settledBy }: Sweep, cutoff: number, found: readonly Ended[]): Promise<number> {
+    const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), settledBy);
+    const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ id }) => id);
+    const free = await this.free(tx.db, { settledBy, cutoff }, candidates);
+    const ids = free.map(({ id }) => id);
+    await deleteInputs(tx.db, {}, ids);
+    await deleteAttempts(tx.db, {}, ids);
+    await deleteExecutions(tx.db, {}, ids);
+    await this.correlations.removeEmpty(tx, held);
+    return free.length;
+  }
+
+  private readonly free = preparedWithList<{ settledBy: number; cutoff: number }, string, Ended>((db, place, ids) =>
+    db
+      .selectFrom('executions')
+      .innerJoin('correlations', 'correlations.id', 'executions.correlation_id')
+      .select(['executions.id', 'executions.correlation_id'])
+      .where('executions.id', 'in', ids)
+      // As in executor/known-state.ts: what is found by its id stays off the partial indexes over what has ended.
+      .where(sql<number>`coalesce(executions.ended_at, ${sql.lit(Number.MAX_SAFE_INTEGER)})`, '<=', place('cutoff'))
+      .where(this.correlations.letsContentGo(place('settledBy'))),
+  );
+}
+
+const findSome = prepared<{ after: number }, { seq: number; id: string; created_at: number }>((db, place) =>
+  db.selectFrom('executions').select(['seq', 'id', 'created_at']).where('seq', '>', place('after')).orderBy('seq').limit(AT_ONCE),
+);
+
+const deleteInputs = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('execution_inputs').where('execution_id', 'in', ids));
+
+const deleteAttempts = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('execution_attempts').where('execution_id', 'in', ids));
+
+const deleteExecutions = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('executions').where('id', 'in', ids));

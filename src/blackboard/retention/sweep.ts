@@ -1,0 +1,63 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import type { Turn } from './turns.js';
+
+/** Rows that one transaction of a sweep looks at: the most that other writers wait for. */
+export const AT_ONCE = 200;
+
+/**
+ * What every transaction of a sweep holds: with it, no two processes delete at once. Whoever makes something that has ended read
+ * artifacts again holds it too, and looks afterwards whether they are still there.
+ */
+export const DELETIONS = 'deletions';
+
+/** Something that is deleted when it has been kept long enough. */
+export interface Deletion {
+  /** What is deleted, for the log. */
+  readonly name: string;
+  /** Deletes what is due, a few at a time, as long as the sweep `goesOn`; how many that were. */
+  run(sweep: Sweep): Promise<number>;
+}
+
+/** One pass over all that may have been kept long enough, as of the time at which it began. */
+export class Sweep {
+  private lost = false;
+
+  constructor(
+    /** Epoch ms. */
+    private readonly now: number,
+    private readonly keysMs: number,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly turn: Turn,
+    private readonly isStopped: () => boolean,
+  ) {}
+
+  /**
+   * What ended at this time or before has been kept for `retainMs`; null keeps it for ever. No idempotency key names it any more: one
+   * would be asked for the very thing that was deleted.
+   */
+  cutoff(retainMs: number | null): number | null {
+    return retainMs === null ? null : this.now - Math.max(retainMs, this.keysMs);
+  }
+
+  /** Correlations that settled at this time or before, no idempotency key names any more. */
+  get settledBy(): number {
+    return this.now - this.keysMs;
+  }
+
+  /** Lets others have their turn: reading alone holds a process up too. False where it stops, or another one sweeps by now. */
+  async goesOn(): Promise<boolean> {
+    await setImmediate();
+    return !this.lost && !this.isStopped();
+  }
+
+  /** One small transaction; 0, and nothing done, where the sweep is over. */
+  async step(work: (tx: Transaction) => Promise<number>): Promise<number> {
+    const deleted = await this.unitOfWork.run(async (tx) => {
+      await tx.lock([DELETIONS]);
+      return (await this.turn.renew(tx)) ? work(tx) : null;
+    });
+    this.lost ||= deleted === null;
+    return deleted ?? 0;
+  }
+}

@@ -1,0 +1,249 @@
+// Real: the application, its database, HTTP. The clock is the test's, and so is the time at which something is deleted.
+import { BatchDeletion } from '../../src/batches/batch-deletion.js';
+import { Sweep } from '../../src/blackboard/retention/sweep.js';
+import { Turns } from '../../src/blackboard/retention/turns.js';
+import { UnitOfWork } from '../../src/database/unit-of-work.js';
+import { ended as batchEnded, orders, send, show } from '../e2e/batch-board.js';
+import { Board } from '../e2e/board.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { DAY_MS, SweptBoard } from './sweeping.js';
+
+const CONFIG = `
+server: { retain_executions: 40d, retain_runs: 60d, retain_batches: 80d }
+types:
+  Note: { retain: 30d }
+  Echo: { retain: 30d }
+  Half: { retain: 30d }
+  OtherHalf: { retain: 30d }
+  Gathered: { retain: 30d }
+  Order: { retain: 30d }
+  Picked: { retain: 30d }
+  Wrong: { retain: 30d }
+  WorkflowError: { retain: 30d }
+agents:
+  echo:
+    consumes: [{ types: [Note] }]
+    publishes: [{ type: Echo, tags: [loud] }]
+    engine: { kind: expression, expression: '{"heard": true}' }
+  keeper:
+    consumes: [{ types: [Echo] }]
+    publishes: [{ type: Kept }]
+    engine: { kind: expression, expression: '{}' }
+  joiner:
+    consumes: [{ types: [Half, OtherHalf], join: { by: payload.key } }]
+    publishes: [{ type: Whole }]
+    engine: { kind: expression, expression: '{}' }
+  gatherer:
+    consumes: [{ types: [Gathered], batch: { size: 2 } }]
+    publishes: [{ type: Gathering }]
+    engine: { kind: function, module: ./gate.js }
+    timeout: 3000d
+  picker:
+    consumes: [{ types: [Order], where: 'false' }]
+    publishes: [{ type: Picked }]
+    engine: { kind: expression, expression: '{"n": payload.n}' }
+  failing:
+    consumes: [{ types: [Wrong] }]
+    engine: { kind: expression, expression: payload.missing }
+    retry: { attempts: 1 }
+`;
+
+// However often it is invoked: time that jumps takes its lease away.
+const GATE = `globalThis.gathering ??= Promise.withResolvers(); export default () => globalThis.gathering.promise;`;
+
+
+const clock = new ManualClock();
+let board: Board;
+let swept: SweptBoard;
+
+beforeAll(async () => {
+  board = await Board.start(CONFIG, { clock, files: { 'gate.js': GATE }, settings: { shutdownGraceMs: 0 } });
+  swept = new SweptBoard(board, clock);
+});
+
+afterAll(() => board.close());
+
+const idsOf = async (correlation: string): Promise<string[]> => (await board.artifacts(correlation)).map(({ id }) => id);
+
+/** As the history of an agent counts them. */
+async function executionsOf(agent: string, filter: object): Promise<number> {
+  const { body } = await board.http.get(`/api/v1/agents/${agent}/history-summary`).query(filter).expect(200);
+  return (body as { summary: { total_executions: number } }).summary.total_executions;
+}
+
+/** Publishes into a correlation of its own, and waits for its end. */
+async function publishEnded(type: string, payload: object, parts: object = {}): Promise<string> {
+  const correlation = await board.publish(type, payload, parts);
+  await board.ended(correlation);
+  return correlation;
+}
+
+/** One step, after which the process stops. */
+async function sweepBatchesUntilStopped(): Promise<void> {
+  const { app } = board.app;
+  const turn = await app.get(Turns, { strict: false }).take('retention', 1);
+  let steps = 0;
+  const sweep = new Sweep(clock.now(), DAY_MS, app.get(UnitOfWork, { strict: false }), turn!, () => (steps += 1) > 1);
+  await app.get(BatchDeletion, { strict: false }).run(sweep);
+}
+
+describe('artifacts', () => {
+  it('are deleted when they are older than their type keeps them, and no sooner', async () => {
+    const old = await publishEnded('Note', {}, { tags: ['urgent'] });
+    const [note, echo, kept] = await idsOf(old);
+    await swept.sweepAfter(29);
+    expect(await board.types(old)).toEqual(['Note', 'Echo', 'Kept']);
+    const young = await publishEnded('Note', {});
+
+    const published = await swept.metric('blackboard_artifacts_total');
+    await swept.sweepAfter(1);
+    expect(await board.types(old)).toEqual(['Kept']);
+    expect(await board.types(young)).toEqual(['Note', 'Echo', 'Kept']);
+
+    // Everything that counts says the same, but for what was ever published.
+    expect(await swept.metric('blackboard_artifacts_total')).toBe(published);
+    expect([await swept.total({}), await swept.total({ type: 'Note' }), await swept.total({ correlation_id: old }), await swept.total({ tag: 'urgent' })]).toEqual([4, 1, 1, 0]);
+    expect(await board.status(old)).toMatchObject({ state: 'completed', artifact_count: 1, error_count: 0 });
+    expect(await board.status(young)).toMatchObject({ state: 'completed', artifact_count: 3 });
+    const { body: summary } = await board.http.get('/api/v1/artifacts/summary').expect(200);
+    expect(summary).toMatchObject({ summary: { total_count: 4, by_type: { Note: 1, Echo: 1, Kept: 2 }, by_producer: { external: 1, echo: 1, keeper: 2 } } });
+
+    for (const id of [note, echo]) {
+      const { body } = await board.http.get(`/api/v1/artifacts/${id}`).expect(404);
+      expect(body).toEqual({ detail: `Artifact not found: ${id}` });
+    }
+    await board.http.get(`/api/v1/artifacts/${kept}`).expect(200);
+    expect([await swept.count('artifact_tags', `tag = 'urgent'`), await swept.count('consumptions', `consumer = 'echo'`)]).toEqual([0, 1]);
+  });
+
+  it('leave what they led to as it is', async () => {
+    const correlation = await publishEnded('Note', {});
+    await swept.sweepAfter(31);
+    const { body } = await board.http.get('/api/v1/artifacts').query({ correlation_id: correlation, embed_meta: true }).expect(200);
+    expect(body).toMatchObject({ items: [{ type: 'Kept', produced_by: 'keeper', consumptions: [], consumed_by: [] }], pagination: { total: 1 } });
+    expect([await executionsOf('echo', {}), await executionsOf('echo', { correlation_id: correlation }), await executionsOf('keeper', { correlation_id: correlation })]).toEqual([3, 0, 1]);
+  });
+
+  it('stay while their correlation is active', async () => {
+    const correlation = await board.publish('Note', {}, { visibility: { kind: 'After', ttl: 'P50D' } });
+    await swept.sweepAfter(40);
+    expect(await board.types(correlation)).toEqual(['Note']);
+    clock.advance(11 * DAY_MS);
+    expect(await board.ended(correlation)).toMatchObject({ artifact_count: 3 });
+    await swept.sweepAfter(1);
+    expect(await board.types(correlation)).toEqual(['Echo', 'Kept']);
+  });
+
+  it('stay while they wait for the rest of a join, though their correlation has settled', async () => {
+    const correlation = await publishEnded('Half', { key: 'a' });
+    await swept.sweepAfter(100);
+    expect(await board.types(correlation)).toEqual(['Half']);
+    const other = await publishEnded('OtherHalf', { key: 'a' });
+    expect(await board.types(other)).toEqual(['OtherHalf', 'Whole']);
+    await swept.sweepAfter(29);
+    expect([await board.types(correlation), await board.types(other)]).toEqual([[], ['OtherHalf', 'Whole']]);
+    await swept.sweepAfter(2);
+    expect(await board.types(other)).toEqual(['Whole']);
+  });
+
+  it('stay while an execution of another correlation has yet to end with them', async () => {
+    const first = await publishEnded('Gathered', {});
+    const owner = await board.publish('Gathered', {});
+    await eventually('the window runs', () => 'gathering' in globalThis);
+    expect((await board.status(first)).state).toBe('completed');
+    await swept.sweepAfter(100);
+    expect(await board.types(first)).toEqual(['Gathered']);
+    (globalThis as unknown as { gathering: PromiseWithResolvers<object> }).gathering.resolve({});
+    await board.ended(owner);
+    await swept.sweepAfter(0.5);
+    // The owner has settled too recently: an idempotency key may still name what was published into it.
+    expect([await board.types(first), await board.types(owner)]).toEqual([[], ['Gathered', 'Gathering']]);
+    await swept.sweepAfter(1);
+    expect(await board.types(owner)).toEqual(['Gathering']);
+  });
+
+  it('take their correlation with them when nothing else is left of it, and its id is new again', async () => {
+    await swept.sweepAfter(100);
+    const correlation = await publishEnded('Wrong', {}, { correlation: 'to-be-forgotten' });
+    expect(await board.status(correlation)).toMatchObject({ state: 'failed', artifact_count: 2, error_count: 1 });
+    await swept.sweepAfter(31);
+    expect(await board.status(correlation)).toMatchObject({ state: 'failed', artifact_count: 0, error_count: 0 });
+    await swept.sweepAfter(10);
+    expect(await board.status(correlation)).toMatchObject({ state: 'not_found' });
+    expect(await swept.count('correlations', `id = '${correlation}'`)).toBe(0);
+    await publishEnded('Note', {}, { correlation });
+    expect(await board.status(correlation)).toMatchObject({ state: 'completed', artifact_count: 3, error_count: 0 });
+  });
+
+  it('stay as long as an idempotency key may name them, however short they are kept otherwise', async () => {
+    const key = { 'X-Idempotency-Key': 'once', 'X-Correlation-ID': 'keyed' };
+    const send = () => board.http.post('/api/v1/artifacts').set(key).send({ type: 'Note', payload: {} }).expect(200);
+    await send();
+    await board.ended('keyed');
+    clock.advance(86_000_000);
+    expect((await send()).headers['x-idempotency-replayed']).toBe('true');
+    expect(await board.status('keyed')).toMatchObject({ artifact_count: 3 });
+  });
+});
+
+describe('executions', () => {
+  it('are deleted when they have been kept long enough, and what they made and consumed can be read as before', async () => {
+    const correlation = await publishEnded('Kept', {});
+    const noted = await publishEnded('Note', {});
+    const before = await swept.metric('blackboard_executions_total');
+    await swept.sweepAfter(25);
+    expect(await swept.count('executions', `correlation_id = '${noted}'`)).toBe(2);
+    await swept.sweepAfter(16);
+    expect(await swept.count('executions', `correlation_id = '${noted}'`)).toBe(0);
+    expect(await swept.count('execution_inputs', 'not exists (select 1 from executions where id = execution_id)')).toBe(0);
+    expect(await swept.metric('blackboard_executions_total')).toBe(before);
+    expect([await board.types(noted), await board.types(correlation)]).toEqual([['Kept'], ['Kept']]);
+    await board.http.get('/api/v1/artifacts').query({ embed_meta: true, correlation_id: noted }).expect(200);
+    expect(await executionsOf('keeper', { correlation_id: noted })).toBe(0);
+  });
+});
+
+describe('runs', () => {
+  it('keep their result until they are deleted themselves', async () => {
+    const { body } = await board.http.post('/run/flock').send({ agent_name: 'picker', inputs: { n: 7 } }).expect(200);
+    const { run_id: id } = body as { run_id: string };
+    await swept.sweepAfter(59);
+    expect((await board.http.get(`/run/${id}`).expect(200)).body).toEqual(body);
+    expect(await board.types(id)).toEqual(['Order', 'Picked']);
+    await swept.sweepAfter(1);
+    // What no longer belongs to a run goes in the same sweep.
+    await board.http.get(`/run/${id}`).expect(404);
+    expect([await board.types(id), (await board.status(id)).state]).toEqual([[], 'not_found']);
+    expect((await board.http.get('/api/v1/runs').expect(200)).body).toMatchObject({ items: [] });
+  });
+});
+
+describe('batches', () => {
+  it('keep all their results until they are deleted, with their rows and runs', async () => {
+    const id = await send(board, 'picker', [...orders(5), { n: 'no number' }]);
+    const batch = await batchEnded(board, id);
+    expect(batch.results).toHaveLength(6);
+    await swept.sweepAfter(79);
+    expect((await show(board, id, { results_limit: 10 })).results).toEqual(batch.results);
+    await swept.sweepAfter(1);
+    await board.http.get(`/batch/${id}`).expect(404);
+    for (const { run_id } of batch.results) await board.http.get(`/run/${run_id}`).expect(404);
+    expect([await swept.count('batches'), await swept.count('batch_rows'), await swept.count('runs')]).toEqual([0, 0, 0]);
+    expect([await swept.total({ type: 'Picked' }), await swept.count('correlations', `id = '${batch.results[0]!.run_id}'`)]).toEqual([0, 0]);
+  });
+
+  it('are gone for everybody before the first of their results is, and a later sweep goes on', async () => {
+    const id = await send(board, 'picker', orders(3));
+    await batchEnded(board, id);
+    clock.advance(100 * DAY_MS);
+    await sweepBatchesUntilStopped();
+    expect(await swept.count('batches', `status = 'removed'`)).toBe(1);
+    for (const path of [`/batch/${id}`, `/batch/${id}/results`]) await board.http.get(path).expect(404);
+    for (const path of [`/batch/${id}/cancel`, `/batch/${id}/retry-failed`]) await board.http.post(path).expect(404);
+    expect((await board.http.get('/api/v1/batches').expect(200)).body).toMatchObject({ items: [] });
+    expect([await swept.count('batch_rows'), await swept.count('runs')]).toEqual([3, 3]);
+    await swept.sweepAfter(2);
+    expect([await swept.count('batches'), await swept.count('batch_rows'), await swept.count('runs')]).toEqual([0, 0, 0]);
+  });
+});

@@ -1,0 +1,54 @@
+import { Folding } from '../../src/blackboard/queries/folding.js';
+import { Retention } from '../../src/blackboard/retention/retention.js';
+import type { Board } from '../e2e/board.js';
+import { withoutLooks } from '../e2e/replica-boards.js';
+import { eventually } from '../support/eventually.js';
+import type { ManualClock } from '../support/manual-clock.js';
+
+export const DAY_MS = 86_400_000;
+/** After which a turn is due again. */
+const TURN_MS = 600_000;
+
+/** A board that deletes when the test says so, and at no other time. */
+export class SweptBoard {
+  constructor(
+    readonly board: Board,
+    private readonly clock: ManualClock,
+  ) {
+    withoutLooks(board);
+  }
+
+  /** Lets so many days pass, and deletes what is due then. */
+  async sweepAfter(days: number): Promise<void> {
+    this.clock.advance(days * DAY_MS + TURN_MS);
+    await this.fold();
+    await this.board.app.app.get(Retention, { strict: false }).run();
+  }
+
+  /** Nothing is deleted that is not folded, which may take more than one look where others write. */
+  async fold(): Promise<void> {
+    await eventually('all artifacts are folded', async () => {
+      await this.board.app.app.get(Folding, { strict: false }).run();
+      return (await this.count('artifacts', `seq > coalesce((select up_to_seq from folds where name = 'artifacts'), 0)`)) === 0;
+    });
+  }
+
+  /** Rows of a table, as they are on the disk. */
+  async count(table: string, where = 'true'): Promise<number> {
+    const [row] = await this.board.app.database.rows<{ count: number | string }>(`select count(*) as count from ${table} where ${where}`);
+    return Number(row!.count);
+  }
+
+  async metric(name: string): Promise<number> {
+    const { text } = await this.board.http.get('/metrics').expect(200);
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)![1]);
+  }
+
+  /** What a list with this filter counts, which is what it shows too. */
+  async total(query: Record<string, unknown>): Promise<number> {
+    const { body } = await this.board.http.get('/api/v1/artifacts').query({ limit: 500, ...query }).expect(200);
+    const { items, pagination } = body as { items: unknown[]; pagination: { total: number } };
+    expect(items).toHaveLength(pagination.total);
+    return pagination.total;
+  }
+}
