@@ -1,6 +1,7 @@
 // The built program as a child process on real SQLite files: how it starts, what it says, how it stops.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -104,6 +105,22 @@ describe('the start', () => {
   test('on an address that is not of this machine is refused in one line', async () => {
     const refused = await runProgram(['serve', '--host', '192.0.2.1', '--port', '0', '--config', join(folder.path, 'starling.yaml'), '--database-url', newDatabase()]);
     expect(refused).toEqual({ code: 1, stdout: '', stderr: 'host: 192.0.2.1 is no address of this machine; choose another with --host\n' });
+  });
+
+  test.each([
+    ['http://169.254.169.254/hunter2', 'not point to 169.254.169.254: link-local, metadata and unusable addresses are never called'],
+    ['http://user:hunter2@example.com/', 'hold no user and no password'],
+  ])('with a webhook_url that cannot be used is refused in one line: %s', async (url, rule) => {
+    const refused = await runProgram(['serve', '--webhook-url', url, '--port', '0', '--config', join(folder.path, 'starling.yaml'), '--database-url', newDatabase()]);
+    expect(refused).toEqual({ code: 1, stdout: '', stderr: `webhook_url: must ${rule}\n` });
+  });
+
+  test('with something else in the file of the secret key is refused in one line', async () => {
+    const other = newDatabase();
+    const file = `${other.slice('sqlite:'.length)}.key`;
+    writeFileSync(file, 'hunter2\n');
+    const refused = await runProgram(['serve', '--port', '0', '--config', join(folder.path, 'starling.yaml'), '--database-url', other]);
+    expect(refused).toEqual({ code: 1, stdout: '', stderr: `secret_key: ${file} must hold 64 hexadecimal digits; put back the file that was there, or give the key as STARLING_SECRET_KEY\n` });
   });
 
   test('says what this build does not have, without the URL that may hold a token, and goes on', async () => {

@@ -1,0 +1,171 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { StoredSecrets } from '../../src/webhooks/stored-secrets.js';
+import { WebhookTargetsRepository } from '../../src/webhooks/webhook-targets.repository.js';
+import { UnitOfWork } from '../../src/database/unit-of-work.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { databaseOf } from '../support/database.js';
+import { SERVER } from './replica-boards.js';
+
+const CONFIG = 'types: { Order: {} }\n';
+const KEY = '0f'.repeat(32);
+const OTHER_KEY = 'f0'.repeat(32);
+const SECRETS = ['a secret that nobody is shown', 'whsec_plJ3nmyCDGBKInavdOK15jsl', 'one more that is shown to nobody'];
+
+// Real databases, looked at as whoever steals them would; nothing is delivered.
+describe('secrets of webhooks', () => {
+  const folders: ConfigurationFolder[] = [];
+  const apps: TestApp[] = [];
+
+  afterEach(async () => {
+    await Promise.all(apps.splice(0).map((app) => app.close()));
+    for (const folder of folders.splice(0)) {
+      await (await databaseOf(folder.path)).drop();
+      folder.remove();
+    }
+  });
+
+  function newFolder(): string {
+    const folder = new ConfigurationFolder();
+    folders.push(folder);
+    return folder.path;
+  }
+
+  async function start(folder: string, secretKey: string | null, settings: object = {}): Promise<TestApp> {
+    const app = await startApp({ config: CONFIG, folder, role: SERVER, settings: { secretKey, ...settings } });
+    apps.push(app);
+    return app;
+  }
+
+  async function stop(): Promise<void> {
+    await Promise.all(apps.splice(0).map((app) => app.close()));
+  }
+
+  const publish = (app: TestApp, webhook: object) => app.http.post('/api/v1/artifacts').send({ type: 'Order', payload: { mark: 'the payload' }, webhook });
+
+  /** What signs the deliveries to the one target that is stored. */
+  async function secretsOf(app: TestApp): Promise<readonly string[]> {
+    const [row] = await app.database.rows<{ id: string }>('select id from webhook_targets');
+    const target = await app.app.get(WebhookTargetsRepository, { strict: false }).find(app.app.get(UnitOfWork, { strict: false }).reader, row!.id);
+    return app.app.get(StoredSecrets, { strict: false }).of(target!);
+  }
+
+  it('are in no answer, no line of the log, and nowhere in the database', async () => {
+    const folder = newFolder();
+    const app = await start(folder, KEY, { logLevel: 'trace', webhookUrl: 'https://hooks.example.com/path-token', webhookSecret: [SECRETS[2]] });
+    const answers: string[] = [];
+    const note = (response: { headers: object; text: string }): number => answers.push(JSON.stringify(response.headers), response.text);
+    for (const secret of SECRETS.slice(0, 2)) {
+      const webhook = { url: 'https://hooks.example.com/path-token', secret };
+      const published = await publish(app, webhook).set('X-Idempotency-Key', `key-${secret.length}`).expect(200);
+      note(published);
+      note(await app.http.post('/api/v1/artifacts/sync').send({ type: 'Order', webhook, timeout: 1 }));
+      note(await app.http.post('/api/v1/artifacts').send({ type: 'Unknown', webhook }).expect(400));
+      note(await app.http.post('/api/v1/artifacts').send({ type: 'Order', webhook: { ...webhook, url: 'http://127.0.0.1/path-token' } }).expect(400));
+      note(await publish(app, { ...webhook, secret: `whsec_${secret}` }).expect(400));
+      note(await publish(app, { ...webhook, secret: { secret } }).expect(400));
+      note(await app.http.get(`/api/v1/correlations/${published.headers['x-correlation-id'] as string}/status`));
+    }
+    const list = await app.http.get('/api/v1/webhooks/deliveries').expect(200);
+    note(list);
+    const { items } = list.body as { items: { delivery_id: string }[] };
+    expect(items).toHaveLength(8);
+    for (const { delivery_id } of items) note(await app.http.get(`/api/v1/webhooks/deliveries/${delivery_id}`));
+    note(await app.http.get('/metrics'));
+
+    const stored = await everythingStored(app);
+    expect(stored).toContain('the payload');
+    for (const secret of [...SECRETS, SECRETS[1]!.slice('whsec_'.length), KEY]) {
+      for (const text of [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64').replace(/=+$/, '')]) {
+        expect(answers.join('\n')).not.toContain(text);
+        expect(JSON.stringify(app.logLines)).not.toContain(text);
+        expect(stored).not.toContain(text);
+      }
+    }
+    // Receivers put tokens into their paths.
+    expect(answers.join('\n')).not.toContain('path-token');
+    expect(JSON.stringify(app.logLines)).not.toContain('path-token');
+  });
+
+  it('can be read again with their key after a restart, and with no other', async () => {
+    const folder = newFolder();
+    await publish(await start(folder, KEY), { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(200);
+    await stop();
+    expect(await secretsOf(await start(folder, KEY))).toEqual([SECRETS[0]]);
+    await stop();
+
+    const app = await start(folder, OTHER_KEY);
+    expect(app.logLines).toContainEqual(expect.objectContaining({ level: 50, targets: 1, msg: expect.stringMatching(/^secret_key: secrets of webhook targets were stored under another key/) }));
+    await expect(secretsOf(app)).rejects.toThrow('the secret was stored under another secret_key; start with that one again, or have the secret given anew');
+    // Given anew, it is another target.
+    await publish(app, { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(200);
+    expect(await app.database.rows('select id from webhook_targets')).toHaveLength(2);
+  });
+
+  it('are refused where they were changed, or belong to another target', async () => {
+    const app = await start(newFolder(), KEY);
+    const secrets = app.app.get(StoredSecrets, { strict: false });
+    const { sealed } = secrets.store({ id: 'one', url: 'https://one.example/', secrets: [SECRETS[0]!] });
+    expect(secrets.of({ id: 'one', by: 'client', secrets: sealed })).toEqual([SECRETS[0]]);
+    const last = sealed.at(-2) === 'A' ? 'B' : 'A';
+    for (const [id, changed] of [['two', sealed], ['one', `${sealed.slice(0, -2)}${last}${sealed.at(-1)}`], ['one', sealed.slice(0, 30)]] as const) {
+      expect(() => secrets.of({ id, by: 'client', secrets: changed })).toThrow('the stored secret is damaged; have it given anew');
+    }
+  });
+
+  if (TEST_DATABASE === 'postgres') {
+    it('are refused without a key, since replicas share no file', async () => {
+      const app = await start(newFolder(), null);
+      const detail = 'webhook.secret: this service has no secret_key to store it under; publish without a secret, or have the operator set STARLING_SECRET_KEY';
+      await publish(app, { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(400, { detail });
+      expect(await app.database.rows('select id from correlations')).toEqual([]);
+      await publish(app, { url: 'https://hooks.example.com/' }).expect(200);
+    });
+  } else {
+    it('are stored under a key in a file beside the database, made once, for its owner alone', async () => {
+      const folder = newFolder();
+      const file = join(folder, 'starling.db.key');
+      await publish(await start(folder, null), { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(200);
+      expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+      expect(readdirSync(folder).filter((name) => name.includes('.key'))).toEqual(['starling.db.key']);
+      const key = readFileSync(file, 'utf8');
+      expect(key).toMatch(/^[0-9a-f]{64}\n$/);
+      await stop();
+      expect(await secretsOf(await start(folder, null))).toEqual([SECRETS[0]]);
+      expect(readFileSync(file, 'utf8')).toBe(key);
+      await stop();
+      // The same key, given as a setting.
+      expect(await secretsOf(await start(folder, key.trim()))).toEqual([SECRETS[0]]);
+    });
+
+    it('are unreadable where the file was lost, which the log says', async () => {
+      const folder = newFolder();
+      await publish(await start(folder, null), { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(200);
+      await stop();
+      rmSync(join(folder, 'starling.db.key'));
+      const app = await start(folder, null);
+      expect(app.logLines).toContainEqual(expect.objectContaining({ level: 50, msg: expect.stringMatching(/^secret_key: /) }));
+      await expect(secretsOf(app)).rejects.toThrow('stored under another secret_key');
+    });
+
+    it('make no file where the key is given', async () => {
+      const folder = newFolder();
+      await start(folder, KEY);
+      expect(existsSync(join(folder, 'starling.db.key'))).toBe(false);
+    });
+  }
+});
+
+/** Every byte of a SQLite database's files, or the text of every row of a Postgres one. */
+async function everythingStored(app: TestApp): Promise<string> {
+  if (TEST_DATABASE === 'sqlite') {
+    return readdirSync(app.folder)
+      .filter((name) => name.startsWith('starling.db'))
+      .map((name) => readFileSync(join(app.folder, name)).toString('latin1'))
+      .join('\n');
+  }
+  const tables = await app.database.rows<{ name: string }>("select table_name as name from information_schema.tables where table_schema = 'public'");
+  const texts = await Promise.all(tables.map(({ name }) => app.database.rows<{ text: string }>(`select t::text as text from "${name}" as t`)));
+  return texts.flat().map(({ text }) => text).join('\n');
+}
