@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { ArtifactsTable, ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 
@@ -79,22 +79,23 @@ export const findInputs = (reader: Reader, ids: readonly string[]): Promise<End[
       .execute(),
   );
 
-/** In the order of publishing; of each execution one more than is listed, where it has as many. */
+/**
+ * In the order of publishing; of each execution one more than is listed, where it has as many. A query of its own for each, so that
+ * no more than these are read.
+ */
 export const findOutputs = (reader: Reader, ids: readonly string[]): Promise<End[]> =>
-  inParts(ids, (part) =>
-    reader
-      .selectFrom(({ selectFrom }) =>
-        selectFrom('artifacts')
-          .select(['execution_id', 'id', 'seq'])
-          .select(sql<number>`row_number() over (partition by execution_id order by seq)`.as('place'))
-          .where('execution_id', 'in', part)
-          .as('output'),
-      )
-      .select(['output.execution_id', 'output.id'])
-      .where('output.place', '<=', MOST_LISTED + 1)
-      .orderBy('output.seq')
-      .execute(),
-  );
+  inParts(ids, (part) => {
+    const [first, ...others] = part.map((id) => reader.selectFrom(firstOutputs(reader, id).as('output')).select(['output.execution_id', 'output.id']));
+    return others.reduce((together, outputs) => together.unionAll(outputs), first!).execute();
+  });
+
+const firstOutputs = (reader: Reader, executionId: string) =>
+  reader
+    .selectFrom('artifacts')
+    .select(['execution_id', 'id'])
+    .where('execution_id', '=', executionId)
+    .orderBy('seq')
+    .limit(MOST_LISTED + 1);
 
 export type AttemptOfTrace = Selectable<ExecutionAttemptsTable>;
 
