@@ -8,6 +8,7 @@ import { ChangelogModule } from './changelog/changelog.module.js';
 import { CoreModule, type CoreOptions } from './core.module.js';
 import { CorrelationsModule } from './correlations/correlations.module.js';
 import { DocsModule } from './docs/docs.module.js';
+import { ExecutionsModule } from './executions/executions.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
@@ -34,6 +35,7 @@ export class AppModule {
         ArtifactsModule,
         CorrelationsModule,
         AgentsModule,
+        ExecutionsModule,
         RunsModule,
         BatchesModule,
         ChangelogModule,

@@ -35,6 +35,7 @@ import { ExecutionRun } from './executor/execution-run.js';
 import { Executor } from './executor/executor.js';
 import { Retention } from './retention/retention.js';
 import { RunningExecutions } from './executor/running-executions.js';
+import { FailedExecutions } from './failed-executions.js';
 import { Folding } from './queries/folding.js';
 import { Joins } from './waiting/joins.js';
 import { Leases } from './executor/leases.js';
@@ -79,6 +80,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     ExecutionRun,
     Executor,
     Explanations,
+    FailedExecutions,
     Folding,
     Invocations,
     Joins,

@@ -16,6 +16,7 @@ import { CorrelationTracker } from './correlation-tracker.js';
 import { CorrelationWaiters } from './correlation-waiters.js';
 import { DirectRuns } from './direct-runs.js';
 import { Executor } from './executor/executor.js';
+import { FailedExecutions } from './failed-executions.js';
 import { Leases } from './executor/leases.js';
 import { Workers } from './executor/workers.js';
 import { namedInputs } from './input-fit.js';
@@ -40,6 +41,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     private readonly directRuns: DirectRuns,
     private readonly invocations: Invocations,
     private readonly cancellation: Cancellation,
+    private readonly failedExecutions: FailedExecutions,
     private readonly tracker: CorrelationTracker,
     private readonly waiters: CorrelationWaiters,
     private readonly executor: Executor,
@@ -96,6 +98,12 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   async cancelOpen(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
     const changes = this.tracker.begin(tx, this.clock.now());
     await this.cancellation.cancelOpen(tx, changes, correlationIds);
+    await changes.save();
+  }
+
+  async retryExecution(tx: Transaction, executionId: string): Promise<void> {
+    const changes = this.tracker.begin(tx, this.clock.now());
+    await this.failedExecutions.retry(tx, changes, executionId);
     await changes.save();
   }
 

@@ -102,6 +102,13 @@ export abstract class Blackboard {
   /** Cancels those of these correlations that have not ended, all in the caller's transaction. */
   abstract cancelOpen(tx: Transaction, correlationIds: readonly string[]): Promise<void>;
 
+  /**
+   * An execution that has failed for good is to run again from its first attempt, on the same inputs; its correlation opens again if
+   * it has settled. What its failure left, its WorkflowError among it, stays. DomainError `not_found`, `conflict` (it has not failed,
+   * its correlation is closed, its agent or its inputs are gone).
+   */
+  abstract retryExecution(tx: Transaction, executionId: string): Promise<void>;
+
   /** Whether any process that works on this database has an agent of this name. */
   abstract hasAgent(tx: Transaction, name: string): Promise<boolean>;
 

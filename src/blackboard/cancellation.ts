@@ -75,6 +75,8 @@ const endExecutions = prepared<{ correlationId: string; now: number }, unknown>(
   db
     .updateTable('executions')
     .set({ state: 'cancelled', ended_at: place('now'), available_at: null, lease_token: null, lease_owner: null, lease_until: null })
+    // Of an attempt that is cut short; what waits for its next one has none.
+    .set(({ eb }) => ({ attempt_started_at: eb.case().when('state', '=', 'running').then(eb.ref('attempt_started_at')).end() }))
     .where('correlation_id', '=', place('correlationId'))
     .where('state', 'in', ['pending', 'running']),
 );

@@ -65,10 +65,15 @@ export class CorrelationChanges {
     if (row.closed === 1) {
       throw new DomainError('conflict', `Correlation ${id} has ended and takes no more artifacts; publish into another one`);
     }
-    if (row.state !== 'active') Object.assign(row, { ...REOPENED, opening: row.opening + 1 });
-    if (row.traceparent !== null) this.cause.join(row.traceparent);
+    this.reopen(row);
     this.touched.set(id, row);
     return row;
+  }
+
+  /** Something is added to a correlation that is not closed: where it has settled, this begins its next opening. */
+  reopen(correlation: TrackedCorrelation): void {
+    if (correlation.state !== 'active') Object.assign(correlation, { ...REOPENED, opening: correlation.opening + 1 });
+    if (correlation.traceparent !== null) this.cause.join(correlation.traceparent);
   }
 
   /** A correlation that exists because something of it is being worked on. */

@@ -16,7 +16,8 @@ answer the header \`X-Request-ID\`, under which the service's log has the reques
 
 const TAGS: Record<string, string> = {
   Artifacts: 'Publish artifacts, wait for what agents make of them, and query what is on the blackboard',
-  Agents: 'The agents, their subscriptions and history; run one directly',
+  Agents: 'The agents, their subscriptions and history; run one directly, pause and resume one',
+  Executions: 'One agent invoked on its inputs: states, attempts and errors; retry one that has failed',
   Correlations: 'Everything that follows from one publish: its state and counts',
   Runs: 'Run a workflow that starts with an agent, wait for its end or come back for it',
   Batches: 'Run an agent over the rows of a list or a CSV file, and watch it',

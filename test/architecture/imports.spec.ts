@@ -13,7 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['leasing'],
   ['blackboard'],
   ['http'],
-  ['artifacts', 'agents', 'correlations', 'idempotency', 'health', 'metrics', 'docs', 'runs', 'batches', 'webhooks', 'changelog'],
+  ['artifacts', 'agents', 'correlations', 'executions', 'idempotency', 'health', 'metrics', 'docs', 'runs', 'batches', 'webhooks', 'changelog'],
   ['entries'],
 ];
 

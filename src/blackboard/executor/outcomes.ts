@@ -59,8 +59,9 @@ export class Outcomes {
       await tx.lock(outputs.flatMap(({ triggered }) => linesOf(triggered)));
       const now = this.clock.now();
       const changes = this.tracker.begin(tx, now, execution.span);
-      if (!(await letGoWith(changes, tx, execution, { state: 'completed', endedAt: now }))) return 'discarded';
-      await consume(tx, execution, now);
+      const held = await letGoWith(changes, tx, execution, { state: 'completed', endedAt: now });
+      if (!held) return 'discarded';
+      await consume(tx, execution, held, now);
       this.tellEnded(tx, execution, now, null);
       for (const output of outputs) await this.publisher.store(tx, changes, output);
       await countActivity(tx, execution, now, { failures: 0, artifacts_produced: outputs.length });
@@ -101,8 +102,9 @@ export class Outcomes {
   async fail(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
     const now = this.clock.now();
     const changes = this.tracker.begin(tx, now, execution.span);
-    if (!(await letGoWith(changes, tx, execution, { state: 'failed', endedAt: now, failure }))) return 'discarded';
-    await consume(tx, execution, now);
+    const held = await letGoWith(changes, tx, execution, { state: 'failed', endedAt: now, failure });
+    if (!held) return 'discarded';
+    await consume(tx, execution, held, now);
     this.tellEnded(tx, execution, now, failure);
     await this.errors.write(tx, changes, {
       agent: execution.agent,
@@ -165,9 +167,9 @@ async function letGo(tx: Transaction, { id, leaseToken, attempt }: EndingExecuti
 }
 
 /** The same with a hold on the correlation, taken before: in this order cancelling takes them too. */
-async function letGoWith(changes: CorrelationChanges, tx: Transaction, execution: EndingExecution, next: NextState): Promise<boolean> {
+async function letGoWith(changes: CorrelationChanges, tx: Transaction, execution: EndingExecution, next: NextState): Promise<Held | undefined> {
   const [, held] = await Promise.all([changes.get(execution.correlationId), letGo(tx, execution, next)]);
-  return held !== undefined;
+  return held;
 }
 
 const updateHeld = prepared<Change & { id: string; leaseToken: string }, Held>((db, place) =>
@@ -180,7 +182,9 @@ const updateHeld = prepared<Change & { id: string; leaseToken: string }, Held>((
     .returning(['round', 'attempt_started_at as started_at']),
 );
 
-async function consume(tx: Transaction, { id, agent, inputs }: EndingExecution, now: number): Promise<void> {
+async function consume(tx: Transaction, { id, agent, inputs }: EndingExecution, { round }: Held, now: number): Promise<void> {
+  // One that was retried has done so at its first end.
+  if (round > 0) return;
   const distinct = new Set(inputs.map(({ seq }) => seq));
   await insertConsumptions(tx.db, [...distinct].map((artifact_seq) => ({ artifact_seq, execution_id: id, consumer: agent, consumed_at: now })));
 }

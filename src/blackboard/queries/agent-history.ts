@@ -90,7 +90,9 @@ class Hours {
 
   add(involved: readonly Involved[], column: 'artifacts_consumed' | 'artifacts_produced'): void {
     for (const { seq, state, ended_at, artifacts } of involved) {
-      const hour = this.hour(ended_at! - (ended_at! % HOUR_MS));
+      // It has failed, and is being retried.
+      if (ended_at === null) continue;
+      const hour = this.hour(ended_at - (ended_at % HOUR_MS));
       hour[column] += artifacts;
       if (!this.counted.add(seq)) continue;
       hour.executions += 1;

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import type { Selectable } from 'kysely';
+import { DomainError } from '../common/domain-error.js';
+import { locking } from '../database/dialects/dialect.js';
+import type { ExecutionsTable } from '../database/schema.js';
+import type { Transaction } from '../database/unit-of-work.js';
+import { Signals } from '../signals/signals.js';
+import type { CorrelationChanges } from './correlation-tracker.js';
+import { Backlog } from './executor/backlog.js';
+import { recordFailedAttempt } from './executor/failed-attempts.js';
+import { Workers } from './executor/workers.js';
+
+/** Retrying by hand what has failed for good. */
+@Injectable()
+export class FailedExecutions {
+  constructor(
+    private readonly workers: Workers,
+    private readonly backlog: Backlog,
+    private readonly signals: Signals,
+  ) {}
+
+  /** What `Blackboard.retryExecution` promises. Holds the correlation before the execution, as cancelling and outcomes do. */
+  async retry(tx: Transaction, changes: CorrelationChanges, id: string): Promise<void> {
+    const owner = await tx.db.selectFrom('executions').select('correlation_id').where('id', '=', id).executeTakeFirst();
+    if (!owner) throw new DomainError('not_found', `Execution not found: ${id}`);
+    const correlation = await changes.get(owner.correlation_id);
+    const failed = await hold(tx, id);
+    if (failed.state !== 'failed') throw new DomainError('conflict', `Execution ${id} is ${failed.state}; only one that has failed can be retried`);
+    if (correlation.closed === 1) {
+      throw new DomainError('conflict', `Execution ${id} cannot be retried: its correlation ${correlation.id} has ended for good; start another one`);
+    }
+    if (!(await this.workers.knownAgents(tx.db)).has(failed.agent)) {
+      throw new DomainError('conflict', `Execution ${id} cannot be retried: no process has the agent ${failed.agent} any more`);
+    }
+    if (await lacksInputs(tx, id)) throw new DomainError('conflict', `Execution ${id} cannot be retried: its inputs have been deleted`);
+
+    changes.reopen(correlation);
+    correlation.pending += 1;
+    if (failed.opening !== correlation.opening) correlation.opening_executions += 1;
+    await recordFailedAttempt(tx, lastAttempt(failed));
+    await beginRound(tx, failed, correlation.opening);
+    this.backlog.changed(tx, 1);
+    tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(failed.agent));
+  }
+}
+
+type Execution = Selectable<ExecutionsTable>;
+
+function hold(tx: Transaction, id: string): Promise<Execution> {
+  return locking(tx.db, tx.db.selectFrom('executions').selectAll().where('id', '=', id), { wait: true }).executeTakeFirstOrThrow();
+}
+
+/** Old artifacts are deleted one day, and what an agent was invoked on may be among them. */
+async function lacksInputs(tx: Transaction, executionId: string): Promise<boolean> {
+  const inputs = await tx.db
+    .selectFrom('execution_inputs')
+    .leftJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
+    .select('artifacts.seq')
+    .where('execution_inputs.execution_id', '=', executionId)
+    .execute();
+  return inputs.length === 0 || inputs.some(({ seq }) => seq === null);
+}
+
+const lastAttempt = (failed: Execution): Parameters<typeof recordFailedAttempt>[1] => ({
+  execution_id: failed.id,
+  round: failed.round,
+  attempt: failed.attempt,
+  started_at: failed.attempt_started_at,
+  ended_at: failed.ended_at!,
+  error_type: failed.error_type!,
+  error_message: failed.error_message!,
+});
+
+async function beginRound(tx: Transaction, { id, round }: Execution, opening: number): Promise<void> {
+  const again = { opening, round: round + 1, attempt: 1, lost_leases: 0, attempt_started_at: null } as const;
+  await tx.db
+    .updateTable('executions')
+    .set({ state: 'pending', available_at: null, ended_at: null, error_type: null, error_message: null, ...again })
+    .where('id', '=', id)
+    .execute();
+}

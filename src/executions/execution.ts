@@ -1,0 +1,65 @@
+import type { Selectable } from 'kysely';
+import { type ArtifactRow, artifactFromRow } from '../blackboard/artifact.js';
+import { WORKFLOW_ERROR } from '../catalog/definitions.js';
+import { toTimestamp } from '../common/timestamp.js';
+import type { ExecutionAttemptsTable } from '../database/schema.js';
+import type { AttemptBody, ExecutionBody, ListedExecutionBody } from './dto/execution-body.js';
+import type { ExecutionRow } from './executions.repository.js';
+
+export const listedExecutionBody = (row: ExecutionRow): ListedExecutionBody => ({
+  id: row.id,
+  agent: row.agent,
+  correlation_id: row.correlation_id,
+  state: row.state,
+  direct: row.direct === 1,
+  attempt: row.attempt,
+  round: row.round,
+  created_at: toTimestamp(row.created_at),
+  started_at: timestampOf(row.started_at),
+  ended_at: timestampOf(row.ended_at),
+  next_attempt_at: timestampOf(row.available_at),
+  error_type: row.error_type,
+  error_message: row.error_message,
+});
+
+export function executionBody(
+  row: ExecutionRow,
+  { inputs, outputs, attempts }: { inputs: ArtifactRow[]; outputs: ArtifactRow[]; attempts: Selectable<ExecutionAttemptsTable>[] },
+): ExecutionBody {
+  const isError = ({ type }: ArtifactRow): boolean => type === WORKFLOW_ERROR;
+  return {
+    ...listedExecutionBody(row),
+    lost_leases: row.lost_leases,
+    inputs: inputs.map(artifactFromRow),
+    outputs: outputs.filter((output) => !isError(output)).map(artifactFromRow),
+    errors: outputs.filter(isError).map(artifactFromRow),
+    attempts: [...attempts, ...lastAttempt(row)].map(attemptBody),
+  };
+}
+
+interface Attempt {
+  round: number;
+  attempt: number;
+  started_at: number | null;
+  ended_at: number | null;
+  error_type: string | null;
+  error_message: string | null;
+}
+
+/** What waits has none: its next attempt has not begun. */
+function lastAttempt({ state, round, attempt, attempt_started_at: started_at, ended_at, error_type, error_message }: ExecutionRow): Attempt[] {
+  // One whose agent was removed has failed without an engine.
+  const hasBegun = state !== 'pending' && (started_at !== null || state === 'failed');
+  return hasBegun ? [{ round, attempt, started_at, ended_at, error_type, error_message }] : [];
+}
+
+const attemptBody = ({ round, attempt, started_at, ended_at, error_type, error_message }: Attempt): AttemptBody => ({
+  round,
+  attempt,
+  started_at: timestampOf(started_at),
+  ended_at: timestampOf(ended_at),
+  error_type,
+  error_message,
+});
+
+const timestampOf = (time: number | null): string | null => (time === null ? null : toTimestamp(time));

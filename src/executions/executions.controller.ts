@@ -1,0 +1,49 @@
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiErrors } from '../http/api-errors.js';
+import { EXECUTION_EXAMPLE, ExecutionBody, RETRIED_EXAMPLE } from './dto/execution-body.js';
+import { EXECUTION_LIST_EXAMPLE, ExecutionListBody } from './dto/execution-list-body.js';
+import { ExecutionListQuery } from './dto/execution-list-query.js';
+import { ExecutionsService } from './executions.service.js';
+
+const ApiExecutionId = (): MethodDecorator =>
+  ApiParam({ name: 'execution_id', description: 'Its id', schema: { type: 'string', format: 'uuid', example: EXECUTION_EXAMPLE.id } });
+
+const NOT_FOUND = `Execution not found: ${EXECUTION_EXAMPLE.id}`;
+
+@ApiTags('Executions')
+@Controller('api/v1/executions')
+export class ExecutionsController {
+  constructor(private readonly executions: ExecutionsService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'List executions', description: 'Newest first. Filters of different names all hold.' })
+  @ApiOkResponse({ type: ExecutionListBody, description: 'One page', example: EXECUTION_LIST_EXAMPLE })
+  @ApiErrors([400, 'state: must be one of pending, running, completed, failed, cancelled'])
+  list(@Query() query: ExecutionListQuery): Promise<ExecutionListBody> {
+    return this.executions.list(query);
+  }
+
+  @Get(':execution_id')
+  @ApiOperation({ summary: 'Get an execution', description: 'With its inputs, outputs, errors and attempts.' })
+  @ApiExecutionId()
+  @ApiOkResponse({ type: ExecutionBody, description: 'The execution', example: EXECUTION_EXAMPLE })
+  @ApiErrors([404, NOT_FOUND])
+  get(@Param('execution_id') id: string): Promise<ExecutionBody> {
+    return this.executions.get(id);
+  }
+
+  @Post(':execution_id/retry')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Retry an execution that has failed',
+    description:
+      'It runs again on the same inputs, with as many attempts as its agent has. Its correlation opens again and settles anew. What its failure left on the blackboard stays.',
+  })
+  @ApiExecutionId()
+  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits to run', example: RETRIED_EXAMPLE })
+  @ApiErrors([404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is completed; only one that has failed can be retried`], 503)
+  retry(@Param('execution_id') id: string): Promise<ExecutionBody> {
+    return this.executions.retry(id);
+  }
+}

@@ -1,0 +1,47 @@
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import type { ExecutionState, Schema } from '../database/schema.js';
+
+/** Which executions a list asks for; null asks for nothing. */
+export interface ExecutionFilter {
+  state: ExecutionState | null;
+  agent: string | null;
+  correlationId: string | null;
+}
+
+type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
+
+/**
+ * Positions of executions that match, among them the newest `most`. What has ended lies in order in an index for each of its states.
+ * What has not is in the small indexes that it is claimed by, and a correlation's own are few: these come whole, since for a page in
+ * order Postgres would rather walk through all executions.
+ */
+export function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Found {
+  const all = ofAgent(db.selectFrom('executions').select('seq'), filter.agent);
+  if (filter.correlationId !== null) {
+    const own = all.where('correlation_id', '=', filter.correlationId);
+    return filter.state === null ? own : own.where('state', '=', filter.state);
+  }
+  if (filter.state === null && filter.agent === null) return newest(db, all, most);
+  const [first, ...others] = (filter.state === null ? STATES : [filter.state]).flatMap((state) => inState(db, all, state, most));
+  return others.reduce((found, part) => found.unionAll(part), first!);
+}
+
+const STATES: readonly ExecutionState[] = ['pending', 'running', 'completed', 'failed', 'cancelled'];
+
+/** By the conditions of the partial indexes, with literals, since they serve no query whose state is a parameter. */
+function inState(db: Kysely<Schema>, all: Found, state: ExecutionState, most: number): Found[] {
+  const ofState = all.where('state', '=', sql.lit(state));
+  switch (state) {
+    case 'pending':
+      return [ofState.where('available_at', 'is', null), ofState.where('available_at', 'is not', null)];
+    case 'running':
+      return [ofState];
+    default:
+      return [newest(db, ofState.where('ended_at', 'is not', null), most)];
+  }
+}
+
+const ofAgent = (executions: Found, agent: string | null): Found => (agent === null ? executions : executions.where('agent', '=', agent));
+
+const newest = (db: Kysely<Schema>, executions: Found, most: number): Found =>
+  db.selectFrom(executions.orderBy('seq', 'desc').limit(most).as('newest')).select('newest.seq') as unknown as Found;
