@@ -3,7 +3,7 @@ import { type ArtifactRow, artifactFromRow } from '../blackboard/artifact.js';
 import { WORKFLOW_ERROR } from '../catalog/definitions.js';
 import { toTimestamp } from '../common/timestamp.js';
 import type { ExecutionAttemptsTable } from '../database/schema.js';
-import type { AttemptBody, ExecutionBody, ListedExecutionBody } from './dto/execution-body.js';
+import type { ExecutionAttemptBody, ExecutionBody, ListedExecutionBody } from './dto/execution-body.js';
 import type { ExecutionRow } from './executions.repository.js';
 
 export const listedExecutionBody = (row: ExecutionRow): ListedExecutionBody => ({
@@ -53,7 +53,7 @@ function lastAttempt({ state, round, attempt, attempt_started_at: started_at, en
   return hasBegun ? [{ round, attempt, started_at, ended_at, error_type, error_message }] : [];
 }
 
-const attemptBody = ({ round, attempt, started_at, ended_at, error_type, error_message }: Attempt): AttemptBody => ({
+const attemptBody = ({ round, attempt, started_at, ended_at, error_type, error_message }: Attempt): ExecutionAttemptBody => ({
   round,
   attempt,
   started_at: timestampOf(started_at),

@@ -45,7 +45,7 @@ export class ListedExecutionBody {
   error_message!: string | null;
 }
 
-export class AttemptBody {
+export class ExecutionAttemptBody {
   @ApiProperty({ type: 'integer', description: "The execution's round at the time" })
   round!: number;
 
@@ -79,8 +79,8 @@ export class ExecutionBody extends ListedExecutionBody {
   @ApiProperty({ type: [ArtifactBody], description: 'The WorkflowError artifacts that it left: one for each round that failed' })
   errors!: ArtifactBody[];
 
-  @ApiProperty({ type: [AttemptBody], description: 'Those that have begun, in order' })
-  attempts!: AttemptBody[];
+  @ApiProperty({ type: [ExecutionAttemptBody], description: 'Those that have begun, in order' })
+  attempts!: ExecutionAttemptBody[];
 }
 
 export const LISTED_EXECUTION_EXAMPLE: ListedExecutionBody = {
