@@ -46,6 +46,13 @@ agents:
     consumes: [{ types: [Question, Answer], join: { within: 5m } }]
     publishes: [{ type: Asked }]
     engine: { kind: expression, expression: '{"n": 8}' }
+  patient:
+    consumes:
+      - { types: [Call, Pickup], join: { within: 1m } }
+      - { types: [Call, Hangup], join: { within: 1m } }
+      - { types: [Call], tags: [urgent] }
+    publishes: [{ type: Talk }]
+    engine: { kind: expression, expression: '{"n": 8}' }
   judge:
     consumes: [{ types: [Claim, Proof], where: payload.Claim.n == payload.Proof.n }]
     publishes: [{ type: Judged }]
@@ -207,6 +214,16 @@ describe('why an agent ran on an artifact, or did not', () => {
       { agent: 'hurried', subscription: 0, verdict: 'join_expired', detail: "hurried waited for Answer and the join's window ended.", error_artifact_id: error!.id },
     ]);
     expect(await at('hurried', cancelled.artifact)).toMatchObject([{ verdict: 'cancelled' }]);
+  });
+
+  it('has an error for each of the joins of one agent that have expired', async () => {
+    const { artifact, correlation } = await publish('Call');
+    clock.advance(60_000);
+    await board.ended(correlation);
+    const errors = await board.artifacts(correlation, { type: 'WorkflowError' });
+    const verdicts = await at('patient', artifact);
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['join_expired', 'join_expired', 'tag']);
+    expect(verdicts.slice(0, 2).map(({ error_artifact_id }) => error_artifact_id).sort()).toEqual(errors.map(({ id: error }) => error).sort());
   });
 
   it('says that the predicate of a join let its group go', async () => {

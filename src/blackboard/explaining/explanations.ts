@@ -89,11 +89,11 @@ function whyNotOffered({ executions, directRunOf }: Recorded): string | null {
 
 /** The matcher lets it through, and yet nothing is stored of it. */
 function whyNoExecution(subscription: Subscription, { releaseAt, correlation }: Recorded, errors: RefusingError[]): Explanation {
-  const error = errors.find(({ agent }) => agent === subscription.agent);
   if (releaseAt !== null) {
     const until = toTimestamp(releaseAt);
     return { ...explanation(subscription, 'not_released', `It is not released yet: its subscriptions get it at ${until}.`), until };
   }
+  const error = takeError(errors, subscription);
   if (error) return ofError(error, subscription.index);
   if (correlation?.state === 'cancelled') return explanation(subscription, 'cancelled', 'Its correlation was cancelled before the agent ran.');
   if (isJoin(subscription) && subscription.where !== null) {
@@ -104,6 +104,14 @@ function whyNoExecution(subscription: Subscription, { releaseAt, correlation }: 
     'not_recorded',
     'It would trigger the agent today, and nothing is stored of it: this subscription was another or not there when the artifact was published, or the group that it joined ended with another correlation.',
   );
+}
+
+/** A limit holds for all of the agent's subscriptions; what ended a group's waiting, for one of those that wait. */
+function takeError(errors: RefusingError[], subscription: Subscription): RefusingError | undefined {
+  const waits = isJoin(subscription) || subscription.batch !== null;
+  const error = errors.find(({ agent, errorType }) => agent === subscription.agent && (errorType === 'limit' || waits));
+  if (error && error.errorType !== 'limit') errors.splice(errors.indexOf(error), 1);
+  return error;
 }
 
 const explanation = ({ agent, index }: Subscription, verdict: Explanation['verdict'], detail: string): Explanation => ({
