@@ -8,6 +8,7 @@ import { newId } from '../common/ids.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { type ArtifactFilterQuery, toArtifactFilter } from '../http/dto/artifact-filter-query.js';
+import { usageField } from '../http/dto/usage-body.js';
 import type { AgentNamesBody } from './dto/agent-names-body.js';
 import type { AgentsBody } from './dto/agents-body.js';
 import type { HistoryBody, HourBody } from './dto/history-body.js';
@@ -60,7 +61,7 @@ export class AgentsService {
 
   async summarizeHistory(name: string, query: ArtifactFilterQuery): Promise<HistoryBody> {
     if (!this.catalog.agent(name)) throw new DomainError('not_found', `Agent not found: ${name}`);
-    const hours = await this.history.hoursOf(name, toArtifactFilter(query));
+    const [hours, used] = await Promise.all([this.history.hoursOf(name, toArtifactFilter(query)), this.history.usageOf(name)]);
     const sum = (column: keyof HourBody): number => hours.reduce((total, hour) => total + hour[column], 0);
     return {
       agent_id: name,
@@ -69,6 +70,7 @@ export class AgentsService {
         total_artifacts_consumed: sum('artifacts_consumed'),
         total_artifacts_produced: sum('artifacts_produced'),
         execution_timeline: Object.fromEntries(hours.map(timelineEntry)),
+        ...usageField(used),
       },
     };
   }

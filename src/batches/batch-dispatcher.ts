@@ -39,10 +39,16 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
   ) {}
 
   onModuleInit(): void {
-    this.endings.add(async (tx, run) => {
+    this.endings.add(async (tx, run, _now, used) => {
       if (run.batch_id === null) return;
       const { status, batch_items: items } = run;
-      const seq = await this.batches.countEnded(tx, run.batch_id, status === 'completed' ? items : 0, status === 'failed' ? items : 0);
+      const seq = await this.batches.countEnded(tx, run.batch_id, {
+        succeeded: status === 'completed' ? items : 0,
+        failed: status === 'failed' ? items : 0,
+        inputTokens: used.input_tokens,
+        outputTokens: used.output_tokens,
+        cost: used.cost,
+      });
       // Joins the group commit of what ended the run.
       if (seq === undefined) return;
       tx.whenVisible(() => this.wake(seq));

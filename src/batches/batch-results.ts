@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
 import { prepared } from '../database/prepared.js';
 import { type Reader, UnitOfWork } from '../database/unit-of-work.js';
-import type { RunRow } from '../runs/run.js';
+import type { FoundRun } from '../runs/run.js';
 import { RunsService } from '../runs/runs.service.js';
 import type { BatchRow } from './batch.js';
 import type { BatchItemBody } from './dto/batch-body.js';
@@ -28,7 +28,7 @@ interface Stretch {
   high: number;
 }
 
-type ItemRow = RunRow & { position: number };
+type ItemRow = FoundRun & { position: number };
 
 /** What came of a batch's items: those that completed or failed, in the order of the input. */
 @Injectable()
@@ -103,8 +103,9 @@ const findItems = prepared<Stretch, ItemRow>((db: Reader, place) =>
     )
     .innerJoin('runs', 'runs.id', 'owner.run_id')
     .leftJoin('executions', 'executions.id', 'runs.execution_id')
+    .leftJoin('correlations', 'correlations.id', 'runs.id')
     .selectAll('runs')
-    .select(['item.position', 'executions.started_at'])
+    .select(['item.position', 'executions.started_at', 'correlations.input_tokens', 'correlations.output_tokens', 'correlations.cost'])
     .where('item.batch_seq', '=', place('seq'))
     .where('item.position', '>=', place('low'))
     .where('item.position', '<', place('high'))

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { toTimestamp } from '../common/timestamp.js';
 import type { BatchesTable } from '../database/schema.js';
+import { usageField } from '../http/dto/usage-body.js';
 import type { BatchBody, BatchItemBody } from './dto/batch-body.js';
 import type { ListedBatchBody } from './dto/batch-list-body.js';
 
@@ -32,7 +33,12 @@ function progressOf(batch: BatchRow): Omit<BatchBody, 'results'> {
   };
 }
 
-const endOf = ({ started_at, ended_at, error }: BatchRow) => ({
+const endOf = (batch: BatchRow) => ({
+  ...timesOf(batch),
+  ...usageField(batch),
+});
+
+const timesOf = ({ started_at, ended_at, error }: BatchRow) => ({
   ...(started_at !== null && { started_at: toTimestamp(started_at) }),
   ...(ended_at !== null && { completed_at: toTimestamp(ended_at) }),
   ...(error !== null && { error }),

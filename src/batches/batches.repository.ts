@@ -30,6 +30,15 @@ export interface BatchFilter {
 /** With how many batches are running, itself among them: of its agent, and in all. */
 export type RunningBatch = BatchRow & { batches_of_agent: number; batches_in_all: number };
 
+/** What the end of a run counts for: items of the batch, and what it used of models. */
+export interface EndedRun {
+  succeeded: number;
+  failed: number;
+  inputTokens: number;
+  outputTokens: number;
+  cost: number | null;
+}
+
 /** What a step of a batch changes. */
 export type BatchProgress = Pick<BatchRow, 'next_position' | 'running_runs' | 'failed_items' | 'started_at'>;
 
@@ -81,8 +90,8 @@ export class BatchesRepository {
   }
 
   /** Counts the end of one of its runs, and says which batch that was. */
-  async countEnded(tx: Transaction, id: string, succeeded: number, failed: number): Promise<number | undefined> {
-    const [row] = await countEnded(tx.db, { id, succeeded, failed });
+  async countEnded(tx: Transaction, id: string, ended: EndedRun): Promise<number | undefined> {
+    const [row] = await countEnded(tx.db, { id, ...ended });
     return row?.seq;
   }
 
@@ -183,13 +192,17 @@ const saveProgress = prepared<BatchProgress & { seq: number }, unknown>((db, pla
     .where('seq', '=', place('seq')),
 );
 
-const countEnded = prepared<{ id: string; succeeded: number; failed: number }, { seq: number }>((db, place) =>
+const countEnded = prepared<EndedRun & { id: string }, { seq: number }>((db, place) =>
   db
     .updateTable('batches')
     .set({
       running_runs: sql<number>`running_runs - 1`,
       succeeded_items: sql<number>`succeeded_items + ${place('succeeded')}`,
       failed_items: sql<number>`failed_items + ${place('failed')}`,
+      input_tokens: sql<number>`input_tokens + ${place('inputTokens')}`,
+      output_tokens: sql<number>`output_tokens + ${place('outputTokens')}`,
+      // What has no price adds nothing, and null says that nothing has one.
+      cost: sql<number | null>`coalesce(cost + ${place('cost')}, cost, ${place('cost')})`,
     })
     .where('id', '=', place('id'))
     .returning('seq'),

@@ -47,6 +47,7 @@ import { SettledCorrelations } from './retention/settled-correlations.js';
 import { TimerLoop } from './waiting/timer-loop.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { Turns } from './retention/turns.js';
+import { Usages } from './executor/usages.js';
 import { WaitingGroups } from './waiting/waiting-groups.js';
 import { Workers } from './executor/workers.js';
 import { Withdrawal } from './waiting/withdrawal.js';
@@ -97,6 +98,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     TimerQueue,
     Traces,
     Turns,
+    Usages,
     WaitingGroups,
     Withdrawal,
     Workers,

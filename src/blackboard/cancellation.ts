@@ -34,7 +34,7 @@ export class Cancellation {
       throw new DomainError('conflict', `Correlation ${correlationId} has already ended (${correlation.state}) and cannot be cancelled`);
     }
     await this.withdrawal.hold(tx, [correlationId]);
-    await this.end(tx, changes, correlation);
+    await this.end(tx, changes, correlation, 'cancelled');
   }
 
   /** What `Blackboard.cancelOpen` promises. */
@@ -43,11 +43,24 @@ export class Cancellation {
     const correlations = await changes.getAll(correlationIds);
     await this.withdrawal.hold(tx, correlationIds);
     for (const correlation of correlations) {
-      if (correlation.state === 'active') await this.end(tx, changes, correlation);
+      if (correlation.state === 'active') await this.end(tx, changes, correlation, 'cancelled');
     }
   }
 
-  private async end(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation): Promise<void> {
+  /** To be called before the correlation is changed in a transaction that will `cutOff` it. */
+  async hold(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<TrackedCorrelation> {
+    await this.withdrawal.hold(tx, [correlationId]);
+    const correlation = await changes.get(correlationId);
+    await this.withdrawal.hold(tx, [correlationId]);
+    return correlation;
+  }
+
+  /** Ends an active correlation as cancelling does, except that its state says what came of it until then. */
+  cutOff(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation): Promise<void> {
+    return this.end(tx, changes, correlation, 'ended');
+  }
+
+  private async end(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation, as: 'cancelled' | 'ended'): Promise<void> {
     const { id: correlationId } = correlation;
     const open = await openExecutions(tx, correlationId);
     const ids = open.map(({ id }) => id);
@@ -55,7 +68,7 @@ export class Cancellation {
     this.backlog.changed(tx, -open.filter(({ state }) => state === 'pending').length);
     await this.timers.cancelReleases(tx, correlationId);
     await this.withdrawal.withdraw(tx, changes, correlationId);
-    await changes.cancel(correlation);
+    await changes.end(correlation, as);
     if (ids.length > 0) tx.afterCommit(() => this.signals.executionsCancelled.publishEverywhere(ids));
   }
 }

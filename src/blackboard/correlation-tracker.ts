@@ -109,9 +109,9 @@ export class CorrelationChanges {
   }
 
   /** Ends an active correlation at once, whatever is pending, and for good; the caller has dropped what was. */
-  async cancel(correlation: TrackedCorrelation): Promise<void> {
+  async end(correlation: TrackedCorrelation, as: 'cancelled' | 'ended'): Promise<void> {
     Object.assign(correlation, { pending: 0, closed: 1 });
-    await this.settle(correlation, 'cancelled');
+    await this.settle(correlation, as === 'cancelled' ? as : endState(correlation));
   }
 
   /** An artifact was stored, and is counted already. */
@@ -184,6 +184,9 @@ const CHANGEABLE = [
   'opening_executions',
   'limited_agents',
   'deadline_at',
+  'input_tokens',
+  'output_tokens',
+  'cost',
   'last_activity_at',
   'settled_at',
 ] as const;

@@ -1,5 +1,6 @@
 import { parseDuration } from '../common/durations.js';
 import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from './agent-options.js';
+import { defineBudget } from './costs.js';
 import { type AgentDefinition, MAX_BATCH_SIZE, type Output, type RetryPolicy, type Subscription } from './definitions.js';
 import { PUBLIC, type Visibility } from './visibility.js';
 
@@ -21,6 +22,7 @@ export function defineAgent(name: string, options: Remaining<AgentOptions>, engi
     timeoutMs: milliseconds(options.timeout) ?? DEFAULT_TIMEOUT_MS,
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
     retry: defineRetry(options.retry ?? {}),
+    budget: defineBudget(options.budget),
   };
 }
 

@@ -18,6 +18,14 @@ export interface AgentOptions {
   concurrency?: number;
   /** Default: 3 attempts in all, after `1s`, doubling to `1m`. */
   retry?: { attempts?: number; delay?: string; max_delay?: string };
+  /** What the agent may use of models in one correlation; more ends it. */
+  budget?: BudgetOptions;
+}
+
+/** At least one of the two: tokens, read and written together; cost, in the currency of the prices. */
+export interface BudgetOptions {
+  tokens?: number;
+  cost?: number;
 }
 
 export interface SubscriptionOptions {
@@ -48,6 +56,10 @@ export interface OutputOptions {
 /** The whole configuration file. */
 export interface ConfigurationOptions {
   server?: Record<string, unknown>;
+  /** What models cost, by their names. */
+  models?: Record<string, { input_per_million: number; output_per_million: number }>;
+  /** What one correlation may use of models; more ends it. */
+  budget?: BudgetOptions;
   types?: Record<string, { version?: number; description?: string; schema?: JsonObject; retain?: string }>;
   agents?: Record<string, AgentOptions & { engine: { kind: string } & Record<string, unknown> }>;
 }

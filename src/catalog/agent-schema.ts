@@ -1,4 +1,5 @@
 import type { JsonObject } from '../common/json.js';
+import { budgetSchema } from './costs.js';
 import { MAX_BATCH_SIZE } from './definitions.js';
 import { visibilitySchema } from './visibility-schema.js';
 
@@ -114,6 +115,7 @@ export function agentSchema(own: JsonObject): JsonObject {
       timeout: duration('For one attempt', '60s'),
       concurrency: { description: 'Executions at once, over all processes', type: 'integer', minimum: 1, maximum: 10_000, default: 10 },
       retry: retrySchema,
+      budget: budgetSchema('What the agent may use of models in one correlation; one that overruns it ends, with a WorkflowError'),
     },
   };
 }

@@ -1,7 +1,12 @@
+import type { Budget, ModelPrice } from './costs.js';
 import type { AgentDefinition, ArtifactType, Subscription } from './definitions.js';
 
 /** The artifact types and agents that this process serves; fixed from start to stop. */
 export class Catalog {
+  /** By the models' names, as agents name them. */
+  readonly prices: ReadonlyMap<string, ModelPrice>;
+  /** Of every correlation. */
+  readonly budget: Budget | null;
   private readonly agentsByName: Map<string, AgentDefinition>;
   private readonly typesByName: Map<string, ArtifactType>;
   private readonly subscriptionsByType = new Map<string, Subscription[]>();
@@ -11,7 +16,10 @@ export class Catalog {
     readonly agents: readonly AgentDefinition[],
     /** The configuration file's folder: relative paths in engine options start here. */
     readonly baseDirectory = '.',
+    { prices = new Map(), budget = null }: { prices?: ReadonlyMap<string, ModelPrice>; budget?: Budget | null } = {},
   ) {
+    this.prices = prices;
+    this.budget = budget;
     this.typesByName = new Map(types.map((type) => [type.name, type]));
     this.agentsByName = new Map(agents.map((agent) => [agent.name, agent]));
     for (const subscription of agents.flatMap((agent) => agent.subscriptions)) {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../common/json.js';
 import { agentSchema, duration, nameSchema } from './agent-schema.js';
+import { budgetSchema, modelsSchema } from './costs.js';
 import type { EngineKind } from './engine-kind.js';
 
 const typeSchema: JsonObject = {
@@ -33,6 +34,8 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
         propertyNames: nameSchema,
         additionalProperties: typeSchema,
       },
+      models: modelsSchema,
+      budget: budgetSchema('What one correlation may use of models; one that overruns it ends, with a WorkflowError'),
       agents: {
         description: 'Agents by name',
         type: 'object',

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../common/json.js';
+import type { Budget } from './costs.js';
 import type { Visibility } from './visibility.js';
 
 /** A name, a version and a JSON Schema for payloads. */
@@ -65,6 +66,8 @@ export interface AgentDefinition {
   /** Executions at once, over all processes. */
   concurrency: number;
   retry: RetryPolicy;
+  /** In one correlation. */
+  budget: Budget | null;
 }
 
 export const WORKFLOW_ERROR = 'WorkflowError';

@@ -5,11 +5,11 @@ import type { Environment } from '../config/environment.js';
 import type { ConfigurationOptions } from './agent-options.js';
 import { Catalog } from './catalog.js';
 import { configurationSchema } from './configuration-schema.js';
+import { defineBudget, definePrices } from './costs.js';
 import { cycleWarnings } from './cycle-warnings.js';
 import { artifactTypes } from './declared-types.js';
-import type { AgentDefinition } from './definitions.js';
 import { parseConfiguration } from './document.js';
-import type { EngineKind } from './engine-kind.js';
+import type { EngineChecks, EngineKind } from './engine-kind.js';
 import { CatalogError, describeMistake, Report, type Findings } from './mistakes.js';
 import { checkShape } from './shape.js';
 import { triggerWarnings } from './trigger-warnings.js';
@@ -48,8 +48,9 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const configuration = checkShape<ConfigurationOptions>(document.value, schema, [], mistakes);
   const written = [...agentsInFile(configuration), ...agentsInClasses(sources.classAgents ?? [], mistakes)];
   const agents = defineAgents(written, report);
-  const catalog = new Catalog(artifactTypes(configuration.types ?? {}, agents, mistakes), agents, baseDirectory);
-  await checkEngines(sources.engines, baseDirectory, agents, written, report);
+  const limits = { prices: definePrices(configuration.models ?? {}), budget: defineBudget(configuration.budget) };
+  const catalog = new Catalog(artifactTypes(configuration.types ?? {}, agents, mistakes), agents, baseDirectory, limits);
+  await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, written, report);
   const server = configuration.server ?? {};
   if (!mistakes.empty) throw new CatalogError(sources.file, mistakes.toMistakes(document.lineOf), server);
 
@@ -73,16 +74,15 @@ function whyUnreadable({ code, message }: NodeJS.ErrnoException): string {
 
 async function checkEngines(
   kinds: readonly EngineKind[],
-  baseDirectory: string,
-  agents: readonly AgentDefinition[],
+  checks: EngineChecks,
   written: readonly WrittenAgent[],
   { mistakes, warnings }: Report,
 ): Promise<void> {
-  for (const [position, agent] of agents.entries()) {
+  for (const [position, agent] of checks.catalog.agents.entries()) {
     const path = [...written[position]!.path, 'engine'];
     const kind = kinds.find((candidate) => candidate.kind === agent.engine.kind);
     if (!kind || mistakes.touches(path)) continue;
-    for (const finding of await kind.check(agent, { baseDirectory })) {
+    for (const finding of await kind.check(agent, checks)) {
       (finding.warning ? warnings : mistakes).add([...path, ...finding.path], finding.message);
     }
   }

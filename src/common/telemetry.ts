@@ -7,4 +7,6 @@ export abstract class Telemetry {
   abstract transactionEnded(durationMs: number): void;
   abstract predicateFailed(agent: string): void;
   abstract streamsOpen(count: number): void;
+  /** An attempt used a model; `cost` is null where that has no price. */
+  abstract modelUsed(agent: string, usage: { model: string; inputTokens: number; outputTokens: number; cost: number | null; latencyMs: number }): void;
 }

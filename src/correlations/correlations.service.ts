@@ -9,6 +9,7 @@ import { toTimestamp } from '../common/timestamp.js';
 import { prepared } from '../database/prepared.js';
 import type { CorrelationsTable } from '../database/schema.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
+import { usageField } from '../http/dto/usage-body.js';
 import type { CorrelationStatusBody } from './dto/correlation-status-body.js';
 import type { TraceBody } from './dto/trace-body.js';
 import type { TraceQuery } from './dto/trace-query.js';
@@ -40,6 +41,7 @@ export class CorrelationsService {
       error_count: row.error_count - row.deleted_errors,
       started_at: toTimestamp(row.started_at),
       last_activity_at: toTimestamp(row.last_activity_at),
+      ...usageField(row),
     };
   }
 

@@ -16,6 +16,7 @@ export interface Schema {
   execution_attempts: ExecutionAttemptsTable;
   agent_pauses: AgentPausesTable;
   consumptions: ConsumptionsTable;
+  usage: UsageTable;
   activity: ActivityTable;
   activity_hours: ActivityHoursTable;
   join_groups: JoinGroupsTable;
@@ -88,7 +89,15 @@ export interface FoldsTable {
 
 export type CorrelationState = 'active' | 'completed' | 'failed' | 'cancelled';
 
-export interface CorrelationsTable {
+/** What was used of models, summed up. */
+export interface UsageSums {
+  input_tokens: Generated<number>;
+  output_tokens: Generated<number>;
+  /** In the currency of the configured prices; null where no model that was used has one. */
+  cost: Generated<number | null>;
+}
+
+export interface CorrelationsTable extends UsageSums {
   id: string;
   state: CorrelationState;
   /** 1 where nothing may be published into it any more. */
@@ -198,8 +207,25 @@ export interface ConsumptionsTable {
   consumed_at: number;
 }
 
-/** One row for each ended execution, folded into `activity_hours` by a background step and then deleted. */
-export interface ActivityTable {
+/** What one attempt used of a model; one that was begun again after a lost lease has several. */
+export interface UsageTable {
+  seq: Generated<number>;
+  execution_id: string;
+  attempt: number;
+  agent: string;
+  correlation_id: string;
+  /** As the configuration names it. */
+  model: string;
+  input_tokens: number;
+  output_tokens: number;
+  cost: number | null;
+  /** Of its calls of the model, together. */
+  latency_ms: number;
+  at: number;
+}
+
+/** One row for each ended execution and for what an attempt used of models, folded into `activity_hours` by a background step and then deleted. */
+export interface ActivityTable extends UsageSums {
   seq: Generated<number>;
   agent: string;
   /** Epoch ms of the hour's start. */
@@ -210,7 +236,7 @@ export interface ActivityTable {
   artifacts_produced: number;
 }
 
-export interface ActivityHoursTable {
+export interface ActivityHoursTable extends UsageSums {
   agent: string;
   hour: number;
   executions: number;
@@ -297,7 +323,8 @@ export interface RunsTable {
  */
 export type BatchState = 'intake' | 'running' | 'completed' | 'failed' | 'cancelled' | 'removed';
 
-export interface BatchesTable {
+/** The sums are of its runs that have ended. */
+export interface BatchesTable extends UsageSums {
   seq: Generated<number>;
   id: string;
   agent: string;

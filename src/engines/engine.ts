@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../catalog/definitions.js';
-import type { EngineKind } from '../catalog/engine-kind.js';
+import type { EngineChecks, EngineKind } from '../catalog/engine-kind.js';
 import type { Clock } from '../common/clock.js';
 import type { JsonObject } from '../common/json.js';
 import type { ExpressionEvaluator } from '../expressions/evaluator.js';
@@ -49,6 +49,25 @@ export interface ExecutionContext {
   blackboard: BlackboardReader;
 }
 
+/** What one call of a model took. */
+export interface ModelUsage {
+  /** As the configuration names it. */
+  model: string;
+  inputTokens: number;
+  outputTokens: number;
+  /** In the currency of the configured prices; null where the model has none. */
+  cost: number | null;
+  latencyMs: number;
+}
+
+/** What engines are given beside what agents' own code sees. */
+export interface EngineContext extends ExecutionContext {
+  /** Why this answer would be refused, as `blackboard/outputs.ts` says it; null where it would not. */
+  refusal(answer: unknown): string | null;
+  /** To be told of each call of a model as soon as it has ended, whatever becomes of the attempt. */
+  used(usage: ModelUsage): void;
+}
+
 /**
  * An agent's input artifacts in the order of their joining, and the one view of their payloads that DESIGN.md describes:
  * the payload itself for one artifact, a list for a batch window, an object keyed by type name for a join.
@@ -61,13 +80,11 @@ export interface ExecutionInputs {
 /** One agent's engine, ready to run. Rejecting is a failed attempt; the error's message is shown to clients. */
 export interface PreparedEngine {
   /** The payload, a list of payloads, an object keyed by type name, or null: see `blackboard/outputs.ts`. */
-  run(inputs: ExecutionInputs, context: ExecutionContext): Promise<unknown>;
+  run(inputs: ExecutionInputs, context: EngineContext): Promise<unknown>;
 }
 
 /** What engines are made with. */
-export interface EngineEnvironment {
-  /** The configuration file's folder; relative module paths start here. */
-  baseDirectory: string;
+export interface EngineEnvironment extends EngineChecks {
   expressions: ExpressionEvaluator;
   clock: Clock;
   /** The one instance of an agent class that the application made. */

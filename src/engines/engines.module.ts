@@ -2,6 +2,7 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { Catalog } from '../catalog/catalog.js';
 import { Clock } from '../common/clock.js';
+import { readEnvironment } from '../config/environment.js';
 import { ExpressionEvaluator } from '../expressions/evaluator.js';
 import { ExpressionsModule } from '../expressions/expressions.module.js';
 import { PreparedEngines, type AgentClass, type RunnableAgent } from './engine.js';
@@ -17,7 +18,7 @@ const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =
       provide: PreparedEngines,
       useFactory: (catalog: Catalog, expressions: ExpressionEvaluator, clock: Clock, modules: ModuleRef) => {
         const instanceOf = (agentClass: AgentClass): RunnableAgent => instanceIn(modules, agentClass);
-        return prepareEngines(catalog, { baseDirectory: catalog.baseDirectory, expressions, clock, instanceOf });
+        return prepareEngines(catalog, { baseDirectory: catalog.baseDirectory, environment: readEnvironment(), catalog, expressions, clock, instanceOf });
       },
       inject: [Catalog, ExpressionEvaluator, Clock, ModuleRef],
     },

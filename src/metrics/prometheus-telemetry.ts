@@ -14,6 +14,9 @@ export class PrometheusTelemetry extends Telemetry {
   private readonly transactions: Histogram;
   private readonly predicateFailures: Counter<'agent'>;
   private readonly streams: Gauge;
+  private readonly tokens: Counter<'agent' | 'model' | 'direction'>;
+  private readonly costs: Counter<'agent' | 'model'>;
+  private readonly modelLatencies: Histogram<'agent' | 'model'>;
 
   constructor(registry: MetricsRegistry) {
     super();
@@ -45,6 +48,25 @@ export class PrometheusTelemetry extends Telemetry {
       registers,
     });
     this.streams = new Gauge({ name: 'starling_streams', help: 'Streams of the changelog that are open', registers });
+    this.tokens = new Counter({
+      name: 'starling_model_tokens_total',
+      help: 'Tokens that models read (input) and wrote (output) for agents',
+      labelNames: ['agent', 'model', 'direction'],
+      registers,
+    });
+    this.costs = new Counter({
+      name: 'starling_model_cost_total',
+      help: 'Cost of these tokens, in the currency of the configured prices',
+      labelNames: ['agent', 'model'],
+      registers,
+    });
+    this.modelLatencies = new Histogram({
+      name: 'starling_model_latency_seconds',
+      help: 'Time that the calls of a model took in one attempt of an execution',
+      labelNames: ['agent', 'model'],
+      buckets: LONG_SECONDS,
+      registers,
+    });
   }
 
   executionEnded(agent: string, outcome: ExecutionOutcome, durationMs: number): void {
@@ -65,5 +87,12 @@ export class PrometheusTelemetry extends Telemetry {
 
   streamsOpen(count: number): void {
     this.streams.set(count);
+  }
+
+  modelUsed(agent: string, { model, inputTokens, outputTokens, cost, latencyMs }: Parameters<Telemetry['modelUsed']>[1]): void {
+    this.tokens.inc({ agent, model, direction: 'input' }, inputTokens);
+    this.tokens.inc({ agent, model, direction: 'output' }, outputTokens);
+    if (cost !== null) this.costs.inc({ agent, model }, cost);
+    this.modelLatencies.observe({ agent, model }, latencyMs / 1_000);
   }
 }

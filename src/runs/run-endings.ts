@@ -1,12 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Selectable } from 'kysely';
 import { CorrelationSettled } from '../blackboard/correlation-settled.js';
-import type { RunsTable } from '../database/schema.js';
+import type { RunsTable, UsageSums } from '../database/schema.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { RunNotices } from './run-notices.js';
 import { RunsRepository } from './runs.repository.js';
 
-export type RunFollower = (tx: Transaction, run: Selectable<RunsTable>, now: number) => Promise<void>;
+/** `used`: of models, in the run's correlation. */
+export type RunFollower = (tx: Transaction, run: Selectable<RunsTable>, now: number, used: Selectable<UsageSums>) => Promise<void>;
 
 /** Ends a run in the transaction that settles its correlation, each by its own rule, and tells those that follow runs. */
 @Injectable()
@@ -34,7 +35,7 @@ export class RunEndings implements OnModuleInit {
       // A terminal status never changes, so nothing may be published into it any more.
       correlation.closed = 1;
       this.notices.changed(tx, run);
-      for (const follow of this.followers) await follow(tx, run, now);
+      for (const follow of this.followers) await follow(tx, run, now, correlation);
     });
   }
 }

@@ -2,19 +2,24 @@ import type { Selectable } from 'kysely';
 import type { JsonValue } from '../common/json.js';
 import { toTimestamp } from '../common/timestamp.js';
 import type { RunsTable } from '../database/schema.js';
+import { usageField } from '../http/dto/usage-body.js';
 import type { RunBody } from '../http/dto/run-body.js';
 import type { ListedRunBody } from './dto/run-list-body.js';
 
 /** A run with what its first execution knows of it. */
 export type RunRow = Selectable<RunsTable> & { started_at: number | null };
 
+/** With what its correlation used of models. */
+export type FoundRun = RunRow & { input_tokens: number | null; output_tokens: number | null; cost: number | null };
+
 /** As it stands on the wire: `result` once it has completed, times once it has ended (rest-api.md, section 2.1). */
-export const runBody = (run: RunRow, result: JsonValue | undefined): RunBody => ({
+export const runBody = (run: FoundRun, result: JsonValue | undefined): RunBody => ({
   run_id: run.id,
   status: statusOf(run),
   ...(run.status === 'completed' && { result: result ?? {} }),
   ...(run.ended_at !== null && timesOf(run)),
   ...(run.error !== null && { error: run.error }),
+  ...usageField(run),
 });
 
 export const listedRunBody = (run: RunRow): ListedRunBody => ({

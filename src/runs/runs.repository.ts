@@ -3,7 +3,7 @@ import type { Insertable, Selectable } from 'kysely';
 import { prepared, preparedInsert, preparedWithList } from '../database/prepared.js';
 import type { RunState, RunsTable } from '../database/schema.js';
 import type { Reader, Transaction } from '../database/unit-of-work.js';
-import type { RunRow } from './run.js';
+import type { FoundRun, RunRow } from './run.js';
 
 export interface RunFilter {
   /** On the wire: `starting` are the running ones whose execution was not claimed yet. */
@@ -49,12 +49,12 @@ export class RunsRepository {
     return failure;
   }
 
-  async find(db: Reader, id: string): Promise<RunRow | undefined> {
+  async find(db: Reader, id: string): Promise<FoundRun | undefined> {
     const [run] = await findRuns(db, {}, [id]);
     return run;
   }
 
-  findAll(db: Reader, ids: readonly string[]): Promise<RunRow[]> {
+  findAll(db: Reader, ids: readonly string[]): Promise<FoundRun[]> {
     return findRuns(db, {}, ids);
   }
 
@@ -116,4 +116,9 @@ const findFailure = prepared<{ correlationId: string }, { agent: string; error_m
     .limit(1),
 );
 
-const findRuns = preparedWithList<object, string, RunRow>((db, _place, ids) => selectRuns(db).where('runs.id', 'in', ids));
+const findRuns = preparedWithList<object, string, FoundRun>((db, _place, ids) =>
+  selectRuns(db)
+    .leftJoin('correlations', 'correlations.id', 'runs.id')
+    .select(['correlations.input_tokens', 'correlations.output_tokens', 'correlations.cost'])
+    .where('runs.id', 'in', ids),
+);

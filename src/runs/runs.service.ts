@@ -11,7 +11,7 @@ import type { RunBody } from '../http/dto/run-body.js';
 import type { RunListBody } from './dto/run-list-body.js';
 import type { RunListQuery } from './dto/run-list-query.js';
 import type { RunRequest } from './dto/run-request.js';
-import { listedRunBody, runBody, type RunRow } from './run.js';
+import { type FoundRun, listedRunBody, runBody, type RunRow } from './run.js';
 import { RunNotices } from './run-notices.js';
 import { type RunResult, RunResults } from './run-results.js';
 import { RunsRepository } from './runs.repository.js';
@@ -79,7 +79,7 @@ export class RunsService {
   }
 
   /** In the order of `runs`, where one may come several times. Reads as it goes, since all results need not fit into memory. */
-  async *bodies(runs: readonly RunRow[]): AsyncGenerator<SizedRunBody> {
+  async *bodies(runs: readonly FoundRun[]): AsyncGenerator<SizedRunBody> {
     let held = new Map<string, RunResult>();
     let bytesInTurn = 0;
     for (const [index, run] of runs.entries()) {

@@ -47,6 +47,7 @@ export const agent = (name: string, consumes: (Partial<Subscription> & { types: 
   timeoutMs: 5_000,
   concurrency: 4,
   retry: { attempts: 3, delayMs: 1, maxDelayMs: 2 },
+  budget: null,
   ...parts,
 });
 
@@ -56,6 +57,7 @@ class SilentTelemetry extends Telemetry {
   transactionEnded(): void {}
   predicateFailed(): void {}
   streamsOpen(): void {}
+  modelUsed(): void {}
 }
 
 export interface Core {

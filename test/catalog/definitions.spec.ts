@@ -32,6 +32,7 @@ agents:
     timeout: 30s
     concurrency: 4
     retry: { attempts: 5, delay: 500ms, max_delay: 2h }
+    budget: { tokens: 1000 }
   plain:
     consumes: [{ types: [Intent, WorkflowError], mode: any }]
     engine: { kind: expression, expression: payload }
@@ -86,6 +87,7 @@ describe('the catalog of a configuration', () => {
       timeoutMs: 30_000,
       concurrency: 4,
       retry: { attempts: 5, delayMs: 500, maxDelayMs: 7_200_000 },
+      budget: { tokens: 1_000, cost: null },
     });
   });
 

@@ -43,6 +43,7 @@ class CountingTelemetry extends Telemetry {
   executionClaimed(): void {}
   predicateFailed(): void {}
   streamsOpen(): void {}
+  modelUsed(): void {}
   transactionEnded(): void {
     this.transactions += 1;
   }

@@ -23,7 +23,7 @@ describe('function agents, as real modules in a folder', () => {
       throw new Error('there are no classes here');
     };
     const expressions = undefined as never; // function agents use none
-    return new FunctionEngine().prepare(catalog.agent('a')!, { baseDirectory: catalog.baseDirectory, expressions, clock: new ManualClock(), instanceOf });
+    return new FunctionEngine().prepare(catalog.agent('a')!, { baseDirectory: catalog.baseDirectory, environment: {}, catalog, expressions, clock: new ManualClock(), instanceOf });
   }
 
   test.each([

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { Catalog } from '../../src/catalog/catalog.js';
 import type { JsonObject } from '../../src/common/json.js';
-import type { AgentArtifact, ExecutionContext, ExecutionInputs } from '../../src/engines/engine.js';
+import type { AgentArtifact, EngineContext, ExecutionInputs } from '../../src/engines/engine.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
 import type { AgentClass } from '../../src/engines/engine.js';
 import type { ConfigurationFolder } from '../support/configuration-folder.js';
@@ -26,7 +26,7 @@ export const artifact = (payload: JsonObject, type = 'Ticket'): AgentArtifact =>
 export const inputsOf = (payload: JsonObject): ExecutionInputs => ({ artifacts: [artifact(payload)], view: payload });
 
 /** What the executor hands to an engine; the blackboard behind it is empty. */
-export const context = (): ExecutionContext => ({
+export const context = (): EngineContext => ({
   executionId: '0193b7a0-0000-7000-8000-000000000002',
   correlationId: 'case-1',
   attempt: 2,
@@ -34,4 +34,6 @@ export const context = (): ExecutionContext => ({
   signal: new AbortController().signal,
   logger: pino({ level: 'silent' }),
   blackboard: { get: async () => null, list: async () => [] },
+  refusal: () => null,
+  used: () => undefined,
 });

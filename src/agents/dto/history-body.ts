@@ -1,4 +1,5 @@
 import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { UsageBody } from '../../http/dto/usage-body.js';
 
 export class HourBody {
   @ApiProperty({ type: 'integer' })
@@ -30,6 +31,9 @@ export class HistoryContent {
     description: 'Start of a UTC hour, such as `2026-11-20T10:00:00Z` → the executions that ended in it',
   })
   execution_timeline!: Record<string, HourBody>;
+
+  @ApiProperty({ type: UsageBody, required: false, description: 'What it ever used of models, whatever the filter, where it did' })
+  usage?: UsageBody;
 }
 
 export class HistoryBody {

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { UsageBody } from '../../http/dto/usage-body.js';
 import { RUN_BODY_EXAMPLE, RUN_STATUSES, RunBody } from '../../http/dto/run-body.js';
 
 /** The run of one item. */
@@ -37,6 +38,9 @@ export class BatchBody {
 
   @ApiProperty({ type: String, required: false })
   error?: string;
+
+  @ApiProperty({ type: UsageBody, required: false, description: 'What the runs that have ended used of models, where they did' })
+  usage?: UsageBody;
 }
 
 export const STARTING_EXAMPLE: BatchBody = {

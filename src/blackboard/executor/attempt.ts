@@ -1,5 +1,5 @@
 import type { Clock } from '../../common/clock.js';
-import type { ExecutionContext, ExecutionInputs, PreparedEngine } from '../../engines/engine.js';
+import type { EngineContext, ExecutionInputs, PreparedEngine } from '../../engines/engine.js';
 import type { ExecutionFailure } from './outcomes.js';
 
 export type AttemptResult = { ok: true; answer: unknown } | { ok: false; failure: ExecutionFailure };
@@ -15,7 +15,7 @@ export interface RunningAttempt {
 export function startAttempt(
   engine: PreparedEngine,
   inputs: ExecutionInputs,
-  context: ExecutionContext,
+  context: EngineContext,
   limit: { timeoutMs: number; clock: Clock; abort: (reason: Error) => void },
 ): RunningAttempt {
   const answered = (async (): Promise<AttemptResult> => {
@@ -43,7 +43,14 @@ const LONGEST_MESSAGE = 2_000;
 const failureOf = (thrown: unknown): ExecutionFailure => ({
   type: textOf(() => (thrown as Error).name) ?? 'Error',
   message: textOf(() => (thrown as Error).message) ?? 'the engine gave no reason',
+  ...retryAfterOf(thrown),
 });
+
+/** Of an engine whose partner said when it is to be asked again. */
+function retryAfterOf(thrown: unknown): Pick<ExecutionFailure, 'retryAfterMs'> {
+  const ms = thrown instanceof Error && 'retryAfterMs' in thrown ? thrown.retryAfterMs : undefined;
+  return typeof ms === 'number' && ms > 0 ? { retryAfterMs: ms } : {};
+}
 
 function textOf(read: () => unknown): string | null {
   try {

@@ -6,7 +6,7 @@ import { isUnavailable } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
-import { type ExecutionContext, PreparedEngines } from '../../engines/engine.js';
+import { type EngineContext, PreparedEngines } from '../../engines/engine.js';
 import type { ClaimHolder, StartedRun } from '../../leasing/claiming-loop.js';
 import { Notices } from '../../signals/notices.js';
 import { traceIdOf } from '../../tracing/traceparent.js';
@@ -15,6 +15,7 @@ import { AgentReaders } from '../queries/agent-reader.js';
 import { agentArtifactFromRow } from '../artifact.js';
 import type { ArtifactDraft } from '../artifact-writer.js';
 import { type AttemptResult, startAttempt } from './attempt.js';
+import { addUsage, type AttemptUsage } from './attempt-usage.js';
 import type { ClaimedExecution } from './claims.js';
 import { executionNotice } from './execution-notice.js';
 import { inputView } from '../input-view.js';
@@ -23,7 +24,7 @@ import { type CheckedOutput, checkOutputs, OutputError } from './outputs.js';
 import { type MatchedArtifact, Publisher } from '../publisher.js';
 
 /** A claimed execution, while its attempt runs. */
-type RunningExecution = ClaimedExecution & { span: Span };
+type RunningExecution = ClaimedExecution & { span: Span; usage: AttemptUsage | null };
 
 const COMMIT_AGAIN_AFTER_MS = 1_000;
 const MATCHED_AT_ONCE = 16;
@@ -45,7 +46,7 @@ export class ExecutionRun {
   ) {}
 
   start(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
-    const execution = { ...claimed, span: this.span(claimed) };
+    const execution: RunningExecution = { ...claimed, span: this.span(claimed), usage: null };
     const agent = this.catalog.agent(execution.agent)!;
     const startedAt = performance.now();
     if (this.notices.areWanted) this.notices.tell(executionNotice('execution_started', execution, this.clock.now()));
@@ -80,7 +81,7 @@ export class ExecutionRun {
     });
   }
 
-  private context(execution: RunningExecution, agent: AgentDefinition, signal: AbortSignal): ExecutionContext {
+  private context(execution: RunningExecution, agent: AgentDefinition, signal: AbortSignal): EngineContext {
     const { logger } = this;
     let child: Logger | undefined;
     return {
@@ -90,6 +91,13 @@ export class ExecutionRun {
       traceparent: execution.span.traceparent,
       signal,
       blackboard: this.readers.for(agent),
+      refusal: (answer) => {
+        const checked = this.check(execution, agent, { ok: true, answer });
+        return 'failure' in checked ? checked.failure.message : null;
+      },
+      used: (usage) => {
+        execution.usage = addUsage(execution.usage, usage);
+      },
       // Made when it is first asked for: it costs more than many an expression, and few engines log.
       get logger() {
         return (child ??= logger.child({ agent: agent.name, execution_id: execution.id, correlation_id: execution.correlationId, ...traceOf(execution) }));
@@ -111,7 +119,8 @@ export class ExecutionRun {
         await this.match(execution, checked.drafts, matched);
         return this.outcomes.complete(execution, matched, holder.onOutcomeVisible);
       };
-      return { outcome: await this.persist(holder, complete) };
+      const outcome = await this.persist(holder, complete);
+      return outcome === 'failed' ? { outcome, failure: { type: 'budget', message: 'it overran a budget' } } : { outcome };
     } catch (error) {
       this.logger.error({ err: error, execution_id: execution.id }, 'the outputs of an execution could not be stored');
       return this.commitFailure(execution, { type: 'internal', message: 'its outputs could not be stored' }, holder);

@@ -10,6 +10,7 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Notices } from '../../signals/notices.js';
 import { Signals } from '../../signals/signals.js';
 import type { Span } from '../../tracing/tracing.js';
+import { Cancellation } from '../cancellation.js';
 import { Backlog } from './backlog.js';
 import type { ClaimedExecution } from './claims.js';
 import { executionNotice } from './execution-notice.js';
@@ -18,21 +19,26 @@ import { type MatchedArtifact, Publisher } from '../publisher.js';
 import { isInState } from '../../leasing/known-state.js';
 import { recordFailedAttempt } from './failed-attempts.js';
 import { nextAttemptAt } from './retry.js';
+import { BudgetOverrun, type Spender, Usages } from './usages.js';
 import { WorkflowErrors } from '../workflow-errors.js';
 
 export interface ExecutionFailure {
   type: string;
   message: string;
+  /** The next attempt waits at least this long, for an hour at most. */
+  retryAfterMs?: number;
 }
 
 /** What an execution's outcome needs to know of it; a claimed one knows its inputs, one taken from a dead worker too. */
-export type EndingExecution = Pick<ClaimedExecution, 'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'leaseToken'> & {
-  inputs: { seq: number; id: string }[];
-  /** Of its attempt. */
-  span: Span;
-};
+export type EndingExecution = Pick<ClaimedExecution, 'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'leaseToken'> &
+  Spender & {
+    inputs: { seq: number; id: string }[];
+    /** Of its attempt. */
+    span: Span;
+  };
 
 const HOUR_MS = 3_600_000;
+const LONGEST_RETRY_AFTER_MS = HOUR_MS;
 
 /**
  * Commits what came of an execution: state, consumptions, outputs and all that they trigger, counts, settlement, in one
@@ -47,20 +53,22 @@ export class Outcomes {
     private readonly tracker: CorrelationTracker,
     private readonly publisher: Publisher,
     private readonly errors: WorkflowErrors,
+    private readonly usages: Usages,
+    private readonly cancellation: Cancellation,
     private readonly backlog: Backlog,
     private readonly signals: Signals,
     private readonly notices: Notices,
   ) {}
 
-  /** `onVisible` is called when following transactions see the outcome. */
-  complete(execution: EndingExecution, outputs: MatchedArtifact[], onVisible: () => void): Promise<'completed' | 'discarded'> {
-    return this.unitOfWork.run(async (tx) => {
-      tx.whenVisible(onVisible);
+  /** `onVisible` is called when following transactions see the outcome. `failed` where it overran a budget. */
+  complete(execution: EndingExecution, outputs: MatchedArtifact[], onVisible: () => void): Promise<'completed' | 'failed' | 'discarded'> {
+    return this.withinBudget(execution, onVisible, async (tx) => {
       await tx.lock(outputs.flatMap(({ triggered }) => linesOf(triggered)));
       const now = this.clock.now();
       const changes = this.tracker.begin(tx, now, execution.span);
       const held = await letGoWith(changes, tx, execution, { state: 'completed', endedAt: now });
-      if (!held) return 'discarded';
+      if (!held) return this.discard(tx, changes, execution);
+      await this.usages.spend(tx, changes, execution);
       await consume(tx, execution, held, now);
       this.tellEnded(tx, execution, now, null);
       for (const output of outputs) await this.publisher.store(tx, changes, output);
@@ -73,18 +81,24 @@ export class Outcomes {
   /** Tries again after the policy's delay, or ends in a WorkflowError where the attempts are used up. */
   failAttempt(execution: EndingExecution, failure: ExecutionFailure, onVisible: () => void): Promise<'retried' | 'failed' | 'discarded'> {
     const retry = this.catalog.agent(execution.agent)?.retry;
-    return this.unitOfWork.run(async (tx) => {
-      tx.whenVisible(onVisible);
+    return this.withinBudget(execution, onVisible, async (tx) => {
       if (!retry || execution.attempt >= retry.attempts) return this.fail(tx, execution, failure);
-      const availableAt = nextAttemptAt(retry, execution.attempt, this.clock.now(), Math.random());
+      const now = this.clock.now();
+      const earliest = now + Math.min(failure.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
+      const availableAt = Math.max(nextAttemptAt(retry, execution.attempt, now, Math.random()), earliest);
       const again = { state: 'pending', attempt: execution.attempt + 1, availableAt } as const;
+      const changes = this.tracker.begin(tx, now, execution.span);
+      // What it used counts in its correlation; nothing else of a retry touches that.
+      if (execution.usage) await changes.get(execution.correlationId);
       const held = await letGo(tx, execution, again);
-      if (!held) return 'discarded';
+      if (!held) return this.discard(tx, changes, execution);
+      await this.usages.spend(tx, changes, execution);
+      await changes.save();
       await recordFailedAttempt(tx, {
         execution_id: execution.id,
         attempt: execution.attempt,
         ...held,
-        ended_at: this.clock.now(),
+        ended_at: now,
         error_type: failure.type,
         error_message: failure.message,
       });
@@ -100,12 +114,55 @@ export class Outcomes {
 
   /** Ends an execution for good, in the caller's transaction. */
   async fail(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
-    const now = this.clock.now();
-    const changes = this.tracker.begin(tx, now, execution.span);
-    const held = await letGoWith(changes, tx, execution, { state: 'failed', endedAt: now, failure });
-    if (!held) return 'discarded';
-    await consume(tx, execution, held, now);
-    this.tellEnded(tx, execution, now, failure);
+    const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
+    const held = await letGoWith(changes, tx, execution, { state: 'failed', endedAt: changes.now, failure });
+    if (!held) return this.discard(tx, changes, execution);
+    await this.usages.spend(tx, changes, execution);
+    await this.writeFailure(tx, changes, execution, held, failure);
+    await this.release(changes, execution);
+    return 'failed';
+  }
+
+  /** Runs `commit`, and where that finds a budget overrun undoes it and ends the correlation instead. */
+  private async withinBudget<T>(execution: EndingExecution, onVisible: () => void, commit: (tx: Transaction) => Promise<T>): Promise<T | 'failed' | 'discarded'> {
+    const run = <R>(work: (tx: Transaction) => Promise<R>): Promise<R> =>
+      this.unitOfWork.run((tx) => {
+        tx.whenVisible(onVisible);
+        return work(tx);
+      });
+    try {
+      return await run(commit);
+    } catch (error) {
+      if (!(error instanceof BudgetOverrun)) throw error;
+      // A transaction of its own: what it needs to hold is asked for before the correlation.
+      return run((tx) => this.endOverrun(tx, execution, { type: 'budget', message: error.message }));
+    }
+  }
+
+  /** The execution that overran has failed, what else runs or waits in its correlation is cancelled, and the correlation is closed. */
+  private async endOverrun(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
+    const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
+    const correlation = await this.cancellation.hold(tx, changes, execution.correlationId);
+    const held = await letGo(tx, execution, { state: 'failed', endedAt: changes.now, failure });
+    if (!held) return this.discard(tx, changes, execution);
+    await this.usages.record(tx, changes, execution);
+    await this.writeFailure(tx, changes, execution, held, failure);
+    await this.cancellation.cutOff(tx, changes, correlation);
+    await changes.save();
+    return 'failed';
+  }
+
+  /** Another one's outcome counts, but what this one used was used. */
+  private async discard(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution): Promise<'discarded'> {
+    if (!execution.usage) return 'discarded';
+    await this.usages.record(tx, changes, execution);
+    await changes.save();
+    return 'discarded';
+  }
+
+  private async writeFailure(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution, held: Held, failure: ExecutionFailure): Promise<void> {
+    await consume(tx, execution, held, changes.now);
+    this.tellEnded(tx, execution, changes.now, failure);
     await this.errors.write(tx, changes, {
       agent: execution.agent,
       errorType: failure.type,
@@ -116,9 +173,7 @@ export class Outcomes {
       inputArtifactIds: execution.inputs.map(({ id }) => id),
       silent: execution.direct,
     });
-    await countActivity(tx, execution, now, { failures: 1, artifacts_produced: 1 });
-    await this.release(changes, execution);
-    return 'failed';
+    await countActivity(tx, execution, changes.now, { failures: 1, artifacts_produced: 1 });
   }
 
   private tellEnded(tx: Transaction, execution: EndingExecution, now: number, failure: ExecutionFailure | null): void {

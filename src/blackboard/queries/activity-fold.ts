@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import type { Insertable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { amongFound } from '../../database/dialects/dialect.js';
 import type { ActivityHoursTable } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { moveOn, positionOf } from './fold-position.js';
 
-type Hour = Insertable<ActivityHoursTable>;
+type Hour = Selectable<ActivityHoursTable>;
+
+const USED = ['input_tokens', 'output_tokens', 'cost'] as const;
 
 const STEP = 1_000;
 
@@ -40,7 +42,7 @@ export class ActivityFold {
 const rowsBetween = (tx: Transaction, from: number, to: number): Promise<(Hour & { seq: number })[]> =>
   tx.db
     .selectFrom('activity')
-    .select(['seq', 'agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced'])
+    .select(['seq', 'agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced', ...USED])
     .where('seq', '>', from)
     .where('seq', '<=', to)
     .orderBy('seq')
@@ -58,18 +60,24 @@ function sumByHour(rows: readonly Hour[]): Hour[] {
       sum.failures += row.failures;
       sum.artifacts_consumed += row.artifacts_consumed;
       sum.artifacts_produced += row.artifacts_produced;
+      sum.input_tokens += row.input_tokens;
+      sum.output_tokens += row.output_tokens;
+      sum.cost = sum.cost === null && row.cost === null ? null : (sum.cost ?? 0) + (row.cost ?? 0);
     }
   }
   return [...sums.values()];
 }
 
-const hourOf = ({ agent, hour, executions, failures, artifacts_consumed, artifacts_produced }: Hour): Hour => ({
+const hourOf = ({ agent, hour, executions, failures, artifacts_consumed, artifacts_produced, input_tokens, output_tokens, cost }: Hour): Hour => ({
   agent,
   hour,
   executions,
   failures,
   artifacts_consumed,
   artifacts_produced,
+  input_tokens,
+  output_tokens,
+  cost,
 });
 
 async function addToHours(tx: Transaction, hours: Hour[]): Promise<void> {
@@ -82,6 +90,9 @@ async function addToHours(tx: Transaction, hours: Hour[]): Promise<void> {
         failures: eb('activity_hours.failures', '+', eb.ref('excluded.failures')),
         artifacts_consumed: eb('activity_hours.artifacts_consumed', '+', eb.ref('excluded.artifacts_consumed')),
         artifacts_produced: eb('activity_hours.artifacts_produced', '+', eb.ref('excluded.artifacts_produced')),
+        input_tokens: eb('activity_hours.input_tokens', '+', eb.ref('excluded.input_tokens')),
+        output_tokens: eb('activity_hours.output_tokens', '+', eb.ref('excluded.output_tokens')),
+        cost: sql<number | null>`coalesce(activity_hours.cost + excluded.cost, activity_hours.cost, excluded.cost)`,
       })),
     )
     .execute();

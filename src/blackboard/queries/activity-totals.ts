@@ -27,6 +27,19 @@ export class ActivityTotals {
     return total;
   }
 
+  /** What an agent used of models, ever. */
+  usageOf(agent: string): Promise<{ input_tokens: number; output_tokens: number; cost: number | null }> {
+    return this.unitOfWork.reader
+      .selectFrom(foldedAndLater(this.unitOfWork.reader).as('activity'))
+      .where('activity.agent', '=', agent)
+      .select(({ fn }) => [
+        fn.coalesce(fn.sum<number>('activity.input_tokens'), sql.lit(0)).as('input_tokens'),
+        fn.coalesce(fn.sum<number>('activity.output_tokens'), sql.lit(0)).as('output_tokens'),
+        fn.sum<number | null>('activity.cost').as('cost'),
+      ])
+      .executeTakeFirstOrThrow();
+  }
+
   /** In order of time. */
   hoursOf(agent: string): Promise<HourOfActivity[]> {
     return this.unitOfWork.reader
@@ -40,12 +53,14 @@ export class ActivityTotals {
         eb.fn.sum<number>('activity.artifacts_produced').as('artifacts_produced'),
       ])
       .groupBy('activity.hour')
+      // What was used of models counts when an attempt ends, which may be hours before its execution does.
+      .having(({ fn }) => fn.sum('activity.executions'), '>', 0)
       .orderBy('activity.hour')
       .execute();
   }
 }
 
-const COLUMNS = ['agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced'] as const;
+const COLUMNS = ['agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced', 'input_tokens', 'output_tokens', 'cost'] as const;
 
 /** Both in one statement, so that a fold in between counts nothing twice and leaves nothing out. */
 const foldedAndLater = (db: Reader) =>

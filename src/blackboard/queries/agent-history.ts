@@ -37,6 +37,11 @@ export class AgentHistory {
     return hours.inOrder();
   }
 
+  /** What the agent used of models, in all. */
+  usageOf(agent: string): ReturnType<ActivityTotals['usageOf']> {
+    return this.activity.usageOf(agent);
+  }
+
   private async *consumed(agent: string, filter: ArtifactFilter): AsyncGenerator<Involved[]> {
     const { reader } = this.unitOfWork;
     const byConsumer: Route = { paths: [{ by: 'consumer', value: agent }], rest: filter };

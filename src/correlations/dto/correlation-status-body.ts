@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { UsageBody } from '../../http/dto/usage-body.js';
 
 const STATES = ['active', 'completed', 'failed', 'cancelled', 'not_found'] as const;
 
@@ -23,6 +24,9 @@ export class CorrelationStatusBody {
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   last_activity_at!: string | null;
+
+  @ApiProperty({ type: UsageBody, required: false, description: 'What its agents used of models, where they did' })
+  usage?: UsageBody;
 }
 
 export const STATUS_EXAMPLE: CorrelationStatusBody = {

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { JsonValue } from '../../common/json.js';
+import { UsageBody } from './usage-body.js';
 
 export const RUN_STATUSES = ['starting', 'running', 'completed', 'failed', 'cancelled'] as const;
 
@@ -27,6 +28,9 @@ export class RunBody {
 
   @ApiProperty({ type: String, required: false, description: 'Of a failed run: the agent and the reason' })
   error?: string;
+
+  @ApiProperty({ type: UsageBody, required: false, description: 'What its agents used of models, where they did' })
+  usage?: UsageBody;
 }
 
 export const RUN_BODY_EXAMPLE: RunBody = {

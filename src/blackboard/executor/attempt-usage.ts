@@ -1,0 +1,19 @@
+import type { ModelUsage } from '../../engines/engine.js';
+
+/** What one attempt used of models, all its calls together. */
+export type AttemptUsage = ModelUsage;
+
+/** `usage` is null before the first call. */
+export function addUsage(usage: AttemptUsage | null, call: ModelUsage): AttemptUsage {
+  if (!usage) return call;
+  return {
+    model: usage.model,
+    inputTokens: usage.inputTokens + call.inputTokens,
+    outputTokens: usage.outputTokens + call.outputTokens,
+    cost: addCosts(usage.cost, call.cost),
+    latencyMs: usage.latencyMs + call.latencyMs,
+  };
+}
+
+/** What has no price adds nothing; null only where nothing has one. */
+export const addCosts = (one: number | null, other: number | null): number | null => (one === null && other === null ? null : (one ?? 0) + (other ?? 0));

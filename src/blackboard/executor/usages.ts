@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { Catalog } from '../../catalog/catalog.js';
+import type { Budget } from '../../catalog/costs.js';
+import { Telemetry } from '../../common/telemetry.js';
+import { prepared, preparedInsert } from '../../database/prepared.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { CorrelationChanges } from '../correlation-tracker.js';
+import { addCosts, type AttemptUsage } from './attempt-usage.js';
+
+/** Its message says which budget. */
+export class BudgetOverrun extends Error {}
+
+/** Whose attempt it was that used something. */
+export interface Spender {
+  id: string;
+  agent: string;
+  correlationId: string;
+  attempt: number;
+  /** Null where it used no model. */
+  usage?: AttemptUsage | null;
+}
+
+/** Used by an agent, or by all, in one correlation. */
+interface Spent {
+  tokens: number;
+  cost: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Writes what attempts used of models, in the transaction of their outcome, and holds the budgets. */
+@Injectable()
+export class Usages {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly telemetry: Telemetry,
+  ) {}
+
+  /** BudgetOverrun where it was too much; the transaction is then to be undone. The caller holds the correlation. */
+  async spend(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<void> {
+    if (!execution.usage) return;
+    await this.record(tx, changes, execution);
+    const { budget } = this.catalog;
+    if (budget) {
+      const { input_tokens, output_tokens, cost } = await changes.get(execution.correlationId);
+      refuseOverrun('this correlation', { tokens: input_tokens + output_tokens, cost: cost ?? 0 }, budget);
+    }
+    const own = this.catalog.agent(execution.agent)?.budget;
+    if (own) {
+      const [spent] = await spentBy(tx.db, { correlationId: execution.correlationId, agent: execution.agent });
+      refuseOverrun(`${execution.agent} in this correlation`, { tokens: Number(spent!.tokens), cost: Number(spent!.cost) }, own);
+    }
+  }
+
+  /** The same whatever the budgets say. */
+  async record(tx: Transaction, changes: CorrelationChanges, { id, attempt, agent, correlationId, usage }: Spender): Promise<void> {
+    if (!usage) return;
+    const { model, inputTokens, outputTokens, cost, latencyMs } = usage;
+    const sums = { input_tokens: inputTokens, output_tokens: outputTokens, cost };
+    const at = changes.now;
+    await insertUsage(tx.db, [{ execution_id: id, attempt, agent, correlation_id: correlationId, model, ...sums, latency_ms: Math.round(latencyMs), at }]);
+    await insertActivity(tx.db, [{ agent, hour: at - (at % HOUR_MS), ...NO_EXECUTION, ...sums }]);
+    const correlation = await changes.get(correlationId);
+    correlation.input_tokens += inputTokens;
+    correlation.output_tokens += outputTokens;
+    correlation.cost = addCosts(correlation.cost, cost);
+    tx.afterCommit(() => this.telemetry.modelUsed(agent, usage));
+  }
+}
+
+function refuseOverrun(who: string, spent: Spent, budget: Budget): void {
+  const [limit, used] =
+    budget.tokens !== null && spent.tokens > budget.tokens
+      ? [`${budget.tokens} tokens`, `${spent.tokens}`]
+      : budget.cost !== null && spent.cost > budget.cost
+        ? [`a cost of ${budget.cost}`, `${Number(spent.cost.toPrecision(6))}`]
+        : [];
+  if (limit === undefined) return;
+  throw new BudgetOverrun(`${who} has a budget of ${limit} and has used ${used}: it is ended here; raise budget if that was meant`);
+}
+
+const NO_EXECUTION = { executions: 0, failures: 0, artifacts_consumed: 0, artifacts_produced: 0 };
+
+const insertUsage = preparedInsert('usage', [
+  'execution_id',
+  'attempt',
+  'agent',
+  'correlation_id',
+  'model',
+  'input_tokens',
+  'output_tokens',
+  'cost',
+  'latency_ms',
+  'at',
+]);
+
+const insertActivity = preparedInsert('activity', [
+  'agent',
+  'hour',
+  'executions',
+  'failures',
+  'artifacts_consumed',
+  'artifacts_produced',
+  'input_tokens',
+  'output_tokens',
+  'cost',
+]);
+
+const spentBy = prepared<{ correlationId: string; agent: string }, { tokens: number | string; cost: number | string }>((db, place) =>
+  db
+    .selectFrom('usage')
+    .select(({ fn }) => [
+      fn.coalesce(fn.sum<number>(sql`input_tokens + output_tokens`), sql.lit(0)).as('tokens'),
+      fn.coalesce(fn.sum<number>('cost'), sql.lit(0)).as('cost'),
+    ])
+    .where('correlation_id', '=', place('correlationId'))
+    .where('agent', '=', place('agent')),
+);
