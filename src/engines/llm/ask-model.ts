@@ -1,0 +1,99 @@
+import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
+import type { JsonObject } from '../../common/json.js';
+import { describeModelError, ModelFailure } from './model-failure.js';
+import type { ModelSource } from './model-providers.js';
+
+export interface Question {
+  model: LanguageModel;
+  source: ModelSource;
+  instructions: string;
+  messages: ModelMessage[];
+  schema: JsonObject;
+  temperature: number | undefined;
+  maxOutputTokens: number | undefined;
+  tools: ToolSet;
+  /** Calls of the model in all, each but the last followed by calls of tools. */
+  maxSteps: number;
+  signal: AbortSignal;
+}
+
+/** Told while the model answers. */
+export interface Listener {
+  /** A piece of the answer's text. */
+  text(piece: string): void;
+  /** One call of the model has ended. */
+  used(tokens: { input: number; output: number }): void;
+  /** What the provider leaves out of what it was asked for. */
+  warning(text: string): void;
+}
+
+/**
+ * One answer of the model, as text, after the tools that it asks for. Never asks twice: trying again is the execution's policy.
+ * Rejects with a ModelFailure.
+ */
+export async function askModel(question: Question, listener: Listener): Promise<string> {
+  const { streamText, jsonSchema, Output, isStepCount } = await loadSdk();
+  const { source, signal } = question;
+  let text = '';
+  let finish = 'error';
+  try {
+    const { stream } = streamText({
+      model: question.model,
+      instructions: question.instructions,
+      messages: question.messages,
+      output: Output.object({ schema: jsonSchema(question.schema) }),
+      tools: question.tools,
+      stopWhen: isStepCount(question.maxSteps),
+      temperature: question.temperature,
+      maxOutputTokens: question.maxOutputTokens,
+      maxRetries: 0,
+      abortSignal: signal,
+      // Types may have optional properties, which OpenAI's strict mode refuses; the answer is checked here.
+      providerOptions: { openai: { strictJsonSchema: false }, [source.provider]: { strictJsonSchema: false } },
+      onError: () => undefined,
+    });
+    for await (const part of stream) {
+      if (part.type === 'error') throw part.error;
+      if (part.type === 'abort') throw signal.reason;
+      if (part.type === 'start-step') {
+        text = '';
+        part.warnings.forEach((warning) => listener.warning(JSON.stringify(warning)));
+      }
+      if (part.type === 'text-delta') {
+        text += part.text;
+        listener.text(part.text);
+      }
+      if (part.type === 'finish-step') {
+        finish = part.finishReason;
+        listener.used({ input: part.usage.inputTokens ?? 0, output: part.usage.outputTokens ?? 0 });
+      }
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw describeModelError(error, source);
+  }
+  const problem = problemOf(finish, question);
+  if (problem) throw problem;
+  return text;
+}
+
+function problemOf(finish: string, { maxOutputTokens, maxSteps }: Question): ModelFailure | null {
+  switch (finish) {
+    case 'stop':
+      return null;
+    case 'length':
+      return new ModelFailure('output', `the answer was cut off${maxOutputTokens === undefined ? ' at the model\'s limit; set max_output_tokens' : ` at max_output_tokens (${maxOutputTokens}); raise it`}`);
+    case 'content-filter':
+      return new ModelFailure('refusal', 'the model refused to answer');
+    case 'tool-calls':
+      return new ModelFailure('output', `after ${maxSteps} steps the model still asked for tools; raise max_steps`);
+    default:
+      return new ModelFailure('model', 'the answer broke off');
+  }
+}
+
+async function loadSdk(): Promise<typeof import('ai')> {
+  // Its warnings would go to standard error; ours go to the log.
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  return import('ai');
+}

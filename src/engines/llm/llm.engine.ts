@@ -1,0 +1,158 @@
+import type { LanguageModel, ModelMessage } from 'ai';
+import type { AgentDefinition } from '../../catalog/definitions.js';
+import type { EngineChecks, EngineFinding } from '../../catalog/engine-kind.js';
+import { isJsonObject, type JsonObject } from '../../common/json.js';
+import { type Engine, type EngineContext, type EngineEnvironment, type ExecutionInputs, type PreparedEngine } from '../engine.js';
+import { answerSchema } from './answer-schema.js';
+import { askModel } from './ask-model.js';
+import { contextLines } from './context-artifacts.js';
+import { DEFAULT_CONTEXT_TOKENS, type LlmOptions, llmOptionsSchema } from './llm-options.js';
+import { ModelFailure, withoutKey } from './model-failure.js';
+import { loadModel, type ModelSource, modelSource, providerProblem } from './model-providers.js';
+import { dataText, refusedText, systemText } from './prompt.js';
+
+/** A language model, by way of the AI SDK. */
+export class LlmEngine implements Engine {
+  readonly kind = 'llm';
+
+  readonly optionsSchema = llmOptionsSchema;
+
+  async check(agent: AgentDefinition, { baseDirectory, environment, catalog }: EngineChecks): Promise<EngineFinding[]> {
+    const { model, base_url } = optionsOf(agent);
+    const source = modelSource(model, base_url, environment);
+    const findings: EngineFinding[] = [];
+    const problem = await providerProblem(source, baseDirectory);
+    if (problem !== null) findings.push({ path: ['model'], message: problem });
+    if (agent.outputs.length === 0) findings.push({ path: [], message: 'an llm agent publishes at least one type, in whose schema the model answers' });
+    if (source.needsKey && source.key === undefined) {
+      findings.push({ path: ['model'], message: `the environment variable ${source.keyVariable} is not set; executions fail until it is`, warning: true });
+    }
+    const limitsCost = agent.budget?.cost != null || catalog.budget?.cost != null;
+    if (limitsCost && !catalog.prices.has(model)) {
+      findings.push({ path: ['model'], message: `has no price under models, so that no budget of cost holds for it`, warning: true });
+    }
+    return findings;
+  }
+
+  async prepare(agent: AgentDefinition, environment: EngineEnvironment): Promise<PreparedEngine> {
+    const { model, base_url } = optionsOf(agent);
+    const source = modelSource(model, base_url, environment.environment);
+    return new LlmAgent(agent, source, environment);
+  }
+}
+
+const optionsOf = (agent: AgentDefinition): LlmOptions => agent.engine as unknown as LlmOptions;
+
+class LlmAgent implements PreparedEngine {
+  private readonly options: LlmOptions;
+  private readonly types: string[];
+  private readonly schema: JsonObject;
+  private readonly instructions: string;
+  private model: Promise<LanguageModel> | null = null;
+  private readonly warned = new Set<string>();
+
+  constructor(
+    agent: AgentDefinition,
+    private readonly source: ModelSource,
+    private readonly environment: EngineEnvironment,
+  ) {
+    this.options = optionsOf(agent);
+    const { catalog } = environment;
+    this.types = [...new Set(agent.outputs.map(({ type }) => type))];
+    this.schema = answerSchema(this.types.map((type) => catalog.type(type)!));
+    const { instructions, context = 'none' } = this.options;
+    this.instructions = systemText(instructions, { context: context !== 'none', schema: source.takesSchema ? null : this.schema });
+  }
+
+  async run({ artifacts }: ExecutionInputs, context: EngineContext): Promise<unknown> {
+    const { source, options } = this;
+    if (source.needsKey && source.key === undefined) {
+      throw new ModelFailure('model', `the environment variable ${source.keyVariable} is not set where Starling runs`);
+    }
+    const { context: option = 'none', context_tokens: tokens = DEFAULT_CONTEXT_TOKENS } = options;
+    const earlier = await contextLines(option, tokens, artifacts, context.correlationId, context.blackboard);
+    const messages: ModelMessage[] = [{ role: 'user', content: dataText(artifacts, earlier) }];
+
+    const first = await this.ask(messages, context);
+    const judged = judge(first, this.types, context);
+    if (judged.problem === null) return judged.answer;
+    const again = await this.ask([...messages, { role: 'assistant', content: first }, { role: 'user', content: refusedText(judged.problem) }], context);
+    const second = judge(again, this.types, context);
+    if (second.problem !== null) throw new ModelFailure('output', `the model's answer was refused twice: ${second.problem}`);
+    return second.answer;
+  }
+
+  private async ask(messages: ModelMessage[], context: EngineContext): Promise<string> {
+    const { options, source } = this;
+    const model = await this.loaded();
+    let since = performance.now();
+    const text = await askModel(
+      {
+        model,
+        source,
+        instructions: this.instructions,
+        messages,
+        schema: this.schema,
+        temperature: options.temperature,
+        maxOutputTokens: options.max_output_tokens,
+        tools: {},
+        maxSteps: 1,
+        signal: context.signal,
+      },
+      {
+        text: () => undefined,
+        used: ({ input, output }) => {
+          const now = performance.now();
+          context.used({ model: options.model, inputTokens: input, outputTokens: output, cost: this.costOf(input, output), latencyMs: now - since });
+          since = now;
+        },
+        warning: (text) => this.warn(text, context),
+      },
+    );
+    return withoutKey(text, source);
+  }
+
+  /** Once, unless that fails: what is missing may be installed meanwhile. */
+  private async loaded(): Promise<LanguageModel> {
+    this.model ??= loadModel(this.source, this.environment.baseDirectory);
+    try {
+      return await this.model;
+    } catch (error) {
+      this.model = null;
+      throw new ModelFailure('model', (error as Error).message);
+    }
+  }
+
+  private costOf(input: number, output: number): number | null {
+    const price = this.environment.catalog.prices.get(this.options.model);
+    return price ? (input * price.inputPerMillion + output * price.outputPerMillion) / 1_000_000 : null;
+  }
+
+  // Once: every call would say the same again.
+  private warn(text: string, { logger }: EngineContext): void {
+    if (this.warned.has(text)) return;
+    this.warned.add(text);
+    logger.warn({ model: this.options.model, warning: withoutKey(text, this.source) }, 'the provider leaves something out (logged once)');
+  }
+}
+
+type Judged = { problem: string } | { problem: null; answer: unknown };
+
+function judge(text: string, types: readonly string[], context: EngineContext): Judged {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch (error) {
+    return { problem: `it is no JSON: ${(error as Error).message}` };
+  }
+  const problem = formProblem(answer, types) ?? context.refusal(answer);
+  return problem === null ? { problem, answer } : { problem };
+}
+
+/** A list would be several artifacts, or none: of other agents that is an answer, but it is not in the schema that a model was given. */
+function formProblem(answer: unknown, types: readonly string[]): string | null {
+  if (!isJsonObject(answer)) return 'it must be a JSON object';
+  if (types.length === 1) return null;
+  const list = Object.keys(answer).find((key) => Array.isArray(answer[key]));
+  return list === undefined ? null : `${list} must be a JSON object`;
+}

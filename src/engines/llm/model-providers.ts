@@ -1,0 +1,123 @@
+import { findPackageJSON } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import type { LanguageModel } from 'ai';
+import type { Environment } from '../../config/environment.js';
+import { isJsonObject, type JsonObject } from '../../common/json.js';
+
+/** Where a model is served, and with what key it is asked. */
+export interface ModelSource {
+  /** Before the slash of `model`. */
+  provider: string;
+  /** After it. */
+  name: string;
+  baseUrl: string | undefined;
+  /** The environment variable that holds the key. */
+  keyVariable: string;
+  key: string | undefined;
+  /** Whether nothing can be asked without it. */
+  needsKey: boolean;
+  /** Whether the provider takes a JSON Schema for the answer; where false, only the instructions can tell it. */
+  takesSchema: boolean;
+}
+
+type MakeModel = (name: string) => LanguageModel;
+
+interface ProviderSettings {
+  apiKey?: string;
+  baseURL?: string;
+}
+
+interface KnownProvider {
+  keyVariable: string;
+  create(settings: ProviderSettings): Promise<MakeModel>;
+}
+
+/** Loaded when a model of theirs is first prepared: a catalog without any does not pay for them. */
+const KNOWN: Record<string, KnownProvider> = {
+  openai: { keyVariable: 'OPENAI_API_KEY', create: async (settings) => (await import('@ai-sdk/openai')).createOpenAI(settings) },
+  anthropic: { keyVariable: 'ANTHROPIC_API_KEY', create: async (settings) => (await import('@ai-sdk/anthropic')).createAnthropic(settings) },
+  google: {
+    keyVariable: 'GOOGLE_GENERATIVE_AI_API_KEY',
+    create: async (settings) => (await import('@ai-sdk/google')).createGoogleGenerativeAI(settings),
+  },
+};
+
+export function modelSource(model: string, baseUrl: string | undefined, environment: Environment): ModelSource {
+  const slash = model.indexOf('/');
+  const provider = model.slice(0, slash);
+  const known = KNOWN[provider];
+  const keyVariable = known?.keyVariable ?? `${provider.toUpperCase().replaceAll('-', '_')}_API_KEY`;
+  return {
+    provider,
+    name: model.slice(slash + 1),
+    baseUrl,
+    keyVariable,
+    key: environment[keyVariable] || undefined,
+    needsKey: known !== undefined,
+    takesSchema: known !== undefined,
+  };
+}
+
+/** What `starling check` has to say of where the model is; null where it can be had. */
+export async function providerProblem({ provider, baseUrl }: ModelSource, baseDirectory: string): Promise<string | null> {
+  if (KNOWN[provider] || baseUrl !== undefined) return null;
+  const found = await installedProvider(provider, baseDirectory);
+  return 'problem' in found ? found.problem : null;
+}
+
+export async function loadModel(source: ModelSource, baseDirectory: string): Promise<LanguageModel> {
+  const { provider, name, baseUrl, key } = source;
+  const settings = { ...(key !== undefined && { apiKey: key }), ...(baseUrl !== undefined && { baseURL: baseUrl }) };
+  if (KNOWN[provider]) return (await KNOWN[provider].create(settings))(name);
+  if (baseUrl !== undefined) {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+    return createOpenAICompatible({ ...settings, baseURL: baseUrl, name: provider, includeUsage: true, supportsStructuredOutputs: true })(name);
+  }
+  const found = await installedProvider(provider, baseDirectory);
+  if ('problem' in found) throw new Error(found.problem);
+  return found.create(settings)(name);
+}
+
+type Installed = { create: (settings: ProviderSettings) => MakeModel } | { problem: string };
+
+/** A provider package that the user has installed beside the configuration file, in a folder above it, or with this program. */
+async function installedProvider(provider: string, baseDirectory: string): Promise<Installed> {
+  const name = `@ai-sdk/${provider.toLowerCase()}`;
+  const missing = `the provider ${provider} needs the package ${name}: npm install ${name}, or say with base_url where an OpenAI-compatible server is`;
+  const manifest = findPackage(name, join(resolve(baseDirectory), 'starling.yaml')) ?? findPackage(name, import.meta.filename);
+  if (manifest === undefined) return { problem: missing };
+  try {
+    const entry = entryOf(JSON.parse(await readFile(manifest, 'utf8')) as JsonObject);
+    const module = (await import(pathToFileURL(join(dirname(manifest), entry)).href)) as Record<string, unknown>;
+    const create = creatorIn(module, provider);
+    return create ? { create } : { problem: `${name} exports nothing that makes a provider (create...)` };
+  } catch (error) {
+    return { problem: `${name} cannot be loaded: ${(error as Error).message}` };
+  }
+}
+
+function findPackage(name: string, from: string): string | undefined {
+  try {
+    return findPackageJSON(name, pathToFileURL(from));
+  } catch {
+    return undefined; // how Node says that there is none
+  }
+}
+
+/** The file that `import` would take. */
+function entryOf({ exports, main }: JsonObject): string {
+  const root = isJsonObject(exports) && '.' in exports ? exports['.']! : exports;
+  const named = isJsonObject(root) ? (root.import ?? root.default) : root;
+  const file = isJsonObject(named) ? named.default : named;
+  return typeof file === 'string' ? file : typeof main === 'string' ? main : 'index.js';
+}
+
+/** Each package has one `create...`, named after itself more or less: createMistral, createXai, createVertex. */
+function creatorIn(module: Record<string, unknown>, provider: string): ((settings: ProviderSettings) => MakeModel) | undefined {
+  const names = Object.keys(module).filter((name) => /^create[A-Z]/.test(name) && typeof module[name] === 'function');
+  const own = `create${provider.replaceAll('-', '')}`.toLowerCase();
+  const name = names.find((candidate) => candidate.toLowerCase() === own) ?? names[0];
+  return name === undefined ? undefined : (module[name] as (settings: ProviderSettings) => MakeModel);
+}

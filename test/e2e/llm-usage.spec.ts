@@ -1,0 +1,92 @@
+// What models are used for and what it costs, kept and summed. Real: the application, its database, the AI SDK, HTTP. Stood in for:
+// the model server, each of whose calls takes the same.
+import { ManualClock } from '../support/manual-clock.js';
+import { type ModelServer, USED } from '../support/model-server.js';
+import { eventually } from '../support/eventually.js';
+import { engine, startWithModels, TYPES } from '../engines/llm/llm-board.js';
+import type { Board } from './board.js';
+import { ended, send } from './batch-board.js';
+
+const PRICE = { input: 2, output: 10 };
+const COST = (USED.input * PRICE.input + USED.output * PRICE.output) / 1_000_000;
+
+/** What a number of calls took. */
+const used = (calls: number, priced = calls) => ({
+  input_tokens: calls * USED.input,
+  output_tokens: calls * USED.output,
+  ...(priced > 0 && { cost: Number((priced * COST).toPrecision(12)) }),
+});
+
+const config = (models: ModelServer): string => `
+models: { openai/gpt-5-mini: { input_per_million: ${PRICE.input}, output_per_million: ${PRICE.output} } }
+${TYPES}
+agents:
+  responder: { consumes: [{ types: [Question] }], publishes: [{ type: Reply }], engine: ${engine(models)}, retry: { attempts: 2, delay: 0s } }
+  reviewer: { consumes: [{ types: [Reply] }], publishes: [{ type: Review }], engine: ${engine(models, '', 'local/free')} }
+  plain: { consumes: [{ types: [Ping] }], publishes: [{ type: Pong }], engine: { kind: expression, expression: '{"n": 1}' } }
+`;
+
+describe('usage', () => {
+  let board: Board;
+  let models: ModelServer;
+  let close: () => Promise<void>;
+  const clock = new ManualClock();
+  beforeAll(async () => ({ board, models, close } = await startWithModels(config, { clock, settings: { shutdownGraceMs: 0 } })));
+  afterAll(() => close());
+  beforeEach(() => models.answers({ text: '{"text":"It is on its way."}' }));
+
+  const get = async (path: string): Promise<Record<string, unknown>> => (await board.http.get(path).expect(200)).body as Record<string, unknown>;
+  const metric = async (sample: string): Promise<number> =>
+    Number((await board.http.get('/metrics')).text.split('\n').find((line) => line.startsWith(`${sample} `))?.split(' ').at(-1) ?? 0);
+  const spentBy = async (agent: string): Promise<unknown> => ((await get(`/api/v1/agents/${agent}/history-summary`)).summary as { usage?: unknown }).usage;
+
+  test('is kept for each attempt, failed ones too, and summed for a correlation and an agent', async () => {
+    expect([await spentBy('responder'), await spentBy('plain')]).toEqual([undefined, undefined]);
+    models.answers({ text: 'no' }, { text: 'no' }, { text: '{"text":"It is on its way."}' });
+    const { correlation_id: correlation } = await board.publishSync('Question', { text: 'Where?' });
+
+    const rows = await board.app.database.rows<Record<string, unknown>>(
+      `select agent, attempt, model, input_tokens, output_tokens, cost, at, latency_ms from usage where correlation_id = '${correlation}' order by seq`,
+    );
+    const row = (agent: string, attempt: number, model: string, calls: number, cost: number | null) => ({
+      agent, attempt, model, input_tokens: String(calls * USED.input), output_tokens: String(calls * USED.output), cost, at: String(clock.now()),
+    });
+    expect(rows.map(({ latency_ms: latency, ...rest }) => (expect(Number(latency)).toBeGreaterThanOrEqual(0), { ...rest, input_tokens: String(rest.input_tokens), output_tokens: String(rest.output_tokens), at: String(rest.at) }))).toEqual([
+      row('responder', 1, 'openai/gpt-5-mini', 2, 2 * COST),
+      row('responder', 2, 'openai/gpt-5-mini', 1, COST),
+      row('reviewer', 1, 'local/free', 1, null),
+    ]);
+    expect((await get(`/api/v1/correlations/${correlation}/status`)).usage).toEqual(used(4, 3));
+    expect([await spentBy('responder'), await spentBy('reviewer')]).toEqual([used(3), used(1, 0)]);
+    // Folded and not folded alike.
+    await eventually('it is folded', async () => (await board.app.database.rows('select 1 from activity_hours where input_tokens > 0')).length > 0);
+    expect([await spentBy('responder'), await spentBy('reviewer')]).toEqual([used(3), used(1, 0)]);
+    expect(await metric('starling_model_tokens_total{agent="responder",model="openai/gpt-5-mini",direction="input"}')).toBe(3 * USED.input);
+    expect(await metric('starling_model_cost_total{agent="responder",model="openai/gpt-5-mini"}')).toBeCloseTo(3 * COST, 12);
+    expect(await metric('starling_model_latency_seconds_count{agent="responder",model="openai/gpt-5-mini"}')).toBe(2);
+  });
+
+  test('is in the answers of runs and batches, and in none where no model was used', async () => {
+    const { body: run } = await board.http.post('/run/flock').send({ agent_name: 'responder', inputs: { text: 'Where?' } }).expect(200);
+    expect(run).toMatchObject({ status: 'completed', usage: used(2, 1) });
+    const batch = await ended(board, await send(board, 'responder', [{ text: 'One?' }, { text: 'Two?' }, { text: 'Three?' }]));
+    expect(batch).toMatchObject({ completed_items: 3, usage: used(6, 3), results: [{ usage: used(2, 1) }, { usage: used(2, 1) }, { usage: used(2, 1) }] });
+
+    const { body: plain } = await board.http.post('/run/flock').send({ agent_name: 'plain', inputs: {} }).expect(200);
+    expect(Object.keys(plain as object).sort()).toEqual(['completed_at', 'result', 'run_id', 'started_at', 'status']);
+    const { correlation_id: correlation } = await board.publishSync('Question', { text: 'Where?' }, { timeout: 5 });
+    expect((await get(`/api/v1/correlations/${correlation}/status`)).usage).toEqual(used(2, 1));
+    expect(Object.keys(await get('/api/v1/correlations/unknown/status'))).not.toContain('usage');
+  });
+
+  test('of an execution that was cancelled meanwhile counts too: it was used', async () => {
+    let release = (): void => undefined;
+    models.answers({ text: 'no' }, { text: '{"text":"late"}', before: new Promise((resolve) => (release = () => resolve())) });
+    const correlation = await board.publish('Question', { text: 'Where?' });
+    await eventually('the model is asked again', () => models.requests.length === 2);
+    await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
+    await eventually('what was used is counted', async () => (await get(`/api/v1/correlations/${correlation}/status`)).usage !== undefined);
+    expect(await get(`/api/v1/correlations/${correlation}/status`)).toMatchObject({ state: 'cancelled', usage: used(1) });
+    release();
+  });
+});

@@ -1,0 +1,178 @@
+// Real: the application, the AI SDK and its providers, HTTP. Stood in for: the model servers.
+import { ModelServer, USED } from '../../support/model-server.js';
+import { Board } from '../../e2e/board.js';
+import { eventually } from '../../support/eventually.js';
+import { engine, errorOf, KEYS, MODELS, responder, setKeys, startWithModels, TYPES } from './llm-board.js';
+
+const REPLY = { text: 'It is on its way.', mood: 'glad' };
+
+describe.each(MODELS)('%s', (model) => {
+  let models: ModelServer;
+  let board: Board;
+  let close: () => Promise<void>;
+  beforeAll(async () => ({ models, board, close } = await startWithModels((server) => responder(server, 'temperature: 0.5, max_output_tokens: 300', model))));
+  afterAll(() => close());
+
+  const ask = async (text = 'Where is my parcel?') => (await board.publishSync('Question', { text })).artifacts;
+  const failure = async (): Promise<Record<string, unknown>> => {
+    const correlation = await board.publish('Question', { text: 'Where is my parcel?' });
+    expect((await board.ended(correlation)).state).toBe('failed');
+    return errorOf(board, correlation);
+  };
+
+  test('is asked once, streamed, in the schema of what the agent publishes', async () => {
+    models.answers({ text: JSON.stringify(REPLY) });
+    expect((await ask()).map(({ type, payload, produced_by }) => ({ type, payload, produced_by }))).toEqual([{ type: 'Reply', payload: REPLY, produced_by: 'responder' }]);
+    expect(models.requests).toHaveLength(1);
+    const { body, text } = models.requests[0]!;
+    expect(body).toMatchObject({ model: model.split('/')[1], stream: true });
+    // A reasoning model takes none, which is said and no error.
+    const leftOut = board.app.logLines.filter(({ msg }) => msg === 'the provider leaves something out (logged once)');
+    expect([body.temperature, leftOut.map(({ warning }) => warning)]).toEqual(
+      model === 'openai/gpt-5-mini' ? [undefined, [expect.stringContaining('temperature')]] : [0.5, []],
+    );
+    expect(text).toContain('"enum":["glad","sad"]');
+    expect(JSON.stringify(Object.values(body))).toContain('300');
+  });
+
+  test.each([
+    ['no JSON', 'I would say: soon!', /^Your answer was refused: it is no JSON: .+/],
+    ['JSON that the schema refuses', '{"text":"no","mood":"angry"}', /^Your answer was refused: Reply refuses its payload: payload\.text: must NOT have fewer than 3 characters; payload\.mood: must be one of "glad", "sad"/],
+    ['a list', '[]', /^Your answer was refused: it must be a JSON object/],
+  ])('an answer that is %s is sent back once with the reason', async (_, wrong, reason) => {
+    models.answers({ text: wrong }, { text: JSON.stringify(REPLY) });
+    expect((await ask()).map(({ payload }) => payload)).toEqual([REPLY]);
+    expect(models.requests).toHaveLength(2);
+    const sentBack = textsOf(models.requests[1]!.body);
+    expect(sentBack.slice(0, -2)).toEqual(textsOf(models.requests[0]!.body));
+    expect(sentBack.at(-2)).toBe(wrong);
+    expect(sentBack.at(-1)).toMatch(reason);
+    const [used] = await board.app.database.rows<{ input_tokens: number }>('select input_tokens from usage order by seq desc limit 1');
+    expect(used!.input_tokens).toBe(2 * USED.input);
+  });
+
+  test('one that is refused again is a failed attempt', async () => {
+    models.answers({ text: '{"text":"no"}' }, { text: '{}' });
+    expect(await failure()).toMatchObject({ error_type: 'output', error_message: "the model's answer was refused twice: Reply refuses its payload: payload.text: is required" });
+    expect(models.requests).toHaveLength(2);
+  });
+
+  const provider = model.split('/')[0];
+  test.each([
+    ['a refusal', { refusal: 'I will not.' }, 'refusal', 'the model refused to answer'],
+    ['an answer that is cut off', { text: '{"text":"It is', stop: 'length' }, 'output', 'the answer was cut off at max_output_tokens (300); raise it'],
+    ['a stream that is cut', { text: JSON.stringify(REPLY), fault: 'cut' }, 'model', new RegExp(`^no whole answer came from ${provider}: `)],
+    ['an error halfway', { text: JSON.stringify(REPLY), fault: 'error' }, 'model', /the server had an error halfway/],
+    ['500', { status: 500, message: 'out of order' }, 'model', `${provider} answered 500: out of order`],
+    ['429', { status: 429, message: 'too many' }, 'rate_limit', `${provider} answered 429: too many`],
+  ] as const)('%s is a failed attempt, asked for once', async (_, answer, type, message) => {
+    models.answers(answer);
+    expect(await failure()).toMatchObject({ error_type: type, error_message: typeof message === 'string' ? message : expect.stringMatching(message) });
+    expect(models.requests).toHaveLength(1);
+  });
+
+  test('a key that is refused is named by its variable, and stands nowhere', async () => {
+    const key = Object.values(KEYS)[MODELS.indexOf(model)]!;
+    const variable = Object.keys(KEYS)[MODELS.indexOf(model)];
+    models.answers({ status: 401, message: `Incorrect API key provided: ${key}` });
+    expect((await failure()).error_message).toBe(`${provider} refuses the key in ${variable} (401)`);
+    models.answers({ status: 400, message: `what is ${key}?` });
+    expect((await failure()).error_message).toBe(`${provider} answered 400: what is [key]?`);
+    models.answers({ text: JSON.stringify({ text: `The key is ${key}` }) });
+    expect((await ask())[0]!.payload).toEqual({ text: 'The key is [key]' });
+
+    expect(JSON.stringify(models.requests[0]!.headers)).toContain(key);
+    expect(models.requests.map(({ text }) => text).join()).not.toContain(key);
+    expect(JSON.stringify(board.app.logLines)).not.toContain(key);
+    const rows = await board.app.database.look(async (query) => [await query('select * from artifacts'), await query('select * from executions'), await query('select * from usage')]);
+    expect(JSON.stringify(rows)).not.toContain(key);
+  });
+});
+
+/** The texts of a conversation, in order, without the instructions. */
+function textsOf(body: Record<string, unknown>): string[] {
+  const messages = (body.input ?? body.messages) as { role: string; content: string | { text: string }[] }[];
+  return messages
+    .filter(({ role }) => role !== 'system' && role !== 'developer')
+    .map(({ content }) => (typeof content === 'string' ? content : content.map(({ text }) => text).join('')));
+}
+
+describe('with one model', () => {
+  let models: ModelServer;
+  const boards: Board[] = [];
+  beforeAll(async () => {
+    setKeys();
+    models = await ModelServer.start();
+  });
+  afterAll(async () => {
+    await Promise.all(boards.map((board) => board.close()));
+    await models.close();
+  });
+  const start = async (config: string): Promise<Board> => {
+    const board = await Board.start(config);
+    boards.push(board);
+    return board;
+  };
+
+  test('an agent that publishes several types gets one schema for all, whose references still hold, and may leave some out', async () => {
+    const board = await start(`
+types:
+  Tree: { schema: { type: object, required: [root], properties: { root: { $ref: '#/$defs/node' } }, $defs: { node: { type: object, properties: { name: { type: string }, below: { type: array, items: { $ref: '#/$defs/node' } } } } } } }
+  Note: { description: What to remember, schema: { type: object, required: [text], properties: { text: { type: string } } } }
+agents:
+  gardener: { consumes: [{ types: [Seed] }], publishes: [{ type: Tree }, { type: Note }, { type: Leaf }], engine: ${engine(models)} }
+`);
+    const tree = { root: { name: 'oak', below: [{ name: 'branch' }] } };
+    models.answers({ text: JSON.stringify({ Tree: tree, Leaf: { green: true } }) });
+    const { artifacts } = await board.publishSync('Seed', {});
+    expect(artifacts.map(({ type, payload }) => ({ type, payload }))).toEqual([{ type: 'Tree', payload: tree }, { type: 'Leaf', payload: { green: true } }]);
+    const { schema } = (models.requests[0]!.body as { text: { format: { schema: { properties: Record<string, never> } } } }).text.format;
+    expect(schema).toMatchObject({
+      additionalProperties: false,
+      properties: {
+        Tree: { properties: { root: { $ref: '#/properties/Tree/$defs/node' } }, $defs: { node: { properties: { below: { items: { $ref: '#/properties/Tree/$defs/node' } } } } } },
+        Note: { type: 'object', description: 'What to remember' },
+        Leaf: { type: 'object' },
+      },
+    });
+  });
+
+  test('the time of an attempt holds for the model too, and the call is given up', async () => {
+    const board = await start(responder(models, '', MODELS[0], 'timeout: 300ms, retry: { attempts: 1 }'));
+    models.abandoned = 0;
+    models.answers({ text: '{"text":"late"}', halfway: new Promise(() => undefined) });
+    const correlation = await board.publish('Question', { text: 'Now?' });
+    await board.ended(correlation);
+    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'timeout', error_message: 'no answer within 0.3 s' });
+    await eventually('the call was given up', () => models.abandoned === 1);
+  });
+
+  test('cancelling gives the call up', async () => {
+    const board = await start(responder(models));
+    models.abandoned = 0;
+    models.answers({ text: '{"text":"late"}', before: new Promise(() => undefined) });
+    const correlation = await board.publish('Question', { text: 'Now?' });
+    await eventually('the model is asked', () => models.requests.length === 1);
+    await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
+    await eventually('the call was given up', () => models.abandoned === 1);
+    expect(await board.types(correlation)).toEqual(['Question']);
+  });
+
+  test('a server that is not there is a failed attempt', async () => {
+    const gone = await ModelServer.start();
+    const board = await start(responder(gone));
+    await gone.close();
+    const correlation = await board.publish('Question', { text: 'Anyone?' });
+    await board.ended(correlation);
+    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'model', error_message: expect.stringMatching(/^no whole answer came from openai: .*ECONNREFUSED/) });
+  });
+
+  test('without its key an agent fails and says why', async () => {
+    delete process.env.OPENAI_API_KEY;
+    const board = await start(`${TYPES}\nagents: { a: { consumes: [{ types: [Question] }], publishes: [{ type: Reply }], retry: { attempts: 1 }, engine: ${engine(models)} } }`);
+    setKeys();
+    const correlation = await board.publish('Question', { text: 'Who?' });
+    await board.ended(correlation);
+    expect(await errorOf(board, correlation)).toMatchObject({ error_message: 'the environment variable OPENAI_API_KEY is not set where Starling runs' });
+  });
+});

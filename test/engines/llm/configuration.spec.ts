@@ -1,0 +1,87 @@
+// What `starling check` says of llm agents, and where their models come from.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { CatalogError } from '../../../src/catalog/mistakes.js';
+import { loadConfiguration } from '../../../src/engines/load-configuration.js';
+import { Board } from '../../e2e/board.js';
+import { ConfigurationFolder } from '../../support/configuration-folder.js';
+
+const agentWith = (engine: string, more = ''): string => `agents:\n  a: { consumes: [{ types: [Question] }], publishes: [{ type: Reply }], engine: { kind: llm, ${engine} }${more} }\n`;
+
+describe('an llm agent', () => {
+  let folder: ConfigurationFolder;
+  beforeEach(() => {
+    folder = new ConfigurationFolder();
+  });
+  afterEach(() => folder.remove());
+
+  const load = (text: string, environment: Record<string, string> = { OPENAI_API_KEY: 'sk' }) => loadConfiguration(folder.write('starling.yaml', text), environment);
+  const mistakes = async (text: string): Promise<string[]> => {
+    const error = await load(text).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(CatalogError);
+    return (error as CatalogError).mistakes.map(({ path, message }) => `${path}: ${message}`);
+  };
+
+  test.each([
+    ['model: gpt-5-mini, instructions: x', 'agents.a.engine.model: must name provider and model, such as openai/gpt-5-mini'],
+    ['model: openai/gpt-5-mini', 'agents.a.engine.instructions: is required'],
+    ['model: openai/x, instructions: x, api_key: sk-1', 'agents.a.engine.api_key: is no known key'],
+    ['model: openai/x, instructions: x, base_url: "http://me:secret@host/v1"', 'agents.a.engine.base_url: must be an http or https URL without a user, such as http://127.0.0.1:11434/v1'],
+    ['model: openai/x, instructions: x, context: all', 'agents.a.engine.context: must be one of "none", "correlation"'],
+    ['model: openai/x, instructions: x, context: { type: Fact }', 'agents.a.engine.context.type: is no known key; did you mean types?'],
+    ['model: mistral/small, instructions: x', 'agents.a.engine.model: the provider mistral needs the package @ai-sdk/mistral: npm install @ai-sdk/mistral, or say with base_url where an OpenAI-compatible server is'],
+  ])('%s is a mistake', async (engine, message) => {
+    expect(await mistakes(agentWith(engine))).toEqual([message]);
+  });
+
+  test('publishes something', async () => {
+    expect(await mistakes('agents: { a: { consumes: [{ types: [Question] }], engine: { kind: llm, model: openai/x, instructions: x } } }')).toEqual([
+      'agents.a.engine: an llm agent publishes at least one type, in whose schema the model answers',
+    ]);
+  });
+
+  test('is warned of where its key is missing, or its price while a budget is of cost', async () => {
+    const text = `models: { openai/dear: { input_per_million: 1, output_per_million: 2 } }\n${agentWith('model: openai/x, instructions: x', ', budget: { cost: 1 }')}`;
+    expect((await load(text, {})).warnings).toEqual([
+      expect.stringContaining('agents.a.engine.model: the environment variable OPENAI_API_KEY is not set; executions fail until it is'),
+      expect.stringContaining('agents.a.engine.model: has no price under models, so that no budget of cost holds for it'),
+    ]);
+    expect((await load(text.replace('openai/x', 'openai/dear'))).warnings).toEqual([]);
+    expect(await mistakes(text.replace('{ cost: 1 }', '{}'))).toEqual(['agents.a.budget: must be an object with tokens, cost or both']);
+  });
+
+  test('takes a provider package that is installed beside the configuration, and hands it the key of its name', async () => {
+    const manifest = { name: '@ai-sdk/acme-labs', version: '1.0.0', type: 'module', exports: { '.': { types: './x.d.ts', import: './index.js' } } };
+    const provider = `export const acmeLabs = null;
+export function createAcmeLabs({ apiKey }) {
+  const usage = { inputTokens: { total: 3 }, outputTokens: { total: 2 } };
+  return (modelId) => ({
+    specificationVersion: 'v4', provider: 'acme', modelId, supportedUrls: {},
+    async doStream() {
+      const parts = [
+        { type: 'stream-start', warnings: [] }, { type: 'text-start', id: '1' },
+        { type: 'text-delta', id: '1', delta: JSON.stringify({ text: modelId + ' has ' + apiKey.length }) }, { type: 'text-end', id: '1' },
+        { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage },
+      ];
+      return { stream: new ReadableStream({ start(controller) { parts.forEach((part) => controller.enqueue(part)); controller.close(); } }) };
+    },
+  });
+}`;
+    folder.write('node_modules/@ai-sdk/acme-labs/package.json', JSON.stringify(manifest));
+    folder.write('node_modules/@ai-sdk/acme-labs/index.js', provider);
+    process.env.ACME_LABS_API_KEY = 'four';
+    const board = await Board.start(agentWith('model: acme-labs/big, instructions: x'), { folder: folder.path });
+    const { artifacts } = await board.publishSync('Question', {});
+    expect(artifacts.map(({ payload }) => payload)).toEqual([{ text: 'big has 4' }]);
+    await board.close();
+    await board.app.database.drop();
+  });
+});
+
+test('what only llm agents need is loaded by them alone', () => {
+  const src = resolve(import.meta.dirname, '../../../src');
+  const eager = readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /^import (?!type\b)[^;]*from '(ai|@ai-sdk\/[^']*|@modelcontextprotocol\/[^']*)'/m.test(readFileSync(join(src, file), 'utf8')));
+  expect(eager).toEqual([]);
+});
