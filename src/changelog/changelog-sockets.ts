@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { type RawData, type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
@@ -20,6 +20,8 @@ import { WebSocketSink } from './websocket-sink.js';
 const PATHS = ['/ws', '/ws/changelog'];
 const LONGEST_MESSAGE_BYTES = 64 * 1_024;
 const FIRST_MESSAGE_WITHIN_MS = 10_000;
+/** For the other end to close too; then the connection is cut. */
+const CLOSE_WITHIN_MS = 1_000;
 
 /** Close codes (RFC 6455, section 7.4.1). */
 const CLOSE = { goingAway: 1_001, refused: 1_008, failed: 1_011 };
@@ -27,7 +29,14 @@ const CLOSE = { goingAway: 1_001, refused: 1_008, failed: 1_011 };
 /** Streams over WebSocket. */
 @Injectable()
 export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly server = new WebSocketServer({ noServer: true, maxPayload: LONGEST_MESSAGE_BYTES, perMessageDeflate: false, clientTracking: false });
+  private readonly server = new WebSocketServer({
+    noServer: true,
+    maxPayload: LONGEST_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    clientTracking: false,
+    closeTimeout: CLOSE_WITHIN_MS,
+    // Its types do not know the last one.
+  } as ServerOptions);
   /** Those whose stream has not begun. */
   private readonly waiting = new Set<WebSocket>();
 

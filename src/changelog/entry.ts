@@ -38,7 +38,24 @@ export interface SerialisedEntry {
   json: string;
 }
 
-export const serialised = (row: ChangelogRow): SerialisedEntry => ({ row, json: JSON.stringify(publishedEntry(row)) });
+/** Of one batch: most entries have a few hundred bytes, but their visibility may name a thousand agents. */
+const BATCH_CHARACTERS = 64 * 1_024;
+
+/** Serialised in parts, so that what waits for a reader can be looked at between them. */
+export function* inBatches(rows: readonly ChangelogRow[]): Generator<EntryBatch> {
+  let entries: SerialisedEntry[] = [];
+  let characters = 0;
+  for (const row of rows) {
+    const json = JSON.stringify(publishedEntry(row));
+    if (entries.length > 0 && characters + json.length > BATCH_CHARACTERS) {
+      yield new EntryBatch(entries);
+      [entries, characters] = [[], 0];
+    }
+    entries.push({ row, json });
+    characters += json.length;
+  }
+  if (entries.length > 0) yield new EntryBatch(entries);
+}
 
 /** Some entries, one after another; what all readers of the same ones get is put together once. */
 export class EntryBatch {

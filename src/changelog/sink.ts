@@ -18,10 +18,15 @@ export abstract class Sink {
     return this.socket.bytesWritten - this.socket.writableLength;
   }
 
+  /** More would only pile up. */
+  get isFull(): boolean {
+    return this.socket.writableNeedDrain;
+  }
+
   /** Resolves when more can be written without piling it up, or the connection is gone. */
   async drained(): Promise<void> {
     const { socket } = this;
-    if (!socket.writableNeedDrain || socket.destroyed) return;
+    if (!this.isFull || socket.destroyed) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         socket.off('drain', done).off('close', done);

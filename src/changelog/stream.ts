@@ -1,8 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { asksFor, type ChangelogReader } from '../blackboard/queries/changelog-store.js';
 import type { ChangelogFilter } from '../blackboard/queries/changelog-rows.js';
 import type { Cancel, Clock } from '../common/clock.js';
 import type { Notice } from '../signals/notice.js';
-import { EntryBatch, serialised } from './entry.js';
+import { type EntryBatch, inBatches } from './entry.js';
 import type { Gaps } from './gaps.js';
 import type { Sink } from './sink.js';
 import type { Follower, Tail } from './tail.js';
@@ -81,20 +82,31 @@ export class Stream implements Follower {
   }
 
   private async catchUp(): Promise<void> {
-    const { tail, gaps, turns, reader, sink, filter } = this.parts;
+    const { tail, sink } = this.parts;
     while (!this.hasEnded && this.position < tail.position) {
-      const window = { low: this.position, high: tail.position };
-      const { rows, upTo } = await turns.take(() => reader.read(window));
-      // Asked after the page was read: what was deleted before that is known now.
-      const deleted = await gaps.behind(window.low, filter);
-      if (this.hasEnded) return;
-      if (deleted !== null) this.tellGap(deleted);
-      if (rows.length > 0) sink.entries(new EntryBatch(rows.map(serialised)));
-      this.position = upTo;
+      await this.sendPage();
       await sink.drained();
     }
     // Nothing is awaited since the tail's position was compared: what it hands out next is what comes next here.
     if (!this.hasEnded) tail.follow(this);
+  }
+
+  /** As much of the next page as the reader takes; the rest is read again, so that nothing is kept for those who do not read. */
+  private async sendPage(): Promise<void> {
+    const { tail, gaps, turns, reader, sink, filter } = this.parts;
+    const window = { low: this.position, high: tail.position };
+    const { rows, upTo } = await turns.take(() => reader.read(window));
+    // Asked after the page was read: what was deleted before that is known now.
+    const deleted = await gaps.behind(window.low, filter);
+    if (!this.hasEnded && deleted !== null) this.tellGap(deleted);
+    for (const batch of inBatches(rows)) {
+      if (this.hasEnded || sink.isFull) return;
+      sink.entries(batch);
+      this.position = batch.lastSeq;
+      // What has been written leaves after this turn of the event loop.
+      await setImmediate();
+    }
+    this.position = upTo;
   }
 
   /** With the position before it, so that a reader who resumes from there is told again. */

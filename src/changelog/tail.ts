@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import type { ChangelogRow } from '../blackboard/queries/changelog-rows.js';
 import { ChangelogStore } from '../blackboard/queries/changelog-store.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { Signals } from '../signals/signals.js';
-import { EntryBatch, serialised } from './entry.js';
+import { type EntryBatch, inBatches } from './entry.js';
 
 /** Of the machine's time. What is published meanwhile is read together. */
 const PAUSE_MS = 20;
@@ -121,22 +120,20 @@ export class Tail {
     }, ms).unref();
   }
 
-  private handOut(rows: readonly ChangelogRow[]): void {
-    const batch = new EntryBatch(rows.map(serialised));
-    this.reached = batch.lastSeq;
-    this.followers.forEach((follower) => follower.deliver(batch));
-  }
-
   private async readOn(): Promise<void> {
     try {
       const { started } = this;
       await started;
       let found = await this.store.after(this.reached);
-      while (started === this.started && found.rows.length > 0) {
-        this.handOut(found.rows);
+      for (;;) {
+        for (const batch of inBatches(found.rows)) {
+          if (started !== this.started) return;
+          this.reached = batch.lastSeq;
+          this.followers.forEach((follower) => follower.deliver(batch));
+          // What has been written leaves after this turn of the event loop, and others get theirs.
+          await setImmediate();
+        }
         if (found.isAll) break;
-        // node:sqlite answers at once, so awaiting a query alone lets nobody else in.
-        await setImmediate();
         found = await this.store.after(this.reached);
       }
       // On Postgres it lies a few milliseconds behind what has been committed.

@@ -4,7 +4,6 @@ import type { EntryBatch, GapEntry } from './entry.js';
 import { Sink } from './sink.js';
 
 const GOING_AWAY = 1_001;
-const LAST_WORD_MS = 1_000;
 
 /** One JSON text for each entry. */
 export class WebSocketSink extends Sink {
@@ -48,6 +47,5 @@ export class WebSocketSink extends Sink {
 
   end(): void {
     this.webSocket.close(GOING_AWAY, 'The service is stopping; connect again and resume');
-    setTimeout(() => this.cut(), LAST_WORD_MS).unref();
   }
 }

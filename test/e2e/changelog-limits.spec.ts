@@ -1,0 +1,135 @@
+// The application on both databases, over server-sent events and WebSocket. Faked: the clock, so that heartbeats come when they are due.
+import { get, type IncomingMessage } from 'node:http';
+import { type Reader, SseReader, WebSocketReader } from '../support/changelog-readers.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { Board } from './board.js';
+
+const CONFIG = 'types: { Note: {} }\n';
+const [ALL, OF_ONE] = [4, 3];
+const BEAT_MS = 15_000;
+
+const clock = new ManualClock();
+let board: Board;
+const readers: Reader[] = [];
+beforeAll(async () => {
+  board = await Board.start(CONFIG, { clock, settings: { maxStreams: ALL, maxStreamsPerAddress: OF_ONE, shutdownGraceMs: 0 } });
+});
+afterEach(async () => {
+  readers.splice(0).forEach((reader) => reader.close());
+  await streamsAre(0);
+});
+afterAll(() => board.close());
+
+const streamsAre = (count: number): Promise<void> =>
+  eventually(`${count} streams are open`, async () => (await board.http.get('/metrics')).text.includes(`\nstarling_streams ${count}\n`));
+
+const sse = async (after?: number): Promise<SseReader> => kept(await SseReader.open(board.app.url, { ...(after !== undefined && { after }) }));
+const webSocket = async (after?: number): Promise<WebSocketReader> => kept(await WebSocketReader.open(board.app.url, { ...(after !== undefined && { after }) }));
+
+function kept<R extends Reader>(reader: R): R {
+  readers.push(reader);
+  return reader;
+}
+
+/** Entries of a quarter of a megabyte: what the system keeps for a connection is full after a few dozen. */
+const WIDE = { kind: 'Private', agents: Array.from({ length: 1_000 }, (_, n) => `${n}`.padStart(255, 'x')) };
+const publishWide = (): Promise<string> => board.publish('Note', {}, { visibility: WIDE });
+
+it('are limited in number, for an address and in all; one that ends makes place', async () => {
+  const [first] = [await sse(), await webSocket(), kept(await WebSocketReader.connect(board.app.url))];
+  const refusal = `503 ${JSON.stringify({ detail: '3 streams are open from 127.0.0.1; close some, or raise max_streams_per_address' })}`;
+  await expect(SseReader.open(board.app.url)).rejects.toThrow(refusal);
+  await expect(WebSocketReader.connect(board.app.url)).rejects.toThrow(refusal);
+
+  const fromElsewhere = async (): Promise<IncomingMessage> => {
+    const request = get(`${board.app.url}/api/v1/changelog/stream`, { localAddress: '127.0.0.2', agent: false }).on('error', () => undefined);
+    return new Promise((resolve) => request.once('response', resolve));
+  };
+  const other = await fromElsewhere();
+  expect(other.statusCode).toBe(200);
+  const refused = await fromElsewhere();
+  expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '5']);
+  expect((await refused.setEncoding('utf8').toArray()).join('')).toBe(JSON.stringify({ detail: '4 streams are open; close some, try again later, or raise max_streams' }));
+  await streamsAre(4);
+
+  other.destroy();
+  first.close();
+  await streamsAre(2);
+  await sse();
+});
+
+it('show every 15 s that they live, and where to resume', async () => {
+  const [events, socket] = [await sse(), await webSocket()];
+  let pings = 0;
+  socket.socket.on('ping', () => (pings += 1));
+  await board.publish('Note', {});
+  await eventually('the entry came', () => events.entries.length === 1);
+  for (const beats of [1, 2, 3]) {
+    clock.advance(BEAT_MS);
+    await eventually('both were told', () => events.parser.comments.filter((comment) => comment === 'still here').length === beats && pings === beats);
+  }
+  expect([events.position, events.hasEnded, socket.hasEnded]).toEqual([events.entries[0]!.seq, false, false]);
+});
+
+it('end for a WebSocket that does not answer, and for one that sends no filter', async () => {
+  const [deaf, silent] = [await webSocket(), kept(await WebSocketReader.connect(board.app.url))];
+  deaf.socket.pong = () => undefined;
+  clock.advance(10_000);
+  await eventually('the silent one is closed', () => silent.hasEnded);
+  expect([silent.closeCode, silent.detail]).toEqual([1_008, 'Send the filter within 10 s; {} asks for everything from now on']);
+  clock.advance(BEAT_MS);
+  expect(deaf.hasEnded).toBe(false);
+  clock.advance(BEAT_MS);
+  await eventually('the deaf one is closed', () => deaf.hasEnded);
+});
+
+it.each([['by server-sent events', sse], ['by WebSocket', webSocket]])('end %s for a reader that takes nothing while much is published, and others miss nothing', async (_protocol, open) => {
+  const [stalled, reading] = [await open(), await open()];
+  stalled.pause();
+  const closings = (): number => board.app.logLines.filter(({ msg }) => msg === 'a stream was closed: its reader does not take what there is').length;
+  const closedBefore = closings();
+  let published = 0;
+  for (; closings() === closedBefore; published += 1) {
+    expect(published).toBeLessThan(200);
+    await publishWide();
+    await eventually('the other has it', () => reading.entries.length === published + 1);
+  }
+  stalled.resume();
+  await eventually('it is cut off', () => stalled.hasEnded);
+  expect(stalled.entries.length).toBeLessThan(published);
+  expect(stalled.entries).toEqual(reading.entries.slice(0, stalled.entries.length));
+
+  const resumed = await open(stalled.position);
+  await eventually('it has all the rest', () => stalled.entries.length + resumed.entries.length === published);
+  expect([...stalled.entries, ...resumed.entries]).toEqual(reading.entries);
+}, 60_000);
+
+it('end for a reader that resumes and takes nothing, within two heartbeats', async () => {
+  const live = await sse();
+  for (let published = 0; published < 60; published += 1) await publishWide();
+  await eventually('all are there', () => live.entries.length === 60);
+  const [stalled, reading] = [await sse(live.begunBehind), await sse(live.begunBehind)];
+  stalled.pause();
+  await eventually('the other has everything', () => reading.entries.length === 60);
+  for (let beat = 0; beat < 3; beat += 1) {
+    clock.advance(BEAT_MS);
+    await eventually('the other was told', () => reading.parser.comments.filter((comment) => comment === 'still here').length === beat + 1);
+  }
+  stalled.resume();
+  await eventually('it is cut off', () => stalled.hasEnded);
+  expect([stalled.entries.length < 60, reading.hasEnded]).toEqual([true, false]);
+}, 60_000);
+
+it('all end when the service stops, which then takes no more', async () => {
+  const [events, socket, stalled] = [await sse(), await webSocket(), kept(await WebSocketReader.connect(board.app.url))];
+  stalled.pause();
+  board.app.lifecycle.stop();
+  await eventually('both have ended', () => events.hasEnded && socket.hasEnded);
+  expect(socket.closeCode).toBe(1_001);
+  const refusal = `503 ${JSON.stringify({ detail: 'The service is stopping; connect again in a moment' })}`;
+  await expect(SseReader.open(board.app.url)).rejects.toThrow(refusal);
+  await expect(WebSocketReader.connect(board.app.url)).rejects.toThrow(refusal);
+  // Those too that do not answer.
+  await streamsAre(0);
+});
