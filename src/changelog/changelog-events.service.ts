@@ -6,7 +6,6 @@ import type { ChangelogEventsBody } from './dto/changelog-events-body.js';
 import type { ChangelogEventsQuery } from './dto/changelog-events-query.js';
 import { toChangelogFilter } from './dto/changelog-filter-query.js';
 import { type GapEntry, publishedEntry } from './entry.js';
-import { Gaps } from './gaps.js';
 import { Resuming } from './resuming.js';
 
 /** The changelog in pages. */
@@ -14,7 +13,6 @@ import { Resuming } from './resuming.js';
 export class ChangelogEventsService {
   constructor(
     private readonly store: ChangelogStore,
-    private readonly gaps: Gaps,
     private readonly resuming: Resuming,
   ) {}
 
@@ -27,16 +25,17 @@ export class ChangelogEventsService {
     const reader = await this.store.reader(filter);
     const rows: ChangelogRow[] = [];
     let next = after;
+    let deletedUpTo: number | null = null;
     while (rows.length < limit && next < high) {
       const part = await reader.read({ low: next, high });
       const taken = part.rows.slice(0, limit - rows.length);
+      deletedUpTo = part.deletedUpTo ?? deletedUpTo;
       next = taken.length < part.rows.length ? taken.at(-1)!.seq : part.upTo;
       rows.push(...taken);
       // What matches may be far apart, and node:sqlite answers at once: others get their turn.
       await setImmediate();
     }
-    const deleted = await this.gaps.behind(after, filter);
-    const gap: GapEntry[] = deleted === null ? [] : [{ seq: after, event_type: 'gap', to_seq: deleted }];
+    const gap: GapEntry[] = deletedUpTo === null ? [] : [{ seq: after, event_type: 'gap', to_seq: deletedUpTo }];
     return { items: [...gap, ...rows.map(publishedEntry)], pagination: { limit, after, next, has_more: next < high } };
   }
 }

@@ -4,7 +4,6 @@ import { ChangelogController } from './changelog.controller.js';
 import { ChangelogEventsService } from './changelog-events.service.js';
 import { ChangelogSockets } from './changelog-sockets.js';
 import { EventStreamService } from './event-stream.service.js';
-import { Gaps } from './gaps.js';
 import { NoticeFeed } from './notice-feed.js';
 import { Resuming } from './resuming.js';
 import { StreamLimits } from './stream-limits.js';
@@ -14,6 +13,6 @@ import { Tail } from './tail.js';
 @Module({
   imports: [BlackboardModule],
   controllers: [ChangelogController],
-  providers: [ChangelogEventsService, ChangelogSockets, EventStreamService, Gaps, NoticeFeed, Resuming, StreamLimits, Streams, Tail],
+  providers: [ChangelogEventsService, ChangelogSockets, EventStreamService, NoticeFeed, Resuming, StreamLimits, Streams, Tail],
 })
 export class ChangelogModule {}

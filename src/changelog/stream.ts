@@ -4,10 +4,9 @@ import type { ChangelogFilter } from '../blackboard/queries/changelog-rows.js';
 import type { Cancel, Clock } from '../common/clock.js';
 import type { Notice } from '../signals/notice.js';
 import { type EntryBatch, inBatches } from './entry.js';
-import type { Gaps } from './gaps.js';
+import type { ReadingTurns } from './reading-turns.js';
 import type { Sink } from './sink.js';
 import type { Follower, Tail } from './tail.js';
-import type { Turns } from './turns.js';
 
 export const BEAT_MS = 15_000;
 
@@ -19,8 +18,7 @@ export type StreamEnd = 'gone' | 'slow' | 'stopping' | 'failed';
 
 export interface StreamParts {
   tail: Tail;
-  gaps: Gaps;
-  turns: Turns;
+  turns: ReadingTurns;
   clock: Clock;
   reader: ChangelogReader;
   sink: Sink;
@@ -93,12 +91,10 @@ export class Stream implements Follower {
 
   /** As much of the next page as the reader takes; the rest is read again, so that nothing is kept for those who do not read. */
   private async sendPage(): Promise<void> {
-    const { tail, gaps, turns, reader, sink, filter } = this.parts;
+    const { tail, turns, reader, sink } = this.parts;
     const window = { low: this.position, high: tail.position };
-    const { rows, upTo } = await turns.take(() => reader.read(window));
-    // Asked after the page was read: what was deleted before that is known now.
-    const deleted = await gaps.behind(window.low, filter);
-    if (!this.hasEnded && deleted !== null) this.tellGap(deleted);
+    const { rows, upTo, deletedUpTo } = await turns.take(() => reader.read(window));
+    if (!this.hasEnded && deletedUpTo !== null) this.tellGap(deletedUpTo);
     for (const batch of inBatches(rows)) {
       if (this.hasEnded || sink.isFull) return;
       sink.entries(batch);

@@ -4,13 +4,12 @@ import { Clock } from '../common/clock.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { StreamInterest } from '../signals/stream-interest.js';
-import { Gaps } from './gaps.js';
 import { NoticeFeed } from './notice-feed.js';
+import { ReadingTurns } from './reading-turns.js';
 import type { Sink } from './sink.js';
 import { Stream, type StreamEnd } from './stream.js';
 import type { StreamRequest } from './stream-request.js';
 import { Tail } from './tail.js';
-import { Turns } from './turns.js';
 
 /** Those who resume read by themselves; with all of them at once, nobody else would get to the database. */
 const READERS_AT_ONCE = 4;
@@ -19,12 +18,11 @@ const READERS_AT_ONCE = 4;
 @Injectable()
 export class Streams implements OnModuleDestroy {
   private readonly open = new Set<Stream>();
-  private readonly turns = new Turns(READERS_AT_ONCE);
+  private readonly turns = new ReadingTurns(READERS_AT_ONCE);
 
   constructor(
     private readonly store: ChangelogStore,
     private readonly tail: Tail,
-    private readonly gaps: Gaps,
     private readonly notices: NoticeFeed,
     private readonly interest: StreamInterest,
     private readonly clock: Clock,
@@ -52,8 +50,8 @@ export class Streams implements OnModuleDestroy {
         leave();
         this.tellEnd(end, error);
       };
-      const { tail, gaps, turns, clock } = this;
-      const stream = new Stream({ tail, gaps, turns, clock, reader, sink: makeSink(), filter, onEnd }, after ?? tail.position);
+      const { tail, turns, clock } = this;
+      const stream = new Stream({ tail, turns, clock, reader, sink: makeSink(), filter, onEnd }, after ?? tail.position);
       this.open.add(stream);
       if (notices) this.notices.add(stream);
       stream.begin();

@@ -72,3 +72,15 @@ export async function lastUpTo(db: Reader, position: number): Promise<number> {
 const findLast = prepared<{ position: number }, { seq: number }>((db, place) =>
   db.selectFrom('artifacts').select('seq').where('seq', '<=', place('position')).orderBy('seq', 'desc').limit(1),
 );
+
+/** The last position behind another at which an artifact of these types was deleted; of any type where none is named. Null where none was. */
+export async function deletedBehind(db: Reader, position: number, types: readonly string[]): Promise<number | null> {
+  // A row for each type, so few.
+  const deleted = await findDeletions(db, { position });
+  const upTo = deleted.filter(({ type }) => types.length === 0 || types.includes(type)).map(({ up_to_seq }) => up_to_seq);
+  return upTo.length > 0 ? Math.max(...upTo) : null;
+}
+
+const findDeletions = prepared<{ position: number }, { type: string; up_to_seq: number }>((db, place) =>
+  db.selectFrom('artifact_deletions').select(['type', 'up_to_seq']).where('up_to_seq', '>', place('position')),
+);

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { Path, Window } from './artifact-paths.js';
-import { type ChangelogFilter, type ChangelogRow, lastUpTo, pathsOf, rowsAlong } from './changelog-rows.js';
+import { type ChangelogFilter, type ChangelogRow, deletedBehind, lastUpTo, pathsOf, rowsAlong } from './changelog-rows.js';
 
 /** Artifacts that one read looks at: a few milliseconds. */
 const LOOKED_AT_ONCE = 500;
@@ -15,9 +15,10 @@ const MOST_QUESTIONS = 200;
 export class ChangelogStore {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
-  /** The position of the last artifact that all before it are visible with; 0 where there is none. */
+  /** The position of the last artifact, be it deleted by now, that all before it are visible with; 0 where there was none. */
   async end(): Promise<number> {
-    return lastUpTo(this.unitOfWork.reader, await this.decided());
+    const { reader } = this.unitOfWork;
+    return Math.max(await lastUpTo(reader, await this.decided()), (await deletedBehind(reader, 0, [])) ?? 0);
   }
 
   /** A position beyond which no reader can have read. */
@@ -60,11 +61,16 @@ export class ChangelogReader {
     private readonly paths: readonly Path[],
   ) {}
 
-  /** What matches of the first part of a window, and how far that part goes. */
-  async read({ low, high }: Window): Promise<{ rows: ChangelogRow[]; upTo: number }> {
+  /**
+   * What matches of the first part of a window, and how far that part goes. `deletedUpTo`: the last position behind `low` at which
+   * something was deleted that may have matched; null where nothing was.
+   */
+  async read({ low, high }: Window): Promise<{ rows: ChangelogRow[]; upTo: number; deletedUpTo: number | null }> {
     const rows = await rowsAlong(this.unitOfWork.reader, this.paths, { low, high }, LOOKED_AT_ONCE);
     const upTo = rows.length < LOOKED_AT_ONCE ? high : rows.at(-1)!.seq;
-    return { rows: rows.filter((row) => asksFor(this.filter, row)), upTo };
+    // After the rows: what was deleted before they were read is known now.
+    const deletedUpTo = await deletedBehind(this.unitOfWork.reader, low, this.filter.types);
+    return { rows: rows.filter((row) => asksFor(this.filter, row)), upTo, deletedUpTo };
   }
 }
 

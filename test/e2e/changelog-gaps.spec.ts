@@ -1,0 +1,78 @@
+// Real: the application, its database, server-sent events and WebSocket. The clock is the test's, and so is the time at which something is deleted.
+import { SweptBoard } from '../retention/sweeping.js';
+import { type Entry, type OpenReader, queryOf, type Reader, type ReadParts, SseReader, WebSocketReader } from '../support/changelog-readers.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { Board } from './board.js';
+
+const CONFIG = `
+types:
+  Note: { retain: 30d }
+  Letter: {}
+`;
+
+const clock = new ManualClock();
+let board: Board;
+let swept: SweptBoard;
+/** Of what was published: a note, a letter, two notes, a letter; of these the notes are deleted. Then one more of each. */
+let entries: Entry[];
+const readers: Reader[] = [];
+
+const listed = async (parts: ReadParts): Promise<Entry[]> => (await board.http.get(`/api/v1/changelog/events?${queryOf(parts)}`).expect(200)).body.items as Entry[];
+const publishAll = async (types: string[]): Promise<void> => {
+  for (const type of types) await board.publish(type, {}, { correlation: 'post' });
+};
+
+beforeAll(async () => {
+  board = await Board.start(CONFIG, { clock, settings: { shutdownGraceMs: 0 } });
+  swept = new SweptBoard(board, clock);
+  await publishAll(['Note', 'Letter', 'Note', 'Note', 'Letter']);
+  const old = await listed({ after: 0 });
+  await swept.sweepAfter(30);
+  await publishAll(['Note', 'Letter']);
+  entries = [...old, ...(await listed({ after: old.at(-1)!.seq }))];
+});
+afterEach(() => readers.splice(0).forEach((reader) => reader.close()));
+afterAll(() => board.close());
+
+const LIST: OpenReader = async (_url, parts = {}) => ({ entries: await listed(parts) }) as unknown as Reader;
+
+describe.each<[string, OpenReader]>([
+  ['the list', LIST],
+  ['server-sent events', (url, parts) => SseReader.open(url, parts)],
+  ['WebSocket', (url, parts) => WebSocketReader.open(url, parts)],
+])('a reader by %s who goes on behind a deleted artifact', (protocol, open) => {
+  async function shown(parts: ReadParts, count: number): Promise<Entry[]> {
+    const reader = await open(board.app.url, parts);
+    if (protocol !== 'the list') readers.push(reader);
+    await eventually(`${count} entries came`, () => reader.entries.length >= count);
+    return reader.entries;
+  }
+
+  const gapBehind = (seq: number): object => ({ seq, event_type: 'gap', to_seq: entries[3]!.seq });
+
+  it('is told from where to where something is missing, and gets all that is there', async () => {
+    expect(await shown({ after: 0 }, 5)).toEqual([gapBehind(0), entries[1], entries[4], entries[5], entries[6]]);
+    const { seq } = entries[2]!;
+    expect(await shown({ after: seq, artifact_type: ['Note', 'Letter'], correlation_id: 'post' }, 4)).toEqual([gapBehind(seq), entries[4], entries[5], entries[6]]);
+  });
+
+  it('is told nothing where all that was deleted comes before, or is not asked for', async () => {
+    expect(await shown({ after: entries[3]!.seq }, 3)).toEqual([entries[4], entries[5], entries[6]]);
+    expect(await shown({ after: 0, artifact_type: 'Letter' }, 3)).toEqual([entries[1], entries[4], entries[6]]);
+  });
+});
+
+it('a position stays one when all behind it, up to the end, is deleted', async () => {
+  const last = entries.at(-1)!;
+  await publishAll(['Note', 'Note']);
+  const [, end] = await listed({ after: last.seq });
+  await swept.sweepAfter(30);
+  const reader = await SseReader.open(board.app.url, {}, { 'Last-Event-ID': String(end!.seq) });
+  readers.push(reader);
+  const behind = await SseReader.open(board.app.url, {}, { 'Last-Event-ID': String(last.seq) });
+  readers.push(behind);
+  await publishAll(['Letter']);
+  await eventually('both have the new one', () => reader.entries.length === 1 && behind.entries.length === 2);
+  expect(behind.entries).toEqual([{ seq: last.seq, event_type: 'gap', to_seq: end!.seq }, ...reader.entries]);
+});
