@@ -22,7 +22,7 @@ agents:
 const COMPILER = {
   extends: resolve(MODULES, '../tsconfig.json'),
   // Generated for browsers too: its types are those of the DOM.
-  compilerOptions: { noEmit: false, rootDir: '.', outDir: 'out', lib: ['es2024', 'dom', 'dom.iterable'], types: ['node'], typeRoots: [join(MODULES, '@types')] },
+  compilerOptions: { noEmit: false, allowImportingTsExtensions: false, rootDir: '.', outDir: 'out', lib: ['es2024', 'dom', 'dom.iterable'], types: ['node'], typeRoots: [join(MODULES, '@types')] },
   include: ['client', 'round-trip.ts'],
   exclude: [],
 };
