@@ -126,6 +126,17 @@ describe('the deliveries that a publish owes', () => {
     expect(await board.app.database.rows("select id from webhook_targets where url = 'https://11.example/'")).toEqual([]);
   });
 
+  it('are one lane with one head, and have one target, where many name a new one at once', async () => {
+    const correlation = newCorrelation();
+    const others = Array.from({ length: 10 }, newCorrelation);
+    const webhook = { url: 'https://at-once.example/', secret: SECRET };
+    await Promise.all([...others, ...Array<string>(10).fill(correlation)].map((id) => publish(id, webhook).expect(200)));
+    const deliveries = await Promise.all([correlation, ...others].map((id) => deliveriesOf(board, { correlation_id: id })));
+    expect(deliveries.map((lane) => lane.map(({ state }) => state).reverse())).toEqual([['pending', ...Array<string>(9).fill('waiting')], ...Array<string[]>(10).fill(['pending'])]);
+    expect(deliveries[0]!.map(({ sequence }) => sequence)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    expect(new Set(deliveries.flat().map(({ target_id }) => target_id)).size).toBe(1);
+  });
+
   it('are written once for a publish that is repeated with its idempotency key', async () => {
     const correlation = newCorrelation();
     for (let n = 0; n < 3; n += 1) await publish(correlation, { url: HOOK }).set('X-Idempotency-Key', correlation).expect(200);
