@@ -5,6 +5,7 @@ import { Traces } from '../blackboard/explaining/traces.js';
 import { ArtifactStore } from '../blackboard/queries/artifact-store.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';
+import { countsOf } from '../blackboard/tracked-correlation.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { prepared } from '../database/prepared.js';
 import type { CorrelationsTable } from '../database/schema.js';
@@ -37,8 +38,7 @@ export class CorrelationsService {
       correlation_id: id,
       state: row.state,
       has_pending_work: row.state === 'active',
-      artifact_count: row.artifact_count - row.deleted_artifacts,
-      error_count: row.error_count - row.deleted_errors,
+      ...countsOf(row),
       started_at: toTimestamp(row.started_at),
       last_activity_at: toTimestamp(row.last_activity_at),
       ...usageField(row),

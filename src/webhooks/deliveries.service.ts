@@ -48,7 +48,9 @@ export class DeliveriesService {
     if (!found) throw unknown(id);
     await this.deliveries.holdLanes(tx, found.correlation_id);
     // As it is now that its lane stands still.
-    const { state, ended_at, correlation_id, target_id, artifact_seq, origin } = (await this.deliveries.find(tx.db, id))!;
+    const held = await this.deliveries.find(tx.db, id);
+    if (!held) throw unknown(id);
+    const { state, ended_at, correlation_id, target_id, artifact_seq, origin } = held;
     if (ended_at === null) throw new DomainError('conflict', `Delivery ${id} has not ended yet (${state}); only a delivered or dead one can be sent again`);
     if (!(await this.deliveries.hasArtifact(tx, artifact_seq))) {
       throw new DomainError('conflict', `Delivery ${id} cannot be sent again: its artifact has been deleted`);

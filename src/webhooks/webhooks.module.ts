@@ -5,6 +5,7 @@ import { UnitOfWork } from '../database/unit-of-work.js';
 import { OutboundModule } from '../outbound/outbound.module.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveriesService } from './deliveries.service.js';
+import { DeliveryDeletion } from './delivery-deletion.js';
 import { Outbox } from './outbox.js';
 import { StoredSecrets } from './stored-secrets.js';
 import { WebhookTargets } from './webhook-targets.js';
@@ -17,6 +18,7 @@ import { WebhooksController } from './webhooks.controller.js';
   providers: [
     DeliveriesRepository,
     DeliveriesService,
+    DeliveryDeletion,
     Outbox,
     // After the database: whoever holds that may make the key's file beside it.
     { provide: StoredSecrets, useFactory: (settings: Settings, _open: UnitOfWork) => StoredSecrets.open(settings), inject: [Settings, UnitOfWork] },

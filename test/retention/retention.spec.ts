@@ -10,7 +10,7 @@ import { ManualClock } from '../support/manual-clock.js';
 import { DAY_MS, SweptBoard } from './sweeping.js';
 
 const CONFIG = `
-server: { retain_executions: 40d, retain_runs: 60d, retain_batches: 80d }
+server: { retain_executions: 40d, retain_runs: 60d, retain_batches: 80d, retain_deliveries: 50d, outbound_allow: [127.0.0.0/8] }
 types:
   Note: { retain: 30d }
   Echo: { retain: 30d }
@@ -201,6 +201,33 @@ describe('executions', () => {
     expect([await board.types(noted), await board.types(correlation)]).toEqual([['Kept'], ['Kept']]);
     await board.http.get('/api/v1/artifacts').query({ embed_meta: true, correlation_id: noted }).expect(200);
     expect(await executionsOf('keeper', { correlation_id: noted })).toBe(0);
+    const { body: trace } = await board.http.get(`/api/v1/correlations/${noted}/trace`).expect(200);
+    expect(trace).toMatchObject({ artifact_count: 1, artifacts: [{ type: 'Kept', input_of: [] }], executions: [] });
+    const [kept] = await idsOf(noted);
+    await board.http.get(`/api/v1/artifacts/${kept}/explain`).expect(200);
+  });
+});
+
+describe('deliveries', () => {
+  it('keep what they tell of until they have ended, and then go by themselves', async () => {
+    const correlation = await publishEnded('Note', {}, { webhook: { url: 'http://127.0.0.1:9/hook' } });
+    await swept.sweepAfter(31);
+    expect(await board.types(correlation)).toEqual(['Note', 'Echo', 'Kept']);
+
+    // As if the receiver had taken them.
+    const delivered = { state: 'delivered' as const, ended_at: clock.now(), available_at: null, lease_token: null, lease_owner: null, lease_until: null };
+    await board.app.app.get(UnitOfWork, { strict: false }).run(({ db }) => db.updateTable('deliveries').set(delivered).where('correlation_id', '=', correlation).execute());
+    await swept.sweepAfter(1);
+    expect(await board.types(correlation)).toEqual(['Kept']);
+    const { body } = await board.http.get('/api/v1/webhooks/deliveries').query({ correlation_id: correlation }).expect(200);
+    const [, , note] = (body as { items: { delivery_id: string }[] }).items;
+    await board.http.get(`/api/v1/webhooks/deliveries/${note!.delivery_id}`).expect(200);
+    const { body: refusal } = await board.http.post(`/api/v1/webhooks/deliveries/${note!.delivery_id}/redeliver`).expect(409);
+    expect(refusal).toEqual({ detail: `Delivery ${note!.delivery_id} cannot be sent again: its artifact has been deleted` });
+
+    await swept.sweepAfter(49);
+    await board.http.get(`/api/v1/webhooks/deliveries/${note!.delivery_id}`).expect(404);
+    expect([await swept.count('deliveries'), await swept.count('delivery_attempts', 'not exists (select 1 from deliveries where id = delivery_id)')]).toEqual([0, 0]);
   });
 });
 

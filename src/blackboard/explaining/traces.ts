@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { countsOf } from '../tracked-correlation.js';
 import type { Trace, TracedArtifact, TracedAttempt, TracedExecution } from './trace.js';
 import {
   type ArtifactOfTrace,
@@ -38,8 +39,7 @@ export class Traces {
       started_at: toTimestamp(correlation.started_at),
       last_activity_at: toTimestamp(correlation.last_activity_at),
       settled_at: timestampOrNull(correlation.settled_at),
-      artifact_count: correlation.artifact_count,
-      error_count: correlation.error_count,
+      ...countsOf(correlation),
       artifacts: artifactsWithUses(rows, uses, executions),
       executions,
       truncated: found.length > limit,
