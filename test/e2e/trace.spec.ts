@@ -140,6 +140,21 @@ describe('the trace of a correlation', () => {
     expect(execution('broken')).toMatchObject({ state: 'failed', ...error, attempts: [{ attempt: 1, ...error }, { attempt: 2, ...error }] });
   });
 
+  it('tells the attempts of an execution that was retried by hand by their rounds', async () => {
+    const correlation = await board.publish('Joined', {});
+    const failsForGood = async (): Promise<void> => {
+      await eventually('the agent has failed once', async () => (await executionOf('broken', correlation)).next_attempt_at !== null);
+      clock.advance(120_000);
+      await board.ended(correlation);
+    };
+    await failsForGood();
+    await board.http.post(`/api/v1/executions/${(await executionOf('broken', correlation)).id}/retry`).expect(200);
+    await failsForGood();
+    const { opening, attempts } = { ...(await trace(correlation)), ...(await executionOf('broken', correlation)) };
+    expect([opening, attempts.map(({ round, attempt }) => [round, attempt])]).toEqual([2, [[0, 1], [0, 2], [1, 1], [1, 2]]]);
+    expect(new Set(attempts.map(({ error_message }) => error_message))).toEqual(new Set(['it is broken']));
+  });
+
   it('shows executions of other correlations that took an artifact of this one', async () => {
     const first = await board.publish('Item', {});
     const second = await board.publish('Item', {});
