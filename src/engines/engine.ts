@@ -66,6 +66,8 @@ export interface EngineContext extends ExecutionContext {
   refusal(answer: unknown): string | null;
   /** To be told of each call of a model as soon as it has ended, whatever becomes of the attempt. */
   used(usage: ModelUsage): void;
+  /** To be told what is being written, piece by piece, for those who watch; `answer` counts, from 1, what the attempt begins to write. */
+  wrote(text: string, answer: number): void;
 }
 
 /**

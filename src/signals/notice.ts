@@ -2,7 +2,7 @@
  * What streams show besides artifacts, as it goes over the wire. It has no position and is not kept: a reader that is not there misses it.
  * Times are ISO 8601.
  */
-export type Notice = ArtifactConsumed | ExecutionChanged | RunProgress | BatchProgress | CorrelationSettled;
+export type Notice = ArtifactConsumed | ExecutionChanged | ExecutionOutput | RunProgress | BatchProgress | CorrelationSettled;
 
 interface ArtifactConsumed {
   event_type: 'artifact_consumed';
@@ -23,6 +23,19 @@ interface ExecutionChanged {
   error_type?: string;
   /** When a retry may start. */
   retry_at?: string;
+  timestamp: string;
+}
+
+/** What a model says while an execution runs, in the order of saying it. */
+interface ExecutionOutput {
+  event_type: 'execution_output';
+  execution_id: string;
+  agent: string;
+  attempt: number;
+  /** Which answer of the attempt it is a piece of, from 1: it may call tools between them, or have one sent back. */
+  answer: number;
+  text: string;
+  correlation_id: string;
   timestamp: string;
 }
 

@@ -36,4 +36,5 @@ export const context = (): EngineContext => ({
   blackboard: { get: async () => null, list: async () => [] },
   refusal: () => null,
   used: () => undefined,
+  wrote: () => undefined,
 });

@@ -17,7 +17,7 @@ import type { ArtifactDraft } from '../artifact-writer.js';
 import { type AttemptResult, startAttempt } from './attempt.js';
 import { addUsage, type AttemptUsage } from './attempt-usage.js';
 import type { ClaimedExecution } from './claims.js';
-import { executionNotice } from './execution-notice.js';
+import { executionNotice, outputNotices } from './execution-notice.js';
 import { inputView } from '../input-view.js';
 import { type ExecutionFailure, Outcomes } from './outcomes.js';
 import { type CheckedOutput, checkOutputs, OutputError } from './outputs.js';
@@ -97,6 +97,9 @@ export class ExecutionRun {
       },
       used: (usage) => {
         execution.usage = addUsage(execution.usage, usage);
+      },
+      wrote: (text, answer) => {
+        if (this.notices.areWanted) outputNotices(execution, this.clock.now(), text, answer).forEach((notice) => this.notices.tell(notice));
       },
       // Made when it is first asked for: it costs more than many an expression, and few engines log.
       get logger() {

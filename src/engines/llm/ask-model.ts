@@ -19,6 +19,8 @@ export interface Question {
 
 /** Told while the model answers. */
 export interface Listener {
+  /** The model begins to answer: once, and again after tools. */
+  begun(): void;
   /** A piece of the answer's text. */
   text(piece: string): void;
   /** One call of the model has ended. */
@@ -57,6 +59,7 @@ export async function askModel(question: Question, listener: Listener): Promise<
       if (part.type === 'abort') throw signal.reason;
       if (part.type === 'start-step') {
         text = '';
+        listener.begun();
         part.warnings.forEach((warning) => listener.warning(JSON.stringify(warning)));
       }
       if (part.type === 'text-delta') {

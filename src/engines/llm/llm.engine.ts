@@ -73,16 +73,17 @@ class LlmAgent implements PreparedEngine {
     const earlier = await contextLines(option, tokens, artifacts, context.correlationId, context.blackboard);
     const messages: ModelMessage[] = [{ role: 'user', content: dataText(artifacts, earlier) }];
 
-    const first = await this.ask(messages, context);
+    const turn = { answers: 0 };
+    const first = await this.ask(messages, context, turn);
     const judged = judge(first, this.types, context);
     if (judged.problem === null) return judged.answer;
-    const again = await this.ask([...messages, { role: 'assistant', content: first }, { role: 'user', content: refusedText(judged.problem) }], context);
+    const again = await this.ask([...messages, { role: 'assistant', content: first }, { role: 'user', content: refusedText(judged.problem) }], context, turn);
     const second = judge(again, this.types, context);
     if (second.problem !== null) throw new ModelFailure('output', `the model's answer was refused twice: ${second.problem}`);
     return second.answer;
   }
 
-  private async ask(messages: ModelMessage[], context: EngineContext): Promise<string> {
+  private async ask(messages: ModelMessage[], context: EngineContext, turn: { answers: number }): Promise<string> {
     const { options, source } = this;
     const model = await this.loaded();
     let since = performance.now();
@@ -100,7 +101,8 @@ class LlmAgent implements PreparedEngine {
         signal: context.signal,
       },
       {
-        text: () => undefined,
+        begun: () => (turn.answers += 1),
+        text: (piece) => context.wrote(withoutKey(piece, source), turn.answers),
         used: ({ input, output }) => {
           const now = performance.now();
           context.used({ model: options.model, inputTokens: input, outputTokens: output, cost: this.costOf(input, output), latencyMs: now - since });

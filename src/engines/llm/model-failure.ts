@@ -39,10 +39,10 @@ function reasonOf(error: unknown): string {
   return inner || (typeof message === 'string' ? message : '');
 }
 
-/** RFC 9110, section 10.2.3: seconds, or a date. */
+/** RFC 9110, section 10.2.3: seconds, or a date; by the server's own clock. */
 function retryAfter(headers: Record<string, string> | undefined): number | undefined {
   const value = headers?.['retry-after'];
   if (value === undefined) return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.parse(headers?.date ?? '');
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }

@@ -1,4 +1,7 @@
 // Real: the application, the AI SDK and its providers, HTTP. Stood in for: the model servers.
+import type { TestAppOptions } from '../../support/app.js';
+import { SseReader } from '../../support/changelog-readers.js';
+import { ManualClock } from '../../support/manual-clock.js';
 import { ModelServer, USED } from '../../support/model-server.js';
 import { Board } from '../../e2e/board.js';
 import { eventually } from '../../support/eventually.js';
@@ -108,8 +111,8 @@ describe('with one model', () => {
     await Promise.all(boards.map((board) => board.close()));
     await models.close();
   });
-  const start = async (config: string): Promise<Board> => {
-    const board = await Board.start(config);
+  const start = async (config: string, options: TestAppOptions = {}): Promise<Board> => {
+    const board = await Board.start(config, options);
     boards.push(board);
     return board;
   };
@@ -156,6 +159,43 @@ agents:
     await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
     await eventually('the call was given up', () => models.abandoned === 1);
     expect(await board.types(correlation)).toEqual(['Question']);
+  });
+
+  test.each([
+    ['seconds', { 'retry-after': '90' }, 90_000],
+    ['a date', { date: 'Fri, 20 Nov 2026 10:00:00 GMT', 'retry-after': 'Fri, 20 Nov 2026 10:02:00 GMT' }, 120_000],
+    ['more than an hour', { 'retry-after': '100000' }, 3_600_000],
+  ] as const)('the next attempt waits as long as the provider asks for: %s', async (_, headers, waits) => {
+    const clock = new ManualClock();
+    const board = await start(responder(models, '', MODELS[0], 'retry: { attempts: 2, delay: 1s }'), { clock, settings: { shutdownGraceMs: 0 } });
+    models.answers({ status: 429, message: 'later', headers }, { text: JSON.stringify(REPLY) });
+    const correlation = await board.publish('Question', { text: 'Now?' });
+    const waiting = async (): Promise<number | undefined> =>
+      (await board.app.database.rows<{ available_at: number | null }>('select available_at from executions'))[0]?.available_at ?? undefined;
+    await eventually('it waits', async () => (await waiting()) !== undefined);
+    expect((await waiting())! - clock.now()).toBe(waits);
+    clock.advance(waits);
+    expect((await board.ended(correlation)).state).toBe('completed');
+  });
+
+  test('what it says is shown on the changelog while it says it', async () => {
+    const board = await start(responder(models));
+    const reader = await SseReader.open(board.app.url, { notices: true });
+    let release = (): void => undefined;
+    models.answers({ text: '{"text":"no"}' }, { text: JSON.stringify(REPLY), halfway: new Promise((resolve) => (release = () => resolve())) });
+    const correlation = await board.publish('Question', { text: 'Now?' });
+    const said = (): { answer: number; text: string; agent: string; correlation_id: string }[] =>
+      reader.notices.filter(({ event_type }) => event_type === 'execution_output') as never;
+    const textOf = (answer: number): string => said().filter((piece) => piece.answer === answer).map(({ text }) => text).join('');
+    await eventually('the first half is there', () => textOf(2).length > 5);
+    expect((await board.status(correlation)).state).toBe('active');
+    expect(JSON.stringify(REPLY).startsWith(textOf(2))).toBe(true);
+    release();
+    await board.ended(correlation);
+    await eventually('all is there', () => textOf(2) === JSON.stringify(REPLY));
+    expect(textOf(1)).toBe('{"text":"no"}');
+    expect(said()[0]).toMatchObject({ agent: 'responder', attempt: 1, correlation_id: correlation });
+    reader.close();
   });
 
   test('a server that is not there is a failed attempt', async () => {
