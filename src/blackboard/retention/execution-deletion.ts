@@ -12,7 +12,7 @@ interface Ended {
 }
 
 /**
- * Deletes executions that ended longer than `retain_executions` ago, with what is known of their attempts and inputs. What they
+ * Deletes executions that ended longer than `retain_executions` ago, with what is known of their attempts, what these used of models, and inputs. What they
  * consumed goes with the artifacts. What stays: whatever an active correlation has, or a run that is still kept.
  */
 @Injectable()
@@ -52,6 +52,7 @@ export class ExecutionDeletion implements Deletion {
     const ids = free.map(({ id }) => id);
     await deleteInputs(tx.db, {}, ids);
     await deleteAttempts(tx.db, {}, ids);
+    await deleteUsage(tx.db, {}, ids);
     await deleteExecutions(tx.db, {}, ids);
     await this.correlations.removeEmpty(tx, held);
     return free.length;
@@ -76,5 +77,7 @@ const findSome = prepared<{ after: number }, { seq: number; id: string; created_
 const deleteInputs = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('execution_inputs').where('execution_id', 'in', ids));
 
 const deleteAttempts = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('execution_attempts').where('execution_id', 'in', ids));
+
+const deleteUsage = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('usage').where('execution_id', 'in', ids));
 
 const deleteExecutions = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('executions').where('id', 'in', ids));
