@@ -2,8 +2,8 @@ import type { Selectable } from 'kysely';
 import { type ArtifactRow, artifactFromRow } from '../blackboard/artifact.js';
 import { WORKFLOW_ERROR } from '../catalog/definitions.js';
 import { toTimestamp } from '../common/timestamp.js';
-import type { ExecutionAttemptsTable } from '../database/schema.js';
-import type { ExecutionAttemptBody, ExecutionBody, ListedExecutionBody } from './dto/execution-body.js';
+import type { ExecutionAttemptsTable, UsageTable } from '../database/schema.js';
+import type { ExecutionAttemptBody, ExecutionBody, ListedExecutionBody, ModelUseBody } from './dto/execution-body.js';
 import type { ExecutionRow } from './executions.repository.js';
 
 export const listedExecutionBody = (row: ExecutionRow): ListedExecutionBody => ({
@@ -22,9 +22,17 @@ export const listedExecutionBody = (row: ExecutionRow): ListedExecutionBody => (
   error_message: row.error_message,
 });
 
+/** What belongs to an execution. */
+interface ExecutionParts {
+  inputs: ArtifactRow[];
+  outputs: ArtifactRow[];
+  attempts: Selectable<ExecutionAttemptsTable>[];
+  modelUses: Selectable<UsageTable>[];
+}
+
 export function executionBody(
   row: ExecutionRow,
-  { inputs, outputs, attempts }: { inputs: ArtifactRow[]; outputs: ArtifactRow[]; attempts: Selectable<ExecutionAttemptsTable>[] },
+  { inputs, outputs, attempts, modelUses }: ExecutionParts,
 ): ExecutionBody {
   const isError = ({ type }: ArtifactRow): boolean => type === WORKFLOW_ERROR;
   return {
@@ -34,6 +42,7 @@ export function executionBody(
     outputs: outputs.filter((output) => !isError(output)).map(artifactFromRow),
     errors: outputs.filter(isError).map(artifactFromRow),
     attempts: [...attempts, ...lastAttempt(row)].map(attemptBody),
+    ...(modelUses.length > 0 && { model_uses: modelUses.map(modelUseBody) }),
   };
 }
 
@@ -60,6 +69,16 @@ const attemptBody = ({ round, attempt, started_at, ended_at, error_type, error_m
   ended_at: timestampOf(ended_at),
   error_type,
   error_message,
+});
+
+const modelUseBody = ({ attempt, model, input_tokens, output_tokens, cost, latency_ms, at }: Selectable<UsageTable>): ModelUseBody => ({
+  attempt,
+  model,
+  input_tokens,
+  output_tokens,
+  ...(cost !== null && { cost }),
+  latency_ms,
+  at: toTimestamp(at),
 });
 
 const timestampOf = (time: number | null): string | null => (time === null ? null : toTimestamp(time));

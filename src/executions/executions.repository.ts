@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
 import type { ArtifactRow } from '../blackboard/artifact.js';
-import type { ExecutionAttemptsTable, ExecutionsTable } from '../database/schema.js';
+import type { ExecutionAttemptsTable, ExecutionsTable, UsageTable } from '../database/schema.js';
 import type { Reader } from '../database/unit-of-work.js';
 import { type ExecutionFilter, newestOf } from './newest-executions.js';
 
@@ -45,6 +45,11 @@ export class ExecutionsRepository {
   /** What it published, its errors included, in order. */
   outputs(db: Reader, executionId: string): Promise<ArtifactRow[]> {
     return db.selectFrom('artifacts').selectAll().where('execution_id', '=', executionId).orderBy('seq').execute();
+  }
+
+  /** One row for each attempt that used a model, in order; one that began again after a lost lease has several. */
+  modelUses(db: Reader, executionId: string): Promise<Selectable<UsageTable>[]> {
+    return db.selectFrom('usage').selectAll().where('execution_id', '=', executionId).orderBy('seq').execute();
   }
 
   /** Those before the last one, in order. */

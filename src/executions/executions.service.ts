@@ -29,12 +29,13 @@ export class ExecutionsService {
     const { reader } = this.unitOfWork;
     const row = await this.executions.find(reader, id);
     if (!row) throw new DomainError('not_found', `Execution not found: ${id}`);
-    const [inputs, outputs, attempts] = await Promise.all([
+    const [inputs, outputs, attempts, modelUses] = await Promise.all([
       this.executions.inputs(reader, id),
       this.executions.outputs(reader, id),
       this.executions.failedAttempts(reader, id),
+      this.executions.modelUses(reader, id),
     ]);
-    return executionBody(row, { inputs, outputs, attempts });
+    return executionBody(row, { inputs, outputs, attempts, modelUses });
   }
 
   /** DomainError `not_found`, `conflict` (it cannot be retried), `unavailable`. */

@@ -57,6 +57,11 @@ describe('usage', () => {
       row('reviewer', 1, 'local/free', 1, null),
     ]);
     expect((await get(`/api/v1/correlations/${correlation}/status`)).usage).toEqual(used(4, 3));
+    const [first] = await board.app.database.rows<{ id: string }>(`select id from executions where correlation_id = '${correlation}' order by seq`);
+    expect((await get(`/api/v1/executions/${first!.id}`)).model_uses).toMatchObject([
+      { attempt: 1, model: 'openai/gpt-5-mini', input_tokens: 2 * USED.input, output_tokens: 2 * USED.output, cost: 2 * COST, at: new Date(clock.now()).toISOString() },
+      { attempt: 2, model: 'openai/gpt-5-mini', input_tokens: USED.input },
+    ]);
     expect([await spentBy('responder'), await spentBy('reviewer')]).toEqual([used(3), used(1, 0)]);
     // Folded and not folded alike.
     await eventually('it is folded', async () => (await board.app.database.rows('select 1 from activity_hours where input_tokens > 0')).length > 0);

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { UsageBody } from '../../http/dto/usage-body.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../http/dto/artifact-body.js';
 
 export const EXECUTION_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
@@ -65,6 +66,21 @@ export class ExecutionAttemptBody {
   error_message!: string | null;
 }
 
+/** What one attempt used of a model. */
+export class ModelUseBody extends UsageBody {
+  @ApiProperty({ type: 'integer' })
+  attempt!: number;
+
+  @ApiProperty({ description: 'As the configuration names it' })
+  model!: string;
+
+  @ApiProperty({ type: 'integer', description: 'How long its calls took, together' })
+  latency_ms!: number;
+
+  @ApiProperty({ format: 'date-time', description: 'When the attempt ended' })
+  at!: string;
+}
+
 /** An execution with all that belongs to it. */
 export class ExecutionBody extends ListedExecutionBody {
   @ApiProperty({ type: 'integer', description: 'How often its process ended while it ran, in this round; that repeats the same attempt' })
@@ -81,6 +97,9 @@ export class ExecutionBody extends ListedExecutionBody {
 
   @ApiProperty({ type: [ExecutionAttemptBody], description: 'Those that have begun, in order' })
   attempts!: ExecutionAttemptBody[];
+
+  @ApiProperty({ type: [ModelUseBody], required: false, description: 'Of its attempts that used a model, in order' })
+  model_uses?: ModelUseBody[];
 }
 
 export const LISTED_EXECUTION_EXAMPLE: ListedExecutionBody = {
