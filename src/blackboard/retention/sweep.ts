@@ -3,7 +3,7 @@ import type { Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { Turn } from './turns.js';
 
 /** Rows that one transaction of a sweep looks at: the most that other writers wait for. */
-export const AT_ONCE = 200;
+export const AT_ONCE = 100;
 
 /**
  * What every transaction of a sweep holds: with it, no two processes delete at once. Whoever makes something that has ended read
