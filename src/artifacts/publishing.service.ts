@@ -4,6 +4,7 @@ import { ArtifactStore } from '../blackboard/queries/artifact-store.js';
 import { Blackboard, type Published } from '../blackboard/blackboard.js';
 import { PUBLIC } from '../catalog/visibility.js';
 import { Clock } from '../common/clock.js';
+import { deadlineMs } from '../http/dto/deadline.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import { WebhookTargets } from '../webhooks/webhook-targets.js';
 import type { AcceptedBody, SyncPublishBody } from './dto/publish-bodies.js';
@@ -48,6 +49,7 @@ export class PublishingService {
       tags: [...new Set(request.tags)],
       partitionKey: request.partition_key ?? null,
       visibility: request.visibility ? toVisibility(request.visibility) : PUBLIC,
+      deadlineMs: deadlineMs(request.deadline),
       companion: request.webhook && (await this.webhooks.forPublish(request.webhook)),
     });
   }

@@ -24,6 +24,7 @@ import { Cancellation } from './cancellation.js';
 import { CorrelationSettled } from './correlation-settled.js';
 import { CorrelationTracker } from './correlation-tracker.js';
 import { CorrelationWaiters } from './correlation-waiters.js';
+import { Deadlines } from './deadlines.js';
 import { DirectRuns } from './direct-runs.js';
 import { Explanations } from './explaining/explanations.js';
 import { Traces } from './explaining/traces.js';
@@ -75,6 +76,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     CorrelationSettled,
     CorrelationTracker,
     CorrelationWaiters,
+    Deadlines,
     DirectRuns,
     ExecutionDeletion,
     ExecutionQueue,

@@ -71,7 +71,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     return this.directRuns.run(agent, inputs, correlationId);
   }
 
-  prepareRun(name: string, inputs: JsonObject, correlationId: string, how: { firstId: string; background: boolean }): Invocation {
+  prepareRun(name: string, inputs: JsonObject, correlationId: string, how: { firstId: string; background: boolean; deadlineMs?: number | null }): Invocation {
     const { subscription, named } = namedInputs(this.invocations.agent(name), inputs);
     return this.invocations.prepare(subscription, named, correlationId, how);
   }

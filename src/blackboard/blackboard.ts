@@ -25,6 +25,8 @@ export interface Publication {
   partitionKey: string | null;
   visibility: Visibility;
   companion?: PublishCompanion;
+  /** What follows from it is cancelled so many milliseconds later, unless it has ended; never where absent or null. */
+  deadlineMs?: number | null;
 }
 
 export interface Published {
@@ -51,6 +53,8 @@ export interface Invocation {
   direct: boolean;
   /** Nobody waits for it: of equal priority, its workflow's executions come after others. */
   background: boolean;
+  /** It is cancelled so many milliseconds after its begin; null for never. */
+  deadlineMs: number | null;
   /** Of the request that it is prepared for. */
   cause: Span;
 }
@@ -82,7 +86,7 @@ export abstract class Blackboard {
    * of them under the id `firstId`. DomainError: `not_found` (unknown agent), `invalid` (inputs that fit none of its
    * subscriptions or their type's schema).
    */
-  abstract prepareRun(agent: string, inputs: JsonObject, correlationId: string, how: { firstId: string; background: boolean }): Invocation;
+  abstract prepareRun(agent: string, inputs: JsonObject, correlationId: string, how: { firstId: string; background: boolean; deadlineMs?: number | null }): Invocation;
 
   /**
    * Stores a prepared invocation with a correlation of its own. DomainError: `conflict` where the correlation exists.

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
+import { toTimestamp } from '../common/timestamp.js';
 import { locking } from '../database/dialects/dialect.js';
 import { prepared } from '../database/prepared.js';
 import type { ExecutionState } from '../database/schema.js';
@@ -37,6 +38,14 @@ export class Cancellation {
     await this.end(tx, changes, correlation, 'cancelled');
   }
 
+  /** Cancels an opening whose deadline has passed, unless it has settled. */
+  async cancelOverdue(tx: Transaction, changes: CorrelationChanges, { id, opening }: { id: string; opening: number }): Promise<void> {
+    const correlation = await changes.get(id);
+    if (correlation.state !== 'active' || correlation.opening !== opening || correlation.deadline_at === null) return;
+    await this.withdrawal.hold(tx, [id]);
+    await this.end(tx, changes, correlation, 'cancelled', `the deadline passed at ${toTimestamp(correlation.deadline_at)}`);
+  }
+
   /** What `Blackboard.cancelOpen` promises. */
   async cancelOpen(tx: Transaction, changes: CorrelationChanges, correlationIds: readonly string[]): Promise<void> {
     await this.withdrawal.hold(tx, correlationIds);
@@ -60,7 +69,7 @@ export class Cancellation {
     return this.end(tx, changes, correlation, 'ended');
   }
 
-  private async end(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation, as: 'cancelled' | 'ended'): Promise<void> {
+  private async end(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation, as: 'cancelled' | 'ended', reason: string | null = null): Promise<void> {
     const { id: correlationId } = correlation;
     const open = await openExecutions(tx, correlationId);
     const ids = open.map(({ id }) => id);
@@ -68,7 +77,7 @@ export class Cancellation {
     this.backlog.changed(tx, -open.filter(({ state }) => state === 'pending').length);
     await this.timers.cancelReleases(tx, correlationId);
     await this.withdrawal.withdraw(tx, changes, correlationId);
-    await changes.end(correlation, as);
+    await changes.end(correlation, as, reason);
     if (ids.length > 0) tx.afterCommit(() => this.signals.executionsCancelled.publishEverywhere(ids));
   }
 }

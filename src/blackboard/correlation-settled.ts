@@ -4,9 +4,9 @@ import type { TrackedCorrelation } from './tracked-correlation.js';
 
 /**
  * What follows the end of an opening, in the transaction that ends it. `correlation` has its final state; setting `closed`
- * keeps it from being opened again.
+ * keeps it from being opened again. `reason`: why it was cancelled, where nobody asked for it.
  */
-export type SettlementFollower = (tx: Transaction, correlation: TrackedCorrelation, now: number) => Promise<void>;
+export type SettlementFollower = (tx: Transaction, correlation: TrackedCorrelation, now: number, reason: string | null) => Promise<void>;
 
 /** Where features say what must be written together with the end of a correlation, so that the core knows no feature. */
 @Injectable()
@@ -18,7 +18,7 @@ export class CorrelationSettled {
     this.followers.push(follower);
   }
 
-  async tell(tx: Transaction, correlation: TrackedCorrelation, now: number): Promise<void> {
-    for (const follow of this.followers) await follow(tx, correlation, now);
+  async tell(tx: Transaction, correlation: TrackedCorrelation, now: number, reason: string | null): Promise<void> {
+    for (const follow of this.followers) await follow(tx, correlation, now, reason);
   }
 }

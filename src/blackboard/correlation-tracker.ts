@@ -108,10 +108,13 @@ export class CorrelationChanges {
     Object.assign(await this.create(id, true), { state: 'failed', closed: 1, settled_at: this.now });
   }
 
-  /** Ends an active correlation at once, whatever is pending, and for good; the caller has dropped what was. */
-  async end(correlation: TrackedCorrelation, as: 'cancelled' | 'ended'): Promise<void> {
+  /**
+   * Ends an active correlation at once, whatever is pending, and for good; the caller has dropped what was. `reason`: one sentence,
+   * null where somebody asked for it.
+   */
+  async end(correlation: TrackedCorrelation, as: 'cancelled' | 'ended', reason: string | null): Promise<void> {
     Object.assign(correlation, { pending: 0, closed: 1 });
-    await this.settle(correlation, as === 'cancelled' ? as : endState(correlation));
+    await this.settle(correlation, as === 'cancelled' ? as : endState(correlation), reason);
   }
 
   /** An artifact was stored, and is counted already. */
@@ -131,10 +134,10 @@ export class CorrelationChanges {
     }
   }
 
-  private async settle(correlation: TrackedCorrelation, state: EndState): Promise<void> {
+  private async settle(correlation: TrackedCorrelation, state: EndState, reason: string | null = null): Promise<void> {
     correlation.state = state;
     correlation.settled_at = this.now;
-    await this.settled.tell(this.tx, correlation, this.now);
+    await this.settled.tell(this.tx, correlation, this.now, reason);
     const settled = { correlationId: correlation.id, opening: correlation.opening };
     const { cause } = this;
     this.tx.afterCommit(() => {

@@ -9,6 +9,7 @@ import { NO_SPAN, Tracing } from '../tracing/tracing.js';
 import { type ArtifactDraft, ArtifactWriter } from './artifact-writer.js';
 import type { Invocation } from './blackboard.js';
 import type { CorrelationChanges } from './correlation-tracker.js';
+import { Deadlines } from './deadlines.js';
 import { ExecutionQueue } from './executor/execution-queue.js';
 import { Publisher } from './publisher.js';
 
@@ -27,6 +28,7 @@ export class Invocations {
     private readonly publisher: Publisher,
     private readonly writer: ArtifactWriter,
     private readonly executions: ExecutionQueue,
+    private readonly deadlines: Deadlines,
     private readonly tracing: Tracing,
   ) {}
 
@@ -42,18 +44,19 @@ export class Invocations {
     subscription: Subscription,
     inputs: readonly NamedInput[],
     correlationId: string,
-    { direct = false, background = false, firstId = newId() }: { direct?: boolean; background?: boolean; firstId?: string },
+    { direct = false, background = false, firstId = newId(), deadlineMs = null }: { direct?: boolean; background?: boolean; firstId?: string; deadlineMs?: number | null },
   ): Invocation {
     const drafts = inputs.map((input, index) => this.draft(input, correlationId, index === 0 ? firstId : newId()));
     // Nobody's request is what a batch's runs are prepared in, whoever's happened to wake it.
     const cause = background ? NO_SPAN : this.tracing.current();
-    return { subscription, drafts, correlationId, direct, background, cause };
+    return { subscription, drafts, correlationId, direct, background, deadlineMs, cause };
   }
 
   /** Stores inputs and execution in a correlation of their own. DomainError `conflict` where that exists already. */
   async begin(tx: Transaction, changes: CorrelationChanges, invocation: Invocation): Promise<{ executionId: string; opening: number }> {
     const { subscription, correlationId } = invocation;
     const correlation = await changes.create(correlationId, invocation.background);
+    if (invocation.deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + invocation.deadlineMs);
     const inputs: number[] = [];
     for (const draft of invocation.drafts) {
       const seq = (await this.writer.insert(tx, draft))!;

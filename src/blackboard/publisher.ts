@@ -12,6 +12,7 @@ import { type ArtifactDraft, ArtifactWriter } from './artifact-writer.js';
 import { BatchWindows } from './waiting/batch-windows.js';
 import type { Publication, Published } from './blackboard.js';
 import { type CorrelationChanges, CorrelationTracker } from './correlation-tracker.js';
+import { Deadlines } from './deadlines.js';
 import { ExecutionQueue } from './executor/execution-queue.js';
 import { Joins } from './waiting/joins.js';
 import { isJoin, type Triggered } from './matcher.js';
@@ -42,6 +43,7 @@ export class Publisher {
     private readonly joins: Joins,
     private readonly windows: BatchWindows,
     private readonly timers: TimerQueue,
+    private readonly deadlines: Deadlines,
     private readonly tracing: Tracing,
   ) {}
 
@@ -56,6 +58,8 @@ export class Publisher {
       if (seq === null) return findPublished(tx, publication.artifactId);
       const correlation = await changes.open(publication.correlationId);
       await companion?.store(tx, correlation);
+      const { deadlineMs = null } = publication;
+      if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
       await this.trigger(tx, changes, seq, matched);
       await changes.save();
       return { artifactId: publication.artifactId, correlationId: publication.correlationId, seq, opening: correlation.opening };

@@ -278,13 +278,13 @@ export interface JoinArrivalsTable {
 
 /**
  * Work on the blackboard that is due at a time and is no execution: an artifact to release to its subscriptions, a join
- * group whose `where` is to be judged, a group whose time is up.
+ * group whose `where` is to be judged, a group whose time is up; or the deadline of a correlation.
  */
 export interface TimersTable {
   id: string;
-  kind: 'release' | 'judge' | 'close';
+  kind: 'release' | 'judge' | 'close' | 'deadline';
   due_at: number;
-  /** The artifact's seq or the group's id. */
+  /** The artifact's seq, the group's id, or the correlation's opening and id. */
   subject: string;
 }
 

@@ -26,10 +26,11 @@ export class RunEndings implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.settled.add(async (tx, correlation, now) => {
+    this.settled.add(async (tx, correlation, now, reason) => {
       const failure = correlation.error_count > 0 ? await this.runs.firstFailure(tx, correlation.id) : undefined;
       const status = correlation.state === 'cancelled' ? 'cancelled' : failure ? 'failed' : 'completed';
-      const error = status === 'failed' && failure ? `${failure.agent} failed: ${failure.error_message ?? 'it gave no reason'}` : null;
+      const failed = status === 'failed' && failure ? `${failure.agent} failed: ${failure.error_message ?? 'it gave no reason'}` : null;
+      const error = status === 'cancelled' ? reason : failed;
       const run = await this.runs.end(tx, { id: correlation.id, status, error, endedAt: now });
       if (!run) return;
       // A terminal status never changes, so nothing may be published into it any more.

@@ -7,6 +7,7 @@ import { newId } from '../common/ids.js';
 import type { JsonObject } from '../common/json.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
+import { deadlineMs } from '../http/dto/deadline.js';
 import type { RunBody } from '../http/dto/run-body.js';
 import type { RunListBody } from './dto/run-list-body.js';
 import type { RunListQuery } from './dto/run-list-query.js';
@@ -51,7 +52,7 @@ export class RunsService {
   async start(request: RunRequest, ids: RequestIds): Promise<RunBody> {
     this.blackboard.refuseWhenBusy();
     const id = ids.correlationId;
-    const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, id, { firstId: ids.madeId, background: false });
+    const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, id, { firstId: ids.madeId, background: false, deadlineMs: deadlineMs(request.deadline) });
     await this.unitOfWork.run((tx) => this.beginOnce(tx, invocation, ids));
     if (request.async_run !== true) await this.ended(id);
     return this.get(id);

@@ -31,6 +31,7 @@ export interface PublishParts {
   visibility?: object;
   partition_key?: string;
   timeout?: number;
+  deadline?: string;
 }
 
 /** An app of its own, spoken to as a client does. */

@@ -3,6 +3,7 @@ import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsObject, IsString, ValidateIf, ValidateNested } from 'class-validator';
 import type { JsonObject } from '../../common/json.js';
 import { ApiVisibility } from '../../http/dto/api-visibility.js';
+import { Deadline } from '../../http/dto/deadline.js';
 import { IfGiven } from '../../http/if-given.js';
 import { Opaque } from '../../http/opaque.js';
 import { IsShortText, MAX_SHORT_TEXT } from './short-text.js';
@@ -60,6 +61,9 @@ export class PublishRequest {
   @IfGiven()
   @IsVisibility()
   visibility?: JsonObject;
+
+  @Deadline()
+  deadline?: string;
 
   @ApiProperty({ description: 'Where every artifact of this correlation is announced from now on, besides where its earlier ones are', type: () => WebhookRequest, required: false })
   @IfGiven()

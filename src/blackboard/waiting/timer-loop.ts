@@ -8,6 +8,8 @@ import { Signals } from '../../signals/signals.js';
 import { type ArtifactRow, artifactFromRow } from '../artifact.js';
 import { BatchWindows } from './batch-windows.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlation-tracker.js';
+import { Cancellation } from '../cancellation.js';
+import { openingOf } from '../deadlines.js';
 import { Workers } from '../executor/workers.js';
 import { Joins } from './joins.js';
 import type { Triggered } from '../matcher.js';
@@ -16,6 +18,7 @@ import { Publisher } from '../publisher.js';
 import { type Timer, TimerQueue } from './timer-queue.js';
 import { linesOf } from './lines.js';
 import { lineOf, WaitingGroups } from './waiting-groups.js';
+import { Withdrawal } from './withdrawal.js';
 
 const FIRED_AT_ONCE = 20;
 const TRY_AGAIN_AFTER_MS = 1_000;
@@ -52,6 +55,8 @@ export class TimerLoop {
     private readonly joins: Joins,
     private readonly windows: BatchWindows,
     private readonly groups: WaitingGroups,
+    private readonly withdrawal: Withdrawal,
+    private readonly cancellation: Cancellation,
     private readonly workers: Workers,
     private readonly signals: Signals,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -175,6 +180,8 @@ export class TimerLoop {
         return this.prepareJudgement(timer.subject);
       case 'close':
         return this.prepareClosing(timer.subject);
+      case 'deadline':
+        return this.prepareDeadline(openingOf(timer.subject));
     }
   }
 
@@ -209,6 +216,11 @@ export class TimerLoop {
   private async prepareClosing(groupId: string): Promise<Work> {
     const group = await this.groups.find(this.unitOfWork.reader, groupId);
     return group ? { lines: [lineOf(group)], run: (tx, changes) => this.close(tx, changes, groupId) } : NOTHING;
+  }
+
+  private async prepareDeadline(overdue: { id: string; opening: number }): Promise<Work> {
+    const lines = await this.withdrawal.lines(this.unitOfWork.reader, [overdue.id]);
+    return { lines, correlationId: overdue.id, run: (tx, changes) => this.cancellation.cancelOverdue(tx, changes, overdue) };
   }
 
   private async close(tx: Transaction, changes: CorrelationChanges, groupId: string): Promise<void> {

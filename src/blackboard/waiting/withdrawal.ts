@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { places, prepared, preparedWithList } from '../../database/prepared.js';
-import type { Transaction } from '../../database/unit-of-work.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { TimerQueue } from './timer-queue.js';
 import { correlationsOf, isWindow, lineOf, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
@@ -31,7 +31,12 @@ export class Withdrawal {
    * lets something arrive; and again after, for what has arrived in between.
    */
   async hold(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
-    await tx.lock((await findLines(tx.db, {}, correlationIds)).map(lineOf));
+    await tx.lock(await this.lines(tx.db, correlationIds));
+  }
+
+  /** Names of the lines in which artifacts of these correlations wait. */
+  async lines(db: Reader, correlationIds: readonly string[]): Promise<string[]> {
+    return (await findLines(db, {}, correlationIds)).map(lineOf);
   }
 
   async withdraw(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {

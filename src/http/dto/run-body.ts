@@ -26,7 +26,7 @@ export class RunBody {
   @ApiProperty({ type: String, format: 'date-time', required: false })
   completed_at?: string;
 
-  @ApiProperty({ type: String, required: false, description: 'Of a failed run: the agent and the reason' })
+  @ApiProperty({ type: String, required: false, description: 'Of a failed run: the agent and the reason; of one that its deadline cancelled: when that was' })
   error?: string;
 
   @ApiProperty({ type: UsageBody, required: false, description: 'What its agents used of models, where they did' })

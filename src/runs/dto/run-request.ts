@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsObject, IsString } from 'class-validator';
 import type { JsonObject } from '../../common/json.js';
+import { Deadline } from '../../http/dto/deadline.js';
 import { IfGiven } from '../../http/if-given.js';
 import { Opaque } from '../../http/opaque.js';
 
@@ -28,6 +29,9 @@ export class RunRequest {
   @IfGiven()
   @IsBoolean()
   async_run?: boolean;
+
+  @Deadline()
+  deadline?: string;
 }
 
 export const RUN_REQUEST_BODY_EXAMPLE = { agent_name: 'classifier', inputs: { text: 'My card has not arrived yet' } };
