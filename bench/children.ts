@@ -94,6 +94,9 @@ export class LoadGenerator {
   }
 }
 
+/** Starts a module of the bench, to speak with. */
+export const forked = (file: string, args: string[]): ChildProcess => track(fork(here(file), args));
+
 /** Runs a module of the bench to its end, and gives the number that it sends. */
 export async function measuredBy(file: string, args: string[]): Promise<number> {
   const child = track(fork(here(file), args));

@@ -5,6 +5,7 @@ import { jobRow } from './jobs.ts';
 import { latencyRows, replicaRows } from './replicas.ts';
 import type { Row } from './row.ts';
 import { type History, LARGE, SMALL, Scale } from './scale.ts';
+import { streamRow } from './streams.ts';
 import { tell } from './tell.ts';
 import { Throughput } from './throughput.ts';
 
@@ -31,6 +32,9 @@ export async function postgresRows(generator: LoadGenerator, folder: string): Pr
   rows.push(...(await replicaRows(generator, folder, await newDatabase('replicas'))));
   tell('Postgres: beside pg-boss');
   rows.push(await jobRow(newDatabase));
+
+  tell('Postgres: streams');
+  rows.push(await streamRow(folder, await newDatabase('streams')));
 
   tell(`Postgres: a history of ${LARGE} artifacts`);
   const serveHistory = async (artifacts: number): Promise<History> => {

@@ -7,6 +7,7 @@ import { intakeRows } from './intake.ts';
 import { memoryRows } from './memory.ts';
 import type { Row } from './row.ts';
 import { type History, LARGE, SMALL, Scale } from './scale.ts';
+import { streamRow } from './streams.ts';
 import { tell } from './tell.ts';
 import { Throughput } from './throughput.ts';
 
@@ -30,6 +31,9 @@ export async function sqliteRows(generator: LoadGenerator, folder: string): Prom
   rows.push(await batchRow(generator, fresh));
   await fresh.stop();
   rows.push(...(await intakeRows(generator, folder)));
+
+  tell('SQLite: streams');
+  rows.push(await streamRow(folder));
 
   tell(`SQLite: a history of ${LARGE} artifacts`);
   const large = await serveHistory(folder, LARGE);

@@ -32,6 +32,8 @@ export class EventStreamService {
     const after = await this.afterOf(query, request.get(LAST_EVENT_ID));
     if (request.method === 'HEAD') return void response.writeHead(200, HEADERS).end();
     await this.streams.begin({ filter: toChangelogFilter(query), after, notices: query.notices }, () => {
+      // The end of the connection is the end of the answer: a frame around every entry, for every reader, would cost more than the entry.
+      response.removeHeader('Transfer-Encoding');
       response.writeHead(200, HEADERS);
       answersAsStream(response);
       return new SseSink(request.socket, response);
