@@ -8,6 +8,7 @@ import { DeliveriesService } from './deliveries.service.js';
 import { DeliveryDeletion } from './delivery-deletion.js';
 import { Outbox } from './outbox.js';
 import { StoredSecrets } from './stored-secrets.js';
+import { TargetDeletion } from './target-deletion.js';
 import { WebhookTargets } from './webhook-targets.js';
 import { WebhookTargetsRepository } from './webhook-targets.repository.js';
 import { WebhooksController } from './webhooks.controller.js';
@@ -22,6 +23,7 @@ import { WebhooksController } from './webhooks.controller.js';
     Outbox,
     // After the database: whoever holds that may make the key's file beside it.
     { provide: StoredSecrets, useFactory: (settings: Settings, _open: UnitOfWork) => StoredSecrets.open(settings), inject: [Settings, UnitOfWork] },
+    TargetDeletion,
     WebhookTargets,
     WebhookTargetsRepository,
   ],

@@ -31,6 +31,7 @@ async function createTargets(db: Kysely<unknown>): Promise<void> {
     .addColumn('target_id', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('correlation_targets_pk', ['correlation_id', 'target_id'])
     .execute();
+  await db.schema.createIndex('correlation_targets_by_target').on('correlation_targets').column('target_id').execute();
   // Whether there are any is known with the row that every publish holds, so that those without cost no query.
   await db.schema.alterTable('correlations').addColumn('webhook_targets', 'integer', (column) => column.notNull().defaultTo(0)).execute();
 }

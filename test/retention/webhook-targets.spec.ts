@@ -1,0 +1,57 @@
+// Real: the application, its database, HTTP. The clock is the test's, and so are the time at which something is deleted, and the ends of
+// deliveries: their names mean no address.
+import { UnitOfWork } from '../../src/database/unit-of-work.js';
+import { Resolver } from '../../src/outbound/resolver.js';
+import { Board } from '../e2e/board.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { SweptBoard } from './sweeping.js';
+
+const CONFIG = `
+server: { retain_deliveries: 40d }
+types:
+  Note: { retain: 30d }
+`;
+
+class NoNames extends Resolver {
+  async resolve() {
+    return [];
+  }
+}
+
+describe('targets of webhooks', () => {
+  const clock = new ManualClock();
+  let board: Board;
+  let swept: SweptBoard;
+
+  beforeAll(async () => {
+    const settings = { secretKey: '0f'.repeat(32), webhookUrl: 'https://hooks.example/all', shutdownGraceMs: 0 };
+    board = await Board.start(CONFIG, { clock, settings, resolver: new NoNames() });
+    swept = new SweptBoard(board, clock);
+  });
+  afterAll(() => board.close());
+
+  async function publish(path: string): Promise<void> {
+    await board.http.post('/api/v1/artifacts').send({ type: 'Note', webhook: { url: `https://hooks.example${path}`, secret: 'a secret of the client' } }).expect(200);
+    const ended = { state: 'delivered', ended_at: clock.now() } as const;
+    await board.app.app.get(UnitOfWork, { strict: false }).run((tx) => tx.db.updateTable('deliveries').set(ended).where('ended_at', 'is', null).execute());
+  }
+
+  const isStored = async (path: string): Promise<boolean> => (await swept.count('webhook_targets', `url = 'https://hooks.example${path}'`)) === 1;
+
+  it('go with the last delivery and the last correlation that names them; the operator\'s stays', async () => {
+    await publish('/once');
+    await publish('/again');
+    await swept.sweepAfter(35);
+    expect([await isStored('/once'), await isStored('/again')]).toEqual([true, true]);
+    await publish('/again');
+    await swept.sweepAfter(10);
+    // What a sweep has let go of is found by the next one.
+    await swept.sweepAfter(1);
+    expect([await isStored('/once'), await isStored('/again'), await isStored('/all')]).toEqual([false, true, true]);
+    expect(await swept.count('correlation_targets')).toBe(1);
+
+    await swept.sweepAfter(45);
+    await swept.sweepAfter(1);
+    expect([await isStored('/again'), await isStored('/all'), await swept.count('correlation_targets')]).toEqual([false, true, 0]);
+  });
+});
