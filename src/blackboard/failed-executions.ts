@@ -9,6 +9,7 @@ import type { CorrelationChanges } from './correlation-tracker.js';
 import { Backlog } from './executor/backlog.js';
 import { recordFailedAttempt } from './executor/failed-attempts.js';
 import { Workers } from './executor/workers.js';
+import { DELETIONS } from './retention/sweep.js';
 
 /** Retrying by hand what has failed for good. */
 @Injectable()
@@ -21,6 +22,8 @@ export class FailedExecutions {
 
   /** What `Blackboard.retryExecution` promises. Holds the correlation before the execution, as cancelling and outcomes do. */
   async retry(tx: Transaction, changes: CorrelationChanges, id: string): Promise<void> {
+    // Its inputs are still there, or are not: nothing is deleted until the execution needs them again.
+    await tx.lock([DELETIONS]);
     const owner = await tx.db.selectFrom('executions').select('correlation_id').where('id', '=', id).executeTakeFirst();
     if (!owner) throw new DomainError('not_found', `Execution not found: ${id}`);
     const correlation = await changes.get(owner.correlation_id);

@@ -12,8 +12,9 @@ interface Ended {
 }
 
 /**
- * Deletes executions that ended longer than `retain_executions` ago, with what is known of their attempts, what these used of models, and inputs. What they
- * consumed goes with the artifacts. What stays: whatever an active correlation has, or a run that is still kept.
+ * Deletes executions that ended longer than `retain_executions` ago, with what is known of their inputs, of their attempts, and of what
+ * these used of models. What they consumed goes with the artifacts. What stays: whatever an active correlation has, or a run that is
+ * still kept.
  */
 @Injectable()
 export class ExecutionDeletion implements Deletion {

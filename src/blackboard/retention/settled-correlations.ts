@@ -48,8 +48,6 @@ export class SettledCorrelations {
   async removeEmpty(tx: Transaction, held: readonly string[]): Promise<void> {
     const removed = await this.deleteEmpty(tx.db, {}, held);
     const ids = removed.map(({ id }) => id);
-    // Not with the executions: budgets are for the whole of a correlation.
-    await deleteUsage(tx.db, {}, ids);
     for (const use of this.uses) await use.forget?.(tx, ids);
   }
 
@@ -68,8 +66,6 @@ export class SettledCorrelations {
 
 const isSettled = (eb: Correlations, settledBy: RawBuilder<number>): Expression<SqlBool> =>
   eb.and([eb('correlations.state', '<>', 'active'), eb('correlations.settled_at', '<=', settledBy)]);
-
-const deleteUsage = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('usage').where('correlation_id', 'in', ids));
 
 const findSettled = preparedWithList<{ settledBy: number }, string, { id: string }>((db, place, ids) =>
   locking(
