@@ -11,6 +11,8 @@ import type { RowLeases } from './row-leases.js';
 import type { FreeSlots, Slots } from './slots.js';
 
 const CLAIM_AGAIN_AFTER_MS = 1_000;
+/** Lines that one round looks at; each is a query, and on Postgres a lock. The others come next. */
+const LINES_AT_ONCE = 64;
 /** Others' transactions end within milliseconds; no time of the service's clock, but of the machine's. */
 const MISSED_PAUSE_MS = 5;
 
@@ -160,7 +162,12 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   }
 
   private async lookForLines(): Promise<void> {
-    for (const line of await this.claimant.lines()) this.hungry.add(line);
+    try {
+      for (const line of await this.claimant.lines()) this.hungry.add(line);
+    } catch (error) {
+      this.logger.error({ err: error }, `looking for ${this.claimant.name} failed; trying again`);
+      this.clock.at(this.clock.now() + CLAIM_AGAIN_AFTER_MS, () => this.working && void this.lookAtAll());
+    }
   }
 
   // Each process that is told looks at once: for nothing, where this one has a slot itself.
@@ -179,17 +186,18 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   }
 
   private async claimRound(): Promise<void> {
+    let asked: string[] = [];
     try {
       this.claims.ready.look();
-      let asked: string[] = [];
       const { claimed, moreWaiting, missed } = await this.unitOfWork.run((tx) => {
         // Where the database runs this again, it is for those too that it was run for first.
         asked.forEach((line) => this.hungry.add(line));
         // Taken here and not before: whoever woke us until now is served by this round.
-        const slots = this.slots.free(this.hungry);
-        asked = [...slots.byLine.keys()];
+        const { byLine, total } = this.slots.free(this.hungry);
+        const looked = new Map([...byLine].slice(0, LINES_AT_ONCE));
+        asked = [...looked.keys()];
         asked.forEach((line) => this.hungry.delete(line));
-        return this.claimant.claim(tx, slots, this.leases.next(), this.clock.now());
+        return this.claimant.claim(tx, { byLine: looked, total }, this.leases.next(), this.clock.now());
       }, { redoable: true });
       this.trouble = null;
       moreWaiting.forEach((line) => this.hungry.add(line));
@@ -199,6 +207,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     } catch (error) {
       this.trouble = isUnavailable(error) ? (error as Error).message : `claiming ${this.claimant.name} failed`;
       this.logger.error({ err: error }, `claiming ${this.claimant.name} failed; trying again`);
+      asked.forEach((line) => this.hungry.add(line));
       this.claims.forget();
       await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
       await this.handBackUnknown();

@@ -3,12 +3,19 @@
  * claiming and leases write and search by has the same columns, and the same partial indexes, in each.
  */
 export interface LeasedTable {
+  /** Typed as the one of them that has every column that claiming and leases name. */
   readonly name: 'executions';
-  /** The column that says in which line a row waits: its agent. */
+  /** The column that says in which line a row waits: its agent, or the origin that it goes to. */
   readonly line: 'agent';
   /** What else is read of a row that is claimed, or whose lease was lost. */
   readonly columns: readonly string[];
 }
+
+export const leasedTable = (name: 'executions' | 'deliveries', line: 'agent' | 'origin', columns: readonly string[]): LeasedTable => ({
+  name: name as 'executions',
+  line: line as 'agent',
+  columns,
+});
 
 /** What is read of every row. */
 export interface LeasedRow {
@@ -19,6 +26,6 @@ export interface LeasedRow {
   created_at: number;
 }
 
-/** What is read of each row of a table, by the names in LeasedRow; typed by a table that has all columns that are the same. */
+/** What is read of each row of a table, by the names in LeasedRow. */
 export const columnsOf = ({ line, columns }: LeasedTable) =>
   ['id', `${line} as line`, 'priority', 'seq', 'created_at', ...columns] as ['id', 'agent as line', 'priority', 'seq', 'created_at'];

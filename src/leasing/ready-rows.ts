@@ -25,6 +25,8 @@ interface Frontier {
 
 const WHOLE_EVERY_MS = 30_000;
 const FINAL_EVERY_MS = 100;
+/** Lines that are remembered; where they come from clients, there is no end of them. */
+const MOST_LINES = 10_000;
 
 /**
  * Finds what is ready to be claimed. Postgres keeps rows and index entries that no longer hold until nobody can see them any
@@ -124,6 +126,7 @@ export class ReadyRows<Row extends LeasedRow> {
   private frontierOf(line: string): Frontier {
     let frontier = this.frontiers.get(line);
     if (!frontier) {
+      if (this.frontiers.size >= MOST_LINES) this.frontiers.clear();
       frontier = { upTo: new Map(this.prioritiesOf(line).map((priority) => [priority, 0])), wholeAt: 0, sawNotAll: false };
       this.frontiers.set(line, frontier);
     }

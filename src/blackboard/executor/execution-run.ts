@@ -2,12 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
-import { isUnavailable } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
 import { type EngineContext, PreparedEngines } from '../../engines/engine.js';
 import type { ClaimHolder, StartedRun } from '../../leasing/claiming-loop.js';
+import { persist } from '../../leasing/persist.js';
 import { Notices } from '../../signals/notices.js';
 import { traceIdOf } from '../../tracing/traceparent.js';
 import { type Span, Tracing } from '../../tracing/tracing.js';
@@ -26,7 +26,6 @@ import { type MatchedArtifact, Publisher } from '../publisher.js';
 /** A claimed execution, while its attempt runs. */
 type RunningExecution = ClaimedExecution & { span: Span; usage: AttemptUsage | null };
 
-const COMMIT_AGAIN_AFTER_MS = 1_000;
 const MATCHED_AT_ONCE = 16;
 
 /** Runs one attempt of a claimed execution: its engine, the check of the answer, the outcome. */
@@ -122,7 +121,7 @@ export class ExecutionRun {
         await this.match(execution, checked.drafts, matched);
         return this.outcomes.complete(execution, matched, holder.onOutcomeVisible);
       };
-      const outcome = await this.persist(holder, complete);
+      const outcome = await persist(holder, this.clock, complete);
       return outcome === 'failed' ? { outcome, failure: { type: 'budget', message: 'it overran a budget' } } : { outcome };
     } catch (error) {
       this.logger.error({ err: error, execution_id: execution.id }, 'the outputs of an execution could not be stored');
@@ -135,21 +134,7 @@ export class ExecutionRun {
     failure: ExecutionFailure,
     holder: ClaimHolder,
   ): Promise<{ outcome: ExecutionOutcome; failure: ExecutionFailure }> {
-    return { outcome: await this.persist(holder, () => this.outcomes.failAttempt(execution, failure, holder.onOutcomeVisible)), failure };
-  }
-
-  // A database that cannot be written to now, or expressions that cannot be asked, do not undo what the engine did: the
-  // outcome waits for them.
-  private async persist<T extends ExecutionOutcome>(holder: ClaimHolder, commit: () => Promise<T>): Promise<T | 'discarded'> {
-    while (holder.isOurs()) {
-      try {
-        return await commit();
-      } catch (error) {
-        if (!isUnavailable(error)) throw error;
-        await this.clock.sleep(COMMIT_AGAIN_AFTER_MS);
-      }
-    }
-    return 'discarded';
+    return { outcome: await persist(holder, this.clock, () => this.outcomes.failAttempt(execution, failure, holder.onOutcomeVisible)), failure };
   }
 
   private check(

@@ -1,7 +1,7 @@
-import type { LeasedRow, LeasedTable } from '../../leasing/leased-table.js';
+import { type LeasedRow, leasedTable } from '../../leasing/leased-table.js';
 
 /** Executions wait in the lines of their agents. */
-export const EXECUTIONS: LeasedTable = { name: 'executions', line: 'agent', columns: ['correlation_id', 'attempt', 'direct', 'batch', 'traceparent'] };
+export const EXECUTIONS = leasedTable('executions', 'agent', ['correlation_id', 'attempt', 'direct', 'batch', 'traceparent']);
 
 /** What is read of an execution that is claimed, or whose lease was lost. */
 export interface ExecutionRow extends LeasedRow {
