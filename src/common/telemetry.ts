@@ -1,9 +1,13 @@
 export type ExecutionOutcome = 'completed' | 'retried' | 'failed' | 'discarded';
 
+/** Of a try. `dead`: it was the last one. */
+export type DeliveryOutcome = 'delivered' | 'retried' | 'dead' | 'discarded';
+
 /** What the core tells about its work; the metrics feature turns it into histograms. All durations in milliseconds. */
 export abstract class Telemetry {
   abstract executionEnded(agent: string, outcome: ExecutionOutcome, durationMs: number): void;
   abstract executionClaimed(agent: string, waitedMs: number): void;
+  abstract deliveryTried(outcome: DeliveryOutcome, durationMs: number): void;
   abstract transactionEnded(durationMs: number): void;
   abstract predicateFailed(agent: string): void;
   abstract streamsOpen(count: number): void;

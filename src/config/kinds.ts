@@ -103,7 +103,7 @@ export function size(bounds: { min: string; max: string }): Kind<number> {
 }
 
 /** A list in the configuration file; elsewhere, and there too, one text with commas. Each item is of kind `item`. */
-export function listOf(item: Kind<string>, expected: string): Kind<string[]> {
+export function listOf<T>(item: Kind<T>, expected: string): Kind<T[]> {
   return {
     placeholder: 'list',
     expected,

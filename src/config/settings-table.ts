@@ -1,5 +1,6 @@
 import { boolean, duration, integer, oneOf, size, text, type Kind } from './kinds.js';
 import { cidrList, databaseUrl, host, hostList, httpUrl, originList } from './network-kinds.js';
+import { retryTimes } from './retry-times.js';
 import { secretKey, webhookSecrets } from './secret-kinds.js';
 import type { Settings } from './settings.js';
 
@@ -57,6 +58,12 @@ export const SETTINGS: { readonly [K in keyof Settings]-?: Setting<Settings[K]> 
     default: '',
     description: 'key that signs deliveries to `webhook_url`, of 16 to 256 characters; two of them while receivers change from one to the other',
     secret: true,
+  },
+  webhookRetries: {
+    name: 'webhook_retries',
+    kind: retryTimes(),
+    default: '5s,30s,2m,10m,1h,6h',
+    description: 'when a delivery that failed is tried again, after its first try and give or take 20 %; then it is dead',
   },
   secretKey: {
     name: 'secret_key',

@@ -9,6 +9,8 @@ export class Settings {
   webhookUrl!: string | null;
   /** The first signs for all, the second for receivers that do not know the first yet, or no longer. */
   webhookSecret!: string[];
+  /** In ms after the first try. */
+  webhookRetries!: number[];
   /** 32 bytes in hexadecimal, which clients' secrets are stored under. */
   secretKey!: string | null;
   csvRoot!: string;

@@ -438,8 +438,12 @@ export interface DeliveriesTable {
   /** Of the artifact in its correlation, from 1. */
   sequence: number;
   state: DeliveryState;
+  /** 0, or -1 in the background, where deliveries of the same origin come after others. */
+  priority: number;
   /** The try that runs or comes next, from 1. */
   attempt: number;
+  /** Of this try, by its last claim; meant by nothing while it is pending. */
+  attempt_started_at: Generated<number | null>;
   /** The retry timer of a pending one; null where it may be claimed now. */
   available_at: Generated<number | null>;
   /** As those of executions. */
@@ -451,6 +455,8 @@ export interface DeliveriesTable {
   /** What published its artifact, in its correlation's trace; null where nothing was traced. */
   traceparent: Generated<string | null>;
   created_at: number;
+  /** When it was first claimed. */
+  started_at: Generated<number | null>;
   /** Null exactly while it is waiting, pending or running. */
   ended_at: Generated<number | null>;
   /** HTTP status of the last try's answer. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { type ExecutionOutcome, Telemetry } from '../common/telemetry.js';
+import { type DeliveryOutcome, type ExecutionOutcome, Telemetry } from '../common/telemetry.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -11,6 +11,7 @@ const LONG_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300,
 export class PrometheusTelemetry extends Telemetry {
   private readonly executions: Histogram<'agent' | 'outcome'>;
   private readonly waits: Histogram<'agent'>;
+  private readonly deliveries: Histogram<'outcome'>;
   private readonly transactions: Histogram;
   private readonly predicateFailures: Counter<'agent'>;
   private readonly streams: Gauge;
@@ -32,6 +33,14 @@ export class PrometheusTelemetry extends Telemetry {
       name: 'starling_queue_wait_seconds',
       help: 'Time from when an execution could have run to its claim',
       labelNames: ['agent'],
+      buckets: LONG_SECONDS,
+      registers,
+    });
+    // No label says where to: clients name as many receivers as they like.
+    this.deliveries = new Histogram({
+      name: 'starling_delivery_duration_seconds',
+      help: 'Time that a try to deliver a webhook took, by outcome',
+      labelNames: ['outcome'],
       buckets: LONG_SECONDS,
       registers,
     });
@@ -75,6 +84,10 @@ export class PrometheusTelemetry extends Telemetry {
 
   executionClaimed(agent: string, waitedMs: number): void {
     this.waits.observe({ agent }, waitedMs / 1_000);
+  }
+
+  deliveryTried(outcome: DeliveryOutcome, durationMs: number): void {
+    this.deliveries.observe({ outcome }, durationMs / 1_000);
   }
 
   transactionEnded(durationMs: number): void {

@@ -60,6 +60,8 @@ export class Signals {
   readonly deliveryReady: Topic<string>;
   /** An origin has a delivery to claim that is not new: sent again by hand, taken over or handed back; published after the commit. */
   readonly deliveryReturned: Topic<string>;
+  /** A delivery is to be tried again at a time (epoch ms); published after the commit. */
+  readonly deliveryRetryScheduled: Topic<number>;
   /** Artifacts were stored, up to this position; published after the commit, while streams are open somewhere. */
   readonly artifactStored: Topic<number>;
   /** What streams show besides artifacts; published after the commit, while streams ask for it somewhere. */
@@ -81,6 +83,7 @@ export class Signals {
     this.batchReady = this.share('batch');
     this.deliveryReady = this.share('delivery');
     this.deliveryReturned = this.share('redelivery');
+    this.deliveryRetryScheduled = this.share('delivery-retry');
     this.artifactStored = this.share('stored');
     this.notice = this.share('notice');
     this.streamsOpen = this.share('streams');

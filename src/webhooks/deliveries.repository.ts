@@ -81,8 +81,10 @@ const NEW_COLUMNS = [
   'artifact_id',
   'sequence',
   'state',
+  'priority',
   'attempt',
   'lost_leases',
+  'traceparent',
   'created_at',
 ] as const;
 

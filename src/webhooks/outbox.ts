@@ -51,7 +51,7 @@ export class Outbox implements OnModuleInit {
   }
 }
 
-const delivery = ({ seq, id, sequence, correlation }: PublishedArtifact, { target_id, origin }: Lane, isFirst: boolean, now: number): NewDelivery => ({
+const delivery = ({ seq, id, sequence, correlation, traceparent }: PublishedArtifact, { target_id, origin }: Lane, isFirst: boolean, now: number): NewDelivery => ({
   id: newId(),
   target_id,
   origin,
@@ -60,7 +60,9 @@ const delivery = ({ seq, id, sequence, correlation }: PublishedArtifact, { targe
   artifact_id: id,
   sequence,
   state: isFirst ? 'pending' : 'waiting',
+  priority: correlation.background === 1 ? -1 : 0,
   attempt: 1,
   lost_leases: 0,
+  traceparent,
   created_at: now,
 });

@@ -6,7 +6,13 @@ import { OutboundModule } from '../outbound/outbound.module.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveriesService } from './deliveries.service.js';
 import { DeliveryDeletion } from './delivery-deletion.js';
+import { Deliverer } from './deliverer.js';
+import { DeliveryClaims } from './delivery-claims.js';
+import { DeliveryLeases } from './delivery-leases.js';
+import { DeliveryOutcomes } from './delivery-outcomes.js';
 import { Outbox } from './outbox.js';
+import { ReadyOrigins } from './ready-origins.js';
+import { Sending } from './sending.js';
 import { StoredSecrets } from './stored-secrets.js';
 import { TargetDeletion } from './target-deletion.js';
 import { WebhookTargets } from './webhook-targets.js';
@@ -20,7 +26,13 @@ import { WebhooksController } from './webhooks.controller.js';
     DeliveriesRepository,
     DeliveriesService,
     DeliveryDeletion,
+    Deliverer,
+    DeliveryClaims,
+    DeliveryLeases,
+    DeliveryOutcomes,
     Outbox,
+    ReadyOrigins,
+    Sending,
     // After the database: whoever holds that may make the key's file beside it.
     { provide: StoredSecrets, useFactory: (settings: Settings, _open: UnitOfWork) => StoredSecrets.open(settings), inject: [Settings, UnitOfWork] },
     TargetDeletion,

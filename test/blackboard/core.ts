@@ -54,6 +54,7 @@ export const agent = (name: string, consumes: (Partial<Subscription> & { types: 
 class SilentTelemetry extends Telemetry {
   executionEnded(): void {}
   executionClaimed(): void {}
+  deliveryTried(): void {}
   transactionEnded(): void {}
   predicateFailed(): void {}
   streamsOpen(): void {}

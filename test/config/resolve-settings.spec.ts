@@ -26,6 +26,7 @@ describe('the defaults', () => {
       createUi: false,
       webhookUrl: null,
       webhookSecret: [],
+      webhookRetries: [5_000, 30_000, 120_000, 600_000, 3_600_000, 21_600_000],
       secretKey: null,
       csvRoot: process.cwd(),
       outboundAllow: [],
@@ -123,6 +124,8 @@ describe('a wrong value', () => {
     ['max_pending_executions', '0', 'must be an integer from 1 to 1000000000 (got "0")'],
     ['database_url', 'mysql://db', 'must be sqlite:<path of a file> or postgres://<user>@<host>/<database>'],
     ['webhook_url', 'ftp://x', 'must be a URL that begins with http:// or https://'],
+    ['webhook_retries', '5s,5s', 'must be at most 20 durations from 100ms to 7d, each longer than the one before, such as 5s,30s,2m (got "5s,5s")'],
+    ['webhook_retries', '5s,8d', 'must be at most 20 durations from 100ms to 7d, each longer than the one before, such as 5s,30s,2m (got "8d")'],
     ['webhook_secret', 'short', 'must be a text of 16 to 256 characters, and base64 where it begins with whsec_, or two of them'],
   ])('of %s (%s) is one line that names the source', (name, given, message) => {
     const flag = `--${name.replaceAll('_', '-')}`;

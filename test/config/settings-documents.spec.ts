@@ -26,10 +26,11 @@ describe('the JSON Schema of the server section', () => {
     { body_limit: 4096, outbound_allow: ['10.0.0.0/8'], allowed_hosts: ['desk.example.com'], cors_origins: ['https://a.example'] },
     { webhook_secret: 'a'.repeat(16), secret_key: '0f'.repeat(32) },
     { webhook_secret: ['a'.repeat(16), 'b'.repeat(16)] },
+    { webhook_retries: ['1s', '1m'] },
     { cors_origins: 'https://a.example,https://b.example', database_url: 'sqlite:data/x.db', host: '::1' },
   ])('accepts what the start accepts: %j', (server) => expect(check(server)).toBe(true));
 
-  test.each([{ port: 'abc' }, { port: 70_000 }, { dashboard: 'yes' }, { lease: 30 }, { log_level: 'loud' }, { allowed_hosts: ['a b'] }, { body_limit: 1 }, { webhook_secret: 'short' }, { webhook_secret: ['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)] }, { secret_key: 'secret' }])(
+  test.each([{ port: 'abc' }, { port: 70_000 }, { dashboard: 'yes' }, { lease: 30 }, { log_level: 'loud' }, { allowed_hosts: ['a b'] }, { body_limit: 1 }, { webhook_secret: 'short' }, { webhook_secret: ['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)] }, { secret_key: 'secret' }, { webhook_retries: ['soon'] }])(
     'refuses %j',
     (server) => expect(check(server)).toBe(false),
   );

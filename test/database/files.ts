@@ -41,6 +41,7 @@ class CountingTelemetry extends Telemetry {
   transactions = 0;
   executionEnded(): void {}
   executionClaimed(): void {}
+  deliveryTried(): void {}
   predicateFailed(): void {}
   streamsOpen(): void {}
   modelUsed(): void {}

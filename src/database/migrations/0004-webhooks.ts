@@ -48,7 +48,9 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
     .addColumn('artifact_id', 'text', (column) => column.notNull())
     .addColumn('sequence', 'bigint', (column) => column.notNull())
     .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('priority', 'integer', (column) => column.notNull())
     .addColumn('attempt', 'integer', (column) => column.notNull())
+    .addColumn('attempt_started_at', 'bigint')
     .addColumn('available_at', 'bigint')
     .addColumn('lease_token', 'text')
     .addColumn('lease_owner', 'text')
@@ -56,6 +58,7 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
     .addColumn('claim', 'bigint')
     .addColumn('lost_leases', 'integer', (column) => column.notNull())
     .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('started_at', 'bigint')
     .addColumn('ended_at', 'bigint')
     .addColumn('last_status', 'integer')
     .addColumn('last_error', 'text')
@@ -75,7 +78,7 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
   await db.schema
     .createIndex('deliveries_ready')
     .on('deliveries')
-    .columns(['origin', 'seq'])
+    .columns(['origin', 'priority desc', 'seq'])
     .where(sql<boolean>`state = 'pending' and available_at is null`)
     .execute();
   await db.schema

@@ -1,0 +1,161 @@
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { Clock } from '../common/clock.js';
+import { Lifecycle } from '../common/lifecycle.js';
+import { LOGGER, type Logger } from '../common/logger.js';
+import { Role } from '../common/role.js';
+import { type DeliveryOutcome, Telemetry } from '../common/telemetry.js';
+import { Settings } from '../config/settings.js';
+import { UnitOfWork } from '../database/unit-of-work.js';
+import { type ClaimHolder, ClaimingLoop, type StartedRun } from '../leasing/claiming-loop.js';
+import { persist } from '../leasing/persist.js';
+import { Slots } from '../leasing/slots.js';
+import { Signals } from '../signals/signals.js';
+import { type ClaimedDelivery, DeliveryClaims } from './delivery-claims.js';
+import { DeliveryLeases } from './delivery-leases.js';
+import { DeliveryOutcomes } from './delivery-outcomes.js';
+import { OriginBreaker } from './origin-breaker.js';
+import { ReadyOrigins } from './ready-origins.js';
+import { type Sent, Sending } from './sending.js';
+
+/** On their way at once from one process: to one origin, and in all, so that a few slow ones delay no other. */
+const AT_ONCE_TO_ORIGIN = 16;
+const AT_ONCE = 256;
+const LOOK_AGAIN_MS = 2_000;
+
+/** Claims waiting deliveries in the lines of their origins and sends them, where this process is there to work. */
+@Injectable()
+export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly loop;
+  private readonly breaker: OriginBreaker;
+  private stopped: Promise<void> | null = null;
+  private beating = false;
+  private cancelHeartbeat = (): void => undefined;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+    private readonly lifecycle: Lifecycle,
+    private readonly role: Role,
+    unitOfWork: UnitOfWork,
+    private readonly signals: Signals,
+    claims: DeliveryClaims,
+    private readonly leases: DeliveryLeases,
+    origins: ReadyOrigins,
+    private readonly sending: Sending,
+    private readonly outcomes: DeliveryOutcomes,
+    private readonly telemetry: Telemetry,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.breaker = new OriginBreaker(AT_ONCE_TO_ORIGIN, clock, (origin) => this.loop.wake(origin));
+    this.loop = new ClaimingLoop(
+      {
+        name: 'deliveries',
+        limitsAreShared: false,
+        lineOf: ({ origin }: ClaimedDelivery) => origin,
+        lines: () => origins.find(),
+        claim: (tx, slots, lease, now) => claims.claim(tx, slots, lease, now),
+        start: (delivery: ClaimedDelivery, abort, holder) => this.deliver(delivery, abort, holder),
+      },
+      new Slots((origin) => this.breaker.limitOf(origin), AT_ONCE),
+      claims.rows,
+      leases.rows,
+      {
+        ready: signals.deliveryReady,
+        returned: signals.deliveryReturned,
+        retryScheduled: signals.deliveryRetryScheduled,
+        mayHaveMissed: signals.mayHaveMissed,
+      },
+      clock,
+      unitOfWork,
+      logger,
+    );
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (!this.role.works) {
+      this.signals.deliveryReady.subscribe((origin) => this.signals.deliveryReady.publishElsewhere(origin));
+      return;
+    }
+    const takenOver = await this.leases.rows.takeOverLost();
+    if (takenOver > 0) this.logger.warn({ deliveries: takenOver }, 'took over deliveries that a process left on their way when it ended');
+    await this.loop.start();
+    this.beating = true;
+    this.armHeartbeat();
+    // Beside the executor's grace period, and not after it.
+    this.lifecycle.onStop(() => void this.stop());
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.stop();
+  }
+
+  @Interval(LOOK_AGAIN_MS)
+  lookAgain(): void {
+    this.loop.lookAgain();
+  }
+
+  private stop(): Promise<void> {
+    return (this.stopped ??= this.stopOnce());
+  }
+
+  private async stopOnce(): Promise<void> {
+    try {
+      await this.loop.stop(this.settings.shutdownGraceMs);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'deliveries could not be handed back: another process takes them over when their leases have run out');
+    }
+    this.beating = false;
+    this.cancelHeartbeat();
+    this.breaker.stop();
+  }
+
+  private deliver(delivery: ClaimedDelivery, abort: AbortController, holder: ClaimHolder): StartedRun {
+    const sent = this.sending.send(delivery, abort.signal);
+    const committed = sent
+      .then(async (what) => this.report(delivery, what, await this.commit(delivery, what, holder)))
+      .catch((error: unknown) => this.logger.error({ err: error, delivery_id: delivery.id }, "a delivery's outcome could not be committed"));
+    return { committed, returned: sent.then(() => undefined) };
+  }
+
+  private commit(delivery: ClaimedDelivery, sent: Sent, holder: ClaimHolder): Promise<DeliveryOutcome> {
+    // Given up by the shutdown, it says nothing of its origin.
+    if (holder.isOurs()) this.tellBreaker(delivery, sent);
+    return persist(holder, this.clock, () => this.outcomes.commit(delivery, sent, holder.onOutcomeVisible));
+  }
+
+  private tellBreaker({ id, origin }: ClaimedDelivery, sent: Sent): void {
+    if (sent.origin === 'works') this.breaker.worked(origin);
+    else if (sent.origin === 'fails') this.breaker.failed(origin, id);
+  }
+
+  private report(delivery: ClaimedDelivery, { durationMs, status, error }: Sent, outcome: DeliveryOutcome): void {
+    this.telemetry.deliveryTried(outcome, durationMs);
+    const fields = {
+      delivery_id: delivery.id,
+      origin: delivery.origin,
+      correlation_id: delivery.correlationId,
+      attempt: delivery.attempt,
+      outcome,
+      duration_ms: durationMs,
+      ...(status !== null && { status }),
+      ...(error !== null && { reason: error }),
+    };
+    this.logger.info(fields, 'delivery');
+  }
+
+  private armHeartbeat(): void {
+    this.cancelHeartbeat = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => void this.beat());
+  }
+
+  private async beat(): Promise<void> {
+    try {
+      await this.leases.rows.renew(this.loop.runningIds());
+      await this.leases.rows.takeOverLost();
+    } catch (error) {
+      this.logger.warn({ err: error }, 'leases of deliveries could not be renewed; trying again');
+    }
+    // Until the last has ended: what is on its way in the grace period is still ours.
+    if (this.beating) this.armHeartbeat();
+  }
+}

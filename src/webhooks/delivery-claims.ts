@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import type { ArtifactRow } from '../blackboard/artifact.js';
+import { Clock } from '../common/clock.js';
+import { preparedWithList } from '../database/prepared.js';
+import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import { type Lease, RowClaims } from '../leasing/row-claims.js';
+import type { FreeSlots } from '../leasing/slots.js';
+import { DELIVERIES, type LeasedDelivery } from './leased-deliveries.js';
+import type { WebhookTarget } from './webhook-targets.repository.js';
+
+type TargetOfDelivery = Pick<WebhookTarget, 'url' | 'by' | 'secrets'>;
+
+/** A delivery that this process holds by a lease. */
+export interface ClaimedDelivery {
+  id: string;
+  origin: string;
+  correlationId: string;
+  target: TargetOfDelivery & { id: string };
+  sequence: number;
+  attempt: number;
+  /** The guard of the outcome. */
+  leaseToken: string;
+  artifact: ArtifactRow;
+  /** What caused it; null where nothing was traced. */
+  traceparent: string | null;
+}
+
+type ContentRow = ArtifactRow & TargetOfDelivery & { content_of: string };
+
+/** In the background deliveries have the second one. */
+const PRIORITIES = [0, -1];
+
+/** Claims waiting deliveries. The claim is committed before they are sent, so that a crash is seen as a lost lease. */
+@Injectable()
+export class DeliveryClaims {
+  readonly rows: RowClaims<LeasedDelivery, ContentRow>;
+
+  constructor(clock: Clock, unitOfWork: UnitOfWork) {
+    const rules = { free: holdLines, inputsOf: (tx: Transaction, ids: string[]) => contentsOf(tx.db, {}, ids), forget: () => undefined };
+    this.rows = new RowClaims(DELIVERIES, rules, () => PRIORITIES, clock, unitOfWork);
+  }
+
+  async claim(
+    tx: Transaction,
+    slots: FreeSlots,
+    lease: Lease,
+    now: number,
+  ): Promise<{ claimed: ClaimedDelivery[]; moreWaiting: string[]; missed: boolean }> {
+    const { rows, leaseToken, inputs, moreWaiting, missed } = await this.rows.claim(tx, slots, lease, now);
+    const contents = new Map(inputs.map((content) => [content.content_of, content]));
+    return { claimed: rows.map((row) => claimed(row, leaseToken, contents.get(row.id)!)), moreWaiting, missed };
+  }
+}
+
+// Limits hold in each process by itself. One after another claim from a line, or all would find the same and most of them miss it.
+async function holdLines(tx: Transaction, origins: string[]): Promise<ReadonlyMap<string, number>> {
+  await tx.lock(origins.map((origin) => `deliver ${origin}`));
+  return new Map();
+}
+
+const contentsOf = preparedWithList<object, string, ContentRow>((db, _place, ids) =>
+  db
+    .selectFrom('deliveries')
+    .innerJoin('artifacts', 'artifacts.seq', 'deliveries.artifact_seq')
+    .innerJoin('webhook_targets', 'webhook_targets.id', 'deliveries.target_id')
+    .selectAll('artifacts')
+    .select(['deliveries.id as content_of', 'webhook_targets.url', 'webhook_targets.by', 'webhook_targets.secrets'])
+    .where('deliveries.id', 'in', ids),
+);
+
+const claimed = (row: LeasedDelivery, leaseToken: string, { content_of: _id, url, by, secrets, ...artifact }: ContentRow): ClaimedDelivery => ({
+  id: row.id,
+  origin: row.line,
+  correlationId: row.correlation_id,
+  target: { id: row.target_id, url, by, secrets },
+  sequence: row.sequence,
+  attempt: row.attempt,
+  leaseToken,
+  artifact,
+  traceparent: row.traceparent,
+});
