@@ -4,6 +4,7 @@ import type { EngineChecks, EngineKind } from '../catalog/engine-kind.js';
 import type { Clock } from '../common/clock.js';
 import type { JsonObject } from '../common/json.js';
 import type { ExpressionEvaluator } from '../expressions/evaluator.js';
+import type { ToolServers } from './llm/tools/tool-servers.js';
 
 /** An artifact as agents see it: the wire's field names, so that code and CEL read the same. */
 export interface AgentArtifact {
@@ -88,6 +89,7 @@ export interface PreparedEngine {
 /** What engines are made with. */
 export interface EngineEnvironment extends EngineChecks {
   expressions: ExpressionEvaluator;
+  toolServers: ToolServers;
   clock: Clock;
   /** The one instance of an agent class that the application made. */
   instanceOf(agentClass: AgentClass): RunnableAgent;

@@ -7,6 +7,7 @@ import { ExpressionEvaluator } from '../expressions/evaluator.js';
 import { ExpressionsModule } from '../expressions/expressions.module.js';
 import { PreparedEngines, type AgentClass, type RunnableAgent } from './engine.js';
 import { prepareEngines } from './engine-registry.js';
+import { ToolServers } from './llm/tools/tool-servers.js';
 import { PROVIDER } from './provider/agent.decorator.js';
 
 const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent => modules.get(agentClass, { strict: false });
@@ -14,13 +15,14 @@ const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =
 @Module({
   imports: [ExpressionsModule],
   providers: [
+    ToolServers,
     {
       provide: PreparedEngines,
-      useFactory: (catalog: Catalog, expressions: ExpressionEvaluator, clock: Clock, modules: ModuleRef) => {
+      useFactory: (catalog: Catalog, expressions: ExpressionEvaluator, toolServers: ToolServers, clock: Clock, modules: ModuleRef) => {
         const instanceOf = (agentClass: AgentClass): RunnableAgent => instanceIn(modules, agentClass);
-        return prepareEngines(catalog, { baseDirectory: catalog.baseDirectory, environment: readEnvironment(), catalog, expressions, clock, instanceOf });
+        return prepareEngines(catalog, { baseDirectory: catalog.baseDirectory, environment: readEnvironment(), catalog, expressions, toolServers, clock, instanceOf });
       },
-      inject: [Catalog, ExpressionEvaluator, Clock, ModuleRef],
+      inject: [Catalog, ExpressionEvaluator, ToolServers, Clock, ModuleRef],
     },
   ],
   exports: [PreparedEngines],

@@ -1,13 +1,19 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
-import { ModelServer } from '../support/model-server.js';
+import { type ModelAnswer, ModelServer } from '../support/model-server.js';
 import { Service } from '../support/service.js';
 import { KEYS, responder } from '../engines/llm/llm-board.js';
 
-/** Real: the built program as a process that is killed, its database, HTTP. Stood in for: the model server. */
-describe('a process that is killed while a model answers', () => {
+const EVERYTHING = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+/** Notes its process, and what the server is sent. */
+const TOOLS = `tools: [{ mcp: { command: sh, args: ['-c', 'echo $$ >> started; tee -a calls | "$0" "$@"', '${process.execPath}', '${EVERYTHING}'] }, allow: [trigger-long-running-operation] }]`;
+
+/** Real: the built program as a process that is killed, its database, a tool server, HTTP. Stood in for: the model server. */
+describe('a process that is killed', () => {
   const folder = new ConfigurationFolder();
   let models: ModelServer;
   let service: Service | undefined;
@@ -21,29 +27,39 @@ describe('a process that is killed while a model answers', () => {
     folder.remove();
   });
 
-  it('repeats the same attempt after its next start, and publishes one answer', async () => {
-    folder.write('starling.yaml', responder(models));
+  const started = (): number[] => readFileSync(join(folder.path, 'started'), 'utf8').trim().split('\n').map(Number);
+
+  it.each<[string, ModelAnswer, () => boolean]>([
+    ['while a model answers', { text: '{"text":"never said"}', halfway: new Promise(() => undefined) }, () => models.requests.length === 1],
+    ['while a tool works', { tool: 'trigger-long-running-operation', input: { duration: 5, steps: 1 } }, () => readFileSync(join(folder.path, 'calls'), 'utf8').includes('tools/call')],
+  ])('%s repeats the same attempt after its next start, and publishes one answer', async (when, first, isThere) => {
+    const killed = when.replaceAll(' ', '-');
+    folder.write('starling.yaml', responder(models, TOOLS));
     const database = await databaseOf(folder.path);
     const start = (): Promise<Service> => Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--lease', '1s'], KEYS);
     service = await start();
-    models.answers({ text: '{"text":"never said"}', halfway: new Promise(() => undefined) }, { text: '{"text":"said at last"}' });
+    models.answers(first, { text: '{"text":"said at last"}' });
     await fetch(`${service.url}/api/v1/artifacts`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-correlation-id': 'killed' },
+      headers: { 'content-type': 'application/json', 'x-correlation-id': killed },
       body: JSON.stringify({ type: 'Question', payload: { text: 'Are you there?' } }),
     });
-    await eventually('the model answers', () => models.requests.length === 1);
+    await eventually('it works', isThere);
     await service.kill('SIGKILL');
+    const orphans = started();
     service = await start();
-    await eventually('the correlation has ended', async () => (await service!.get<{ state: string }>('/api/v1/correlations/killed/status')).state === 'completed');
-    const { items } = await service.get<{ items: { type: string; payload: object }[] }>('/api/v1/artifacts?correlation_id=killed');
+    await eventually('the correlation has ended', async () => (await service!.get<{ state: string }>(`/api/v1/correlations/${killed}/status`)).state === 'completed');
+    const { items } = await service.get<{ items: { type: string; payload: object }[] }>(`/api/v1/artifacts?correlation_id=${killed}`);
     expect(items.map(({ type, payload }) => [type, payload])).toEqual([
       ['Question', { text: 'Are you there?' }],
       ['Reply', { text: 'said at last' }],
     ]);
     // Its only attempt: a crash is not the agent's fault.
-    expect(await database.rows('select attempt, lost_leases, state from executions')).toMatchObject([{ attempt: 1, state: 'completed' }]);
+    expect(await database.rows(`select attempt, state from executions where correlation_id = '${killed}'`)).toMatchObject([{ attempt: 1, state: 'completed' }]);
     expect(models.requests.map(({ text }) => text)).toEqual(Array(2).fill(models.requests[0]!.text));
     for (const key of Object.values(KEYS)) expect(service.log.join('\n')).not.toContain(key);
+    // A tool server hears that who started it has ended, and ends when what it does is done.
+    await eventually('no tool server is left over', () => orphans.every((pid) => !existsSync(`/proc/${pid}`) || /^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))));
+    await service.kill();
   }, 60_000);
 });

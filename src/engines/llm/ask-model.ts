@@ -57,6 +57,8 @@ export async function askModel(question: Question, listener: Listener): Promise<
     for await (const part of stream) {
       if (part.type === 'error') throw part.error;
       if (part.type === 'abort') throw signal.reason;
+      // What a tool refuses, the model is told; a server that is gone ends the attempt.
+      if (part.type === 'tool-error' && part.error instanceof ModelFailure) throw part.error;
       if (part.type === 'start-step') {
         text = '';
         listener.begun();

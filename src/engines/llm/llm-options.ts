@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../common/json.js';
+import type { ToolServerOptions } from './tools/tool-server.js';
 
 /** An llm agent's `engine` object. */
 export interface LlmOptions {
@@ -11,6 +12,15 @@ export interface LlmOptions {
   max_output_tokens?: number;
   context?: ContextOption;
   context_tokens?: number;
+  tools?: ToolsOption[];
+  max_steps?: number;
+}
+
+/** Some of the tools of an MCP server. */
+export interface ToolsOption {
+  mcp: ToolServerOptions;
+  /** Their names; the model is told of no other. */
+  allow: string[];
 }
 
 export type ContextOption = 'none' | 'correlation' | ContextQuery;
@@ -27,6 +37,7 @@ export interface ContextQuery {
 
 export const DEFAULT_CONTEXT_TOKENS = 4_000;
 export const DEFAULT_CONTEXT_LIMIT = 50;
+export const DEFAULT_MAX_STEPS = 5;
 
 const texts = (description: string): JsonObject => ({
   description,
@@ -45,6 +56,32 @@ const querySchema: JsonObject = {
     tags: texts('Tags, any of which will do'),
     correlation: { description: 'Only of the same correlation', type: 'boolean', default: false },
     limit: { description: 'Most artifacts, the newest ones', type: 'integer', minimum: 1, maximum: 500, default: DEFAULT_CONTEXT_LIMIT },
+  },
+};
+
+const textMap = (description: string): JsonObject => ({ description, type: 'object', additionalProperties: { type: 'string' } });
+
+const toolsSchema: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['mcp', 'allow'],
+  errorMessage: 'must be an object such as { mcp: { command: my-tools }, allow: [lookup] }',
+  properties: {
+    mcp: {
+      description: 'An MCP server: a program that speaks over its standard input and output, or a URL that serves Streamable HTTP',
+      type: 'object',
+      oneOf: [{ required: ['command'] }, { required: ['url'] }],
+      errorMessage: 'must be an object with either command or url',
+      additionalProperties: false,
+      properties: {
+        command: { description: 'Run in the folder of this file', type: 'string', minLength: 1 },
+        args: { type: 'array', items: { type: 'string' } },
+        env: textMap('Environment of the program, beside what every program needs; give secrets as ${NAME}'),
+        url: { type: 'string', pattern: '^https?://[^@\\s]+$', errorMessage: 'must be an http or https URL without a user' },
+        headers: textMap('Sent with every request to the URL; give secrets as ${NAME}'),
+      },
+    },
+    allow: texts('Names of the tools that the model may use'),
   },
 };
 
@@ -83,5 +120,7 @@ export const llmOptionsSchema: JsonObject = {
       minimum: 1,
       default: DEFAULT_CONTEXT_TOKENS,
     },
+    tools: { description: 'What the model may use before it answers', type: 'array', items: toolsSchema },
+    max_steps: { description: 'Calls of the model in one answer, each but the last followed by calls of tools', type: 'integer', minimum: 1, maximum: 100, default: DEFAULT_MAX_STEPS },
   },
 };

@@ -1,4 +1,4 @@
-import type { LanguageModel, ModelMessage } from 'ai';
+import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { EngineChecks, EngineFinding } from '../../catalog/engine-kind.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
@@ -6,9 +6,10 @@ import { type Engine, type EngineContext, type EngineEnvironment, type Execution
 import { answerSchema } from './answer-schema.js';
 import { askModel } from './ask-model.js';
 import { contextLines } from './context-artifacts.js';
-import { DEFAULT_CONTEXT_TOKENS, type LlmOptions, llmOptionsSchema } from './llm-options.js';
+import { DEFAULT_CONTEXT_TOKENS, DEFAULT_MAX_STEPS, type LlmOptions, llmOptionsSchema, type ToolsOption } from './llm-options.js';
 import { ModelFailure, withoutKey } from './model-failure.js';
 import { loadModel, type ModelSource, modelSource, providerProblem } from './model-providers.js';
+import { agentTools, type AllowedTools } from './tools/agent-tools.js';
 import { dataText, refusedText, systemText } from './prompt.js';
 
 /** A language model, by way of the AI SDK. */
@@ -18,9 +19,9 @@ export class LlmEngine implements Engine {
   readonly optionsSchema = llmOptionsSchema;
 
   async check(agent: AgentDefinition, { baseDirectory, environment, catalog }: EngineChecks): Promise<EngineFinding[]> {
-    const { model, base_url } = optionsOf(agent);
+    const { model, base_url, tools = [] } = optionsOf(agent);
     const source = modelSource(model, base_url, environment);
-    const findings: EngineFinding[] = [];
+    const findings: EngineFinding[] = sameNames(tools);
     const problem = await providerProblem(source, baseDirectory);
     if (problem !== null) findings.push({ path: ['model'], message: problem });
     if (agent.outputs.length === 0) findings.push({ path: [], message: 'an llm agent publishes at least one type, in whose schema the model answers' });
@@ -41,10 +42,26 @@ export class LlmEngine implements Engine {
   }
 }
 
+/** The model could not say which of two it means. */
+function sameNames(tools: readonly ToolsOption[]): EngineFinding[] {
+  const names = tools.flatMap(({ allow }, index) => allow.map((name, place) => ({ name, path: ['tools', index, 'allow', place] })));
+  return names
+    .filter(({ name }, index) => names.findIndex((other) => other.name === name) < index)
+    .map(({ name, path }) => ({ path, message: `${name} stands twice; a model knows tools by their names alone` }));
+}
+
 const optionsOf = (agent: AgentDefinition): LlmOptions => agent.engine as unknown as LlmOptions;
+
+/** One attempt. */
+interface Turn {
+  /** How many answers the model has begun. */
+  answers: number;
+  tools: ToolSet;
+}
 
 class LlmAgent implements PreparedEngine {
   private readonly options: LlmOptions;
+  private readonly allowed: AllowedTools[];
   private readonly types: string[];
   private readonly schema: JsonObject;
   private readonly instructions: string;
@@ -52,12 +69,13 @@ class LlmAgent implements PreparedEngine {
   private readonly warned = new Set<string>();
 
   constructor(
-    agent: AgentDefinition,
+    private readonly agent: AgentDefinition,
     private readonly source: ModelSource,
     private readonly environment: EngineEnvironment,
   ) {
     this.options = optionsOf(agent);
-    const { catalog } = environment;
+    const { catalog, toolServers } = environment;
+    this.allowed = (this.options.tools ?? []).map(({ mcp, allow }) => ({ server: toolServers.at(mcp), names: allow }));
     this.types = [...new Set(agent.outputs.map(({ type }) => type))];
     this.schema = answerSchema(this.types.map((type) => catalog.type(type)!));
     const { instructions, context = 'none' } = this.options;
@@ -73,7 +91,8 @@ class LlmAgent implements PreparedEngine {
     const earlier = await contextLines(option, tokens, artifacts, context.correlationId, context.blackboard);
     const messages: ModelMessage[] = [{ role: 'user', content: dataText(artifacts, earlier) }];
 
-    const turn = { answers: 0 };
+    const tools = await agentTools(this.allowed, context, this.agent.timeoutMs);
+    const turn: Turn = { answers: 0, tools };
     const first = await this.ask(messages, context, turn);
     const judged = judge(first, this.types, context);
     if (judged.problem === null) return judged.answer;
@@ -83,7 +102,7 @@ class LlmAgent implements PreparedEngine {
     return second.answer;
   }
 
-  private async ask(messages: ModelMessage[], context: EngineContext, turn: { answers: number }): Promise<string> {
+  private async ask(messages: ModelMessage[], context: EngineContext, turn: Turn): Promise<string> {
     const { options, source } = this;
     const model = await this.loaded();
     let since = performance.now();
@@ -96,8 +115,8 @@ class LlmAgent implements PreparedEngine {
         schema: this.schema,
         temperature: options.temperature,
         maxOutputTokens: options.max_output_tokens,
-        tools: {},
-        maxSteps: 1,
+        tools: turn.tools,
+        maxSteps: options.max_steps ?? DEFAULT_MAX_STEPS,
         signal: context.signal,
       },
       {

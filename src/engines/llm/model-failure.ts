@@ -4,7 +4,7 @@ import type { ModelSource } from './model-providers.js';
 /** Why an attempt got no answer that it can use. `name` is what the WorkflowError calls its `error_type`. */
 export class ModelFailure extends Error {
   constructor(
-    type: 'model' | 'rate_limit' | 'refusal' | 'output',
+    type: 'model' | 'rate_limit' | 'refusal' | 'output' | 'tool',
     message: string,
     /** Before then (ms from now), another attempt would get the same answer. */
     readonly retryAfterMs?: number,

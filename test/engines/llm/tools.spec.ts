@@ -1,0 +1,146 @@
+// Real: the application, the AI SDK, the MCP SDK and its reference server as a process, HTTP. Stood in for: the model server.
+import { existsSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { ConfigurationFolder } from '../../support/configuration-folder.js';
+import { eventually } from '../../support/eventually.js';
+import { ModelServer, type ModelAnswer } from '../../support/model-server.js';
+import { Board } from '../../e2e/board.js';
+import { errorOf, KEYS, responder, setKeys } from './llm-board.js';
+
+const EVERYTHING = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+/** Notes the process that it becomes. */
+const STARTED = 'echo $$ >> started; exec "$0" "$@"';
+
+const stdio = (allow: string): string =>
+  `tools: [{ mcp: { command: sh, args: ['-c', '${STARTED}', '${process.execPath}', '${EVERYTHING}'], env: { GIVEN: "yes" } }, allow: [${allow}] }]`;
+
+const DONE: ModelAnswer = { text: '{"text":"All done."}' };
+
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+
+/** What the tools answered, as the model was told with a request. */
+function toolResults(models: ModelServer, request: number): string[] {
+  const { input } = models.requests[request]!.body as { input: { type?: string; output?: string }[] };
+  return input.filter(({ type }) => type === 'function_call_output').map(({ output }) => output!);
+}
+
+describe('tools of an MCP server', () => {
+  let models: ModelServer;
+  let folder: ConfigurationFolder;
+  let board: Board;
+  beforeAll(async () => {
+    setKeys();
+    models = await ModelServer.start();
+  });
+  afterAll(() => models.close());
+  beforeEach(() => {
+    folder = new ConfigurationFolder();
+  });
+  afterEach(async () => {
+    await board.close();
+    folder.remove();
+  });
+
+  const start = async (more: string, agent?: string): Promise<void> => {
+    board = await Board.start(responder(models, more, 'openai/gpt-5-mini', agent), { folder: folder.path });
+  };
+  const started = (): number[] => (existsSync(join(folder.path, 'started')) ? readFileSync(join(folder.path, 'started'), 'utf8').trim().split('\n').map(Number) : []);
+  const ask = async () => (await board.publishSync('Question', { text: 'Well?' }, { timeout: 20 })).artifacts.map(({ payload }) => payload);
+
+  test('are called for the model, which is told of those alone that are allowed; the server is started once, and stopped with the service', async () => {
+    await start(stdio('echo, get-env'));
+    expect(started()).toEqual([]);
+    models.answers({ tool: 'echo', input: { message: 'hello' } }, { tool: 'get-env', input: {} }, DONE);
+    expect(await ask()).toEqual([{ text: 'All done.' }]);
+    const offered = (models.requests[0]!.body as { tools: { name: string; parameters: object }[] }).tools;
+    expect(offered.map(({ name }) => name)).toEqual(['echo', 'get-env']);
+    expect(offered[0]!.parameters).toMatchObject({ properties: { message: { type: 'string' } } });
+    expect(toolResults(models, 1)).toEqual(['Echo: hello']);
+    const environment = toolResults(models, 2).at(-1)!;
+    expect(JSON.parse(environment)).toMatchObject({ GIVEN: 'yes' });
+    for (const key of Object.values(KEYS)) expect(environment).not.toContain(key);
+
+    models.answers({ tool: 'echo', input: { message: 'again' } }, DONE);
+    await ask();
+    expect(started()).toHaveLength(1);
+    const [first] = await board.app.database.rows<{ id: string }>('select id from executions order by seq');
+    const calls = board.app.logLines.filter(({ msg, execution_id: id }) => msg === 'tool call' && id === first!.id);
+    expect(calls).toMatchObject([{ tool: 'echo', outcome: 'ok', agent: 'responder' }, { tool: 'get-env', outcome: 'ok' }]);
+    expect(JSON.stringify(board.app.logLines)).not.toContain('hello');
+    const usage = await board.app.database.rows<{ input_tokens: number }>('select input_tokens from usage order by seq');
+    expect(usage.map(({ input_tokens: tokens }) => tokens)).toEqual([300, 200]);
+
+    expect(isAlive(started()[0]!)).toBe(true);
+    await board.app.app.close();
+    await eventually('the server has ended', () => !isAlive(started()[0]!));
+  });
+
+  test('a call that the tool refuses is told to the model', async () => {
+    await start(stdio('get-sum'));
+    models.answers({ tool: 'get-sum', input: { a: 'one', b: 2 } }, { tool: 'get-sum', input: { a: 1, b: 2 } }, DONE);
+    expect(await ask()).toEqual([{ text: 'All done.' }]);
+    expect(toolResults(models, 1)[0]).toMatch(/invalid|expected/i);
+    expect(toolResults(models, 2)[1]).toMatch(/\b3\b/);
+  });
+
+  test('a server that dies fails the attempt, and is started again for the next one', async () => {
+    await start(stdio('echo, trigger-long-running-operation'), 'retry: { attempts: 2, delay: 0s }');
+    models.answers({ tool: 'trigger-long-running-operation', input: { duration: 60, steps: 1 } }, { tool: 'echo', input: { message: 'back' } }, DONE);
+    const correlation = await board.publish('Question', { text: 'Well?' });
+    await eventually('the tool works', () => started().length === 1 && models.requests.length === 1);
+    process.kill(started()[0]!, 'SIGKILL');
+    expect(await board.ended(correlation)).toMatchObject({ state: 'completed', error_count: 0 });
+    expect(started()).toHaveLength(2);
+    const [attempt] = await board.app.database.rows<{ error_type: string; error_message: string }>('select error_type, error_message from execution_attempts');
+    expect(attempt).toMatchObject({ error_type: 'tool', error_message: expect.stringContaining('the tool trigger-long-running-operation gave no answer') });
+
+    process.kill(started()[1]!, 'SIGKILL');
+    await eventually('it is gone', () => !isAlive(started()[1]!));
+    models.answers({ tool: 'echo', input: { message: 'once more' } }, DONE);
+    expect(await ask()).toEqual([{ text: 'All done.' }]);
+    expect(started()).toHaveLength(3);
+  });
+
+  test('one that never stops to ask for tools fails', async () => {
+    await start(`${stdio('echo')}, max_steps: 3`);
+    models.answers({ tool: 'echo', input: { message: 'more' } });
+    const correlation = await board.publish('Question', { text: 'Well?' });
+    await board.ended(correlation);
+    expect(models.requests).toHaveLength(3);
+    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'output', error_message: 'after 3 steps the model still asked for tools; raise max_steps' });
+  });
+
+  test.each([
+    ['lacks a tool', stdio('no-such-tool'), /^there is no tool no-such-tool; the server has .*\becho\b/],
+    ['cannot be started', 'tools: [{ mcp: { command: no-such-program }, allow: [echo] }]', /^the tool server no-such-program cannot be reached: .*ENOENT/],
+  ])('a server that %s fails the execution', async (_, tools, message) => {
+    await start(tools);
+    const correlation = await board.publish('Question', { text: 'Well?' });
+    await board.ended(correlation);
+    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'tool', error_message: expect.stringMatching(message) });
+  });
+
+  test('a server at a URL is used the same way', async () => {
+    const port = await freePort();
+    const server = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], { env: { PATH: process.env.PATH, PORT: String(port) }, stdio: 'ignore' });
+    await eventually('the tool server listens', async () => (await fetch(`http://127.0.0.1:${port}/mcp`)).status > 0);
+    await start(`tools: [{ mcp: { url: "http://127.0.0.1:${port}/mcp" }, allow: [echo] }]`);
+    models.answers({ tool: 'echo', input: { message: 'far' } }, DONE);
+    expect(await ask()).toEqual([{ text: 'All done.' }]);
+    expect(toolResults(models, 1)).toEqual(['Echo: far']);
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
