@@ -34,7 +34,7 @@ export class EventStreamService {
     await this.streams.begin({ filter: toChangelogFilter(query), after, notices: query.notices }, () => {
       // The end of the connection is the end of the answer: a frame around every entry, for every reader, would cost more than the entry.
       response.removeHeader('Transfer-Encoding');
-      response.writeHead(200, HEADERS);
+      response.writeHead(200, { ...HEADERS, Connection: 'close' });
       answersAsStream(response);
       return new SseSink(request.socket, response);
     });
