@@ -1,0 +1,74 @@
+// A sweep holds the correlations of what it deletes, and an execution can have inputs of other correlations than its own.
+import { Retention } from '../../src/blackboard/retention/retention.js';
+import { UnitOfWork } from '../../src/database/unit-of-work.js';
+import { Board } from '../e2e/board.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { DAY_MS, SweptBoard } from './sweeping.js';
+
+const CONFIG = `
+server: { retain_keys: 1m }
+types: { Left: { retain: 1h } }
+agents:
+  fragile:
+    consumes: [{ types: [Left, Right], join: { by: payload.key } }]
+    publishes: [{ type: Made }]
+    engine: { kind: function, module: ./fragile.js }
+    retry: { attempts: 1 }
+`;
+
+const FRAGILE = `export default async () => { throw new Error('broken'); };`;
+
+/** Runs until it is let go: no transaction counts what it deletes before. */
+async function holdCounts(unitOfWork: UnitOfWork): Promise<() => Promise<void>> {
+  const goOn = Promise.withResolvers<void>();
+  const holds = Promise.withResolvers<void>();
+  const held = unitOfWork.run(async ({ db }) => {
+    await db.selectFrom('artifact_counts').selectAll().forUpdate().execute();
+    holds.resolve();
+    await goOn.promise;
+  });
+  await holds.promise;
+  return async () => {
+    goOn.resolve();
+    await held;
+  };
+}
+
+it('what has failed is not retried on inputs of another correlation that are just being deleted', async () => {
+  const clock = new ManualClock();
+  const board = await Board.start(CONFIG, { clock, files: { 'fragile.js': FRAGILE } });
+  const swept = new SweptBoard(board, clock);
+  await board.publish('Left', { key: 1 }, { correlation: 'left' });
+  await board.publish('Right', { key: 1 }, { correlation: 'right' });
+  await eventually('it has failed', async () => (await board.status('right')).error_count === 1);
+  const { body } = await board.http.get('/api/v1/executions').query({ correlation_id: 'right' }).expect(200);
+  const [{ id }] = (body as { items: [{ id: string }] }).items;
+  clock.advance(DAY_MS);
+  await swept.fold();
+
+  const waiting = async (): Promise<number> => {
+    const [row] = await board.app.database.rows<{ count: string }>(
+      `select count(*) as count from pg_locks where not granted and locktype in ('advisory', 'transactionid', 'tuple')`,
+    );
+    return Number(row!.count);
+  };
+  const letGo = await holdCounts(board.app.app.get(UnitOfWork, { strict: false }));
+  const sweep = board.app.app.get(Retention, { strict: false }).run();
+  await eventually('the sweep has deleted, and waits to count it', async () => (await waiting()) === 1);
+  let answered = false;
+  const retry = board.http.post(`/api/v1/executions/${id}/retry`).then((answer) => {
+    answered = true;
+    return answer;
+  });
+  await eventually('the retry waits for it, or does not', async () => answered || (await waiting()) === 2);
+  await letGo();
+  await sweep;
+
+  expect(await swept.count('artifacts', `type = 'Left'`)).toBe(0);
+  const { status, body: refusal } = await retry;
+  expect([status, refusal]).toEqual([409, { detail: `Execution ${id} cannot be retried: its inputs have been deleted` }]);
+  expect(await board.status('right')).toMatchObject({ state: 'failed', has_pending_work: false });
+  await board.close();
+  await board.app.database.drop();
+});
