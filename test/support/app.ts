@@ -9,6 +9,7 @@ import request from 'supertest';
 import type { Clock } from '../../src/common/clock.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import type { Role } from '../../src/common/role.js';
+import type { Environment } from '../../src/config/environment.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import { readTracingSettings } from '../../src/config/tracing-settings.js';
@@ -26,6 +27,8 @@ export interface TestAppOptions {
   configFile?: string;
   /** Files to put beside the configuration, such as the modules of function agents, by their relative paths. */
   files?: Record<string, string>;
+  /** What `${NAME}` in the configuration stands for. */
+  environment?: Environment;
   settings?: Partial<Settings>;
   clock?: Clock;
   /** Serves and works where absent. */
@@ -59,7 +62,7 @@ const NO_AGENTS = 'agents: {}\n';
 /** The application as `main` builds it, listening on a port of its own, on the database that goes with its folder. */
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'starling-test-')));
-  const { catalog, server } = await loadConfiguration(await writeFiles(folder, options), {}, (options.agents ?? []) as AgentClass[]);
+  const { catalog, server } = await loadConfiguration(await writeFiles(folder, options), options.environment ?? {}, (options.agents ?? []) as AgentClass[]);
   const defaults = resolveSettings({ flags: {}, environment: {}, server });
   const database = await databaseOf(folder);
   const settings: Settings = Object.assign(defaults, { databaseUrl: database.url, shutdownGraceMs: 2_000 }, options.settings);
