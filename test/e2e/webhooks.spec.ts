@@ -1,0 +1,159 @@
+import { Resolver } from '../../src/outbound/resolver.js';
+import { timestamp } from '../contract/rows.js';
+import { eventually } from '../support/eventually.js';
+import { answers, type Received, Receiver } from '../support/receiver.js';
+import { isFlocks, verified } from '../webhooks/verifying.js';
+import { Board } from './board.js';
+
+const CONFIG = `
+types:
+  Order: {}
+agents:
+  packer:
+    consumes: [{ types: [Order], tags: [pack] }]
+    publishes: [{ type: Packed }]
+    engine: { kind: expression, expression: '[{"n": 1.0}, {"n": 2.0}]' }
+`;
+const PLAIN = 'a secret with größe in it';
+const ENCODED = 'whsec_plJ3nmyCDGBKInavdOK15jsl';
+const NEW = 'the next secret of the operator';
+
+interface Delivery {
+  delivery_id: string;
+  state: string;
+  sequence: number;
+  last_status?: number;
+  last_error?: string;
+  attempts: object[];
+}
+
+/** Names mean what a hostile name server says. */
+class HostileNames extends Resolver {
+  private readonly addresses: Record<string, string> = {
+    'inner.example': '10.0.0.1',
+    'metadata.example': '169.254.169.254',
+    'translated.example': '64:ff9b::a00:1',
+    'allowed.example': '127.0.0.1',
+    'mapped.example': '::ffff:127.0.0.1',
+  };
+
+  async resolve(name: string) {
+    const address = this.addresses[name]!;
+    return [{ address, family: address.includes(':') ? 6 : 4 }];
+  }
+}
+
+// Deliveries as receivers see them: real servers, which verify what they get with the package that receivers use.
+describe('webhooks', () => {
+  let board: Board;
+  let operators: Receiver;
+  let clients: Receiver;
+
+  beforeAll(async () => {
+    operators = await Receiver.start();
+    clients = await Receiver.start();
+    board = await Board.start(CONFIG, {
+      resolver: new HostileNames(),
+      settings: { secretKey: '0f'.repeat(32), webhookUrl: operators.url('/all'), webhookSecret: [NEW, ENCODED], outboundAllow: ['127.0.0.1/32'] },
+    });
+  });
+  afterAll(async () => {
+    await board.close();
+    await Promise.all([operators.close(), clients.close()]);
+  });
+
+  async function publish(webhook?: object, parts: object = {}): Promise<string> {
+    const response = await board.http.post('/api/v1/artifacts').send({ type: 'Order', payload: { text: 'größer' }, webhook, ...parts });
+    expect([response.status, response.body]).toEqual([200, { status: 'accepted' }]);
+    return response.headers['x-correlation-id'] as string;
+  }
+
+  const of = (receiver: Receiver, correlation: string): Received[] =>
+    receiver.received.filter((received) => received.correlation === correlation);
+
+  async function arrivedAt(receiver: Receiver, correlation: string, count: number): Promise<Received[]> {
+    await eventually(`${count} deliveries of ${correlation} have arrived`, () => of(receiver, correlation).length >= count);
+    return of(receiver, correlation);
+  }
+
+  /** The delivery to the client's target, once it has ended. */
+  async function ended(correlation: string, origin: string): Promise<Delivery> {
+    let found: Delivery | undefined;
+    await eventually(`the delivery of ${correlation} has ended`, async () => {
+      const { body } = await board.http.get('/api/v1/webhooks/deliveries').query({ correlation_id: correlation });
+      found = (body as { items: (Delivery & { target_origin: string })[] }).items.find(({ target_origin }) => target_origin === origin);
+      return ['delivered', 'dead'].includes(found?.state ?? '');
+    });
+    return (await board.http.get(`/api/v1/webhooks/deliveries/${found!.delivery_id}`).expect(200)).body as Delivery;
+  }
+
+  it.each([PLAIN, ENCODED])('tell of every artifact of a correlation in order, signed with its secret: %s', async (secret) => {
+    const correlation = await publish({ url: clients.url('/hook'), secret }, { tags: ['pack', 'vip'] });
+    const received = await arrivedAt(clients, correlation, 3);
+    const artifacts = await board.artifacts(correlation);
+    for (const [index, request] of received.entries()) {
+      const { id, type, produced_by, payload, tags } = artifacts[index]!;
+      expect(verified(secret, request)).toEqual({
+        event_type: 'artifact.created',
+        correlation_id: correlation,
+        sequence: index + 1,
+        artifact: { id, type, produced_by, payload, created_at: timestamp, tags },
+        timestamp,
+      });
+      expect(isFlocks(secret, request)).toBe(true);
+      expect(() => verified('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', request)).toThrow();
+    }
+    expect(received).toHaveLength(3);
+    expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(3);
+    expect(await ended(correlation, `http://127.0.0.1:${clients.port}`)).toMatchObject({ state: 'delivered', attempts: [{ attempt: 1, status: 200 }] });
+  });
+
+  it('are signed with both secrets of the operator, and for Flock with the first', async () => {
+    const correlation = await publish();
+    const [request] = await arrivedAt(operators, correlation, 1);
+    for (const secret of [NEW, ENCODED]) expect(verified(secret, request!)).toMatchObject({ sequence: 1 });
+    expect([isFlocks(NEW, request!), isFlocks(ENCODED, request!)]).toEqual([true, false]);
+  });
+
+  it('carry no signature where there is no secret', async () => {
+    const correlation = await publish({ url: clients.url('/hook') });
+    const [{ headers }] = (await arrivedAt(clients, correlation, 1)) as [Received];
+    expect(Object.keys(headers).filter((name) => /signature/.test(name))).toEqual([]);
+    expect(headers).toMatchObject({ 'webhook-id': expect.stringMatching(/^[0-9a-f-]{36}$/), 'webhook-timestamp': expect.stringMatching(/^\d{10}$/), 'content-type': 'application/json' });
+  });
+
+  it.each([
+    ['inner.example', 'inner.example must point to a public address, not to 10.0.0.1; the operator of this service can allow that with outbound_allow'],
+    ['translated.example', 'translated.example must point to a public address, not to 64:ff9b::a00:1; the operator of this service can allow that with outbound_allow'],
+    ['metadata.example', 'metadata.example must not point to 169.254.169.254: link-local, metadata and unusable addresses are never called'],
+  ])('are dead at once where the name %s means an address that may not be reached', async (name, error) => {
+    const origin = `http://${name}:${clients.port}`;
+    const delivery = await ended(await publish({ url: `${origin}/` }), origin);
+    expect(delivery).toMatchObject({ state: 'dead', last_error: error, attempts: [{ attempt: 1, error }] });
+  });
+
+  it.each(['allowed.example', 'mapped.example'])('arrive where outbound_allow lists what the name %s means', async (name) => {
+    const correlation = await publish({ url: `http://${name}:${clients.port}/hook`, secret: PLAIN });
+    const [request] = await arrivedAt(clients, correlation, 1);
+    expect([request!.headers.host, verified(PLAIN, request!).sequence]).toEqual([`${name}:${clients.port}`, 1]);
+  });
+
+  it('do not follow redirects', async () => {
+    clients.on('/moved', answers(307, { location: clients.url('/hook') }));
+    const correlation = await publish({ url: clients.url('/moved') });
+    await eventually('its answer is noted', async () => {
+      const { body } = await board.http.get('/api/v1/webhooks/deliveries').query({ correlation_id: correlation });
+      return (body as { items: Delivery[] }).items.some(({ last_status }) => last_status === 307);
+    });
+    expect(of(clients, correlation).map(({ path }) => path)).toEqual(['/moved']);
+  });
+
+  it('are sent again by hand, with the same id and the same body', async () => {
+    const correlation = await publish({ url: clients.url('/hook'), secret: PLAIN });
+    const { delivery_id } = await ended(correlation, `http://127.0.0.1:${clients.port}`);
+    await board.http.post(`/api/v1/webhooks/deliveries/${delivery_id}/redeliver`).expect(200);
+    const [first, second] = (await arrivedAt(clients, correlation, 2)) as [Received, Received];
+    expect([second.headers['webhook-id'], second.body]).toEqual([delivery_id, first.body]);
+    expect(verified(PLAIN, second)).toMatchObject({ sequence: 1 });
+  });
+});
