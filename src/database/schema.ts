@@ -212,6 +212,8 @@ export interface UsageTable {
   seq: Generated<number>;
   execution_id: string;
   attempt: number;
+  /** Under which it was used: a lost lease repeats the attempt under another one. */
+  lease_token: string;
   agent: string;
   correlation_id: string;
   /** As the configuration names it. */

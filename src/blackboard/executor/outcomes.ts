@@ -155,7 +155,7 @@ export class Outcomes {
   /** Another one's outcome counts, but what this one used was used. */
   private async discard(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution): Promise<'discarded'> {
     if (!execution.usage) return 'discarded';
-    await this.usages.record(tx, changes, execution);
+    await this.usages.recordOnce(tx, changes, execution);
     await changes.save();
     return 'discarded';
   }

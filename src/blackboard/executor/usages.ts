@@ -17,6 +17,7 @@ export interface Spender {
   agent: string;
   correlationId: string;
   attempt: number;
+  leaseToken: string;
   /** Null where it used no model. */
   usage?: AttemptUsage | null;
 }
@@ -54,18 +55,27 @@ export class Usages {
   }
 
   /** The same whatever the budgets say. */
-  async record(tx: Transaction, changes: CorrelationChanges, { id, attempt, agent, correlationId, usage }: Spender): Promise<void> {
+  async record(tx: Transaction, changes: CorrelationChanges, { id, attempt, leaseToken, agent, correlationId, usage }: Spender): Promise<void> {
     if (!usage) return;
     const { model, inputTokens, outputTokens, cost, latencyMs } = usage;
     const sums = { input_tokens: inputTokens, output_tokens: outputTokens, cost };
     const at = changes.now;
-    await insertUsage(tx.db, [{ execution_id: id, attempt, agent, correlation_id: correlationId, model, ...sums, latency_ms: Math.round(latencyMs), at }]);
+    const what = { execution_id: id, attempt, lease_token: leaseToken, agent, correlation_id: correlationId };
+    await insertUsage(tx.db, [{ ...what, model, ...sums, latency_ms: Math.round(latencyMs), at }]);
     await insertActivity(tx.db, [{ agent, hour: at - (at % HOUR_MS), ...NO_EXECUTION, ...sums }]);
     const correlation = await changes.get(correlationId);
     correlation.input_tokens += inputTokens;
     correlation.output_tokens += outputTokens;
     correlation.cost = addCosts(correlation.cost, cost);
     tx.afterCommit(() => this.telemetry.modelUsed(agent, usage));
+  }
+
+  /** The same for one whose outcome is not to be committed: it may have been, where the answer to its commit was lost. */
+  async recordOnce(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<void> {
+    if (!execution.usage) return;
+    await changes.get(execution.correlationId);
+    const [recorded] = await findRecorded(tx.db, { id: execution.id, leaseToken: execution.leaseToken });
+    if (!recorded) await this.record(tx, changes, execution);
   }
 }
 
@@ -85,6 +95,7 @@ const NO_EXECUTION = { executions: 0, failures: 0, artifacts_consumed: 0, artifa
 const insertUsage = preparedInsert('usage', [
   'execution_id',
   'attempt',
+  'lease_token',
   'agent',
   'correlation_id',
   'model',
@@ -106,6 +117,10 @@ const insertActivity = preparedInsert('activity', [
   'output_tokens',
   'cost',
 ]);
+
+const findRecorded = prepared<{ id: string; leaseToken: string }, { seq: number }>((db, place) =>
+  db.selectFrom('usage').select('seq').where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')).limit(1),
+);
 
 const spentBy = prepared<{ correlationId: string; agent: string }, { tokens: number | string; cost: number | string }>((db, place) =>
   db

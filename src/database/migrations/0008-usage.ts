@@ -11,6 +11,7 @@ export const usage: NumberedMigration = {
       .addColumn('seq', dialect.positionType, (column) => dialect.position(column))
       .addColumn('execution_id', 'text', (column) => column.notNull())
       .addColumn('attempt', 'integer', (column) => column.notNull())
+      .addColumn('lease_token', 'text', (column) => column.notNull())
       .addColumn('agent', 'text', (column) => column.notNull())
       .addColumn('correlation_id', 'text', (column) => column.notNull())
       .addColumn('model', 'text', (column) => column.notNull())

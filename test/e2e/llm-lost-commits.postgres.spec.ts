@@ -1,0 +1,42 @@
+// Real: the application, its database, the AI SDK, HTTP. Stood in for: the model server. Thrown away: the answer to one commit.
+import pg from 'pg';
+import { responder, startWithModels } from '../engines/llm/llm-board.js';
+import { eventually } from '../support/eventually.js';
+import { USED } from '../support/model-server.js';
+
+type Query = (this: pg.Client, sent: { text?: string }, ...more: unknown[]) => Promise<unknown>;
+
+/** The first commit that writes what was used takes place, and whoever asked for it hears that the connection was lost. */
+function loseOneAnswer(): { restore(): void } {
+  const prototype = pg.Client.prototype as unknown as { query: Query };
+  const { query } = prototype;
+  const writing = new WeakSet<pg.Client>();
+  let isLost = false;
+  prototype.query = function (sent, ...more) {
+    if (sent.text?.startsWith('insert into "usage"')) writing.add(this);
+    const answer = query.call(this, sent, ...more);
+    if (isLost || sent.text !== 'commit' || !writing.delete(this)) return answer;
+    isLost = true;
+    return answer.then(() => {
+      throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+    });
+  };
+  return { restore: () => void (prototype.query = query) };
+}
+
+test.each([
+  ['of a success', ['{"text":"It is on its way."}'], 'completed'],
+  ['of a failure', ['no'], 'failed'],
+])('what an attempt used is counted once, although the answer to the commit %s is lost', async (_of, texts, state) => {
+  const { board, models, close } = await startWithModels(responder);
+  models.answers(...texts.map((text) => ({ text })));
+  const answer = loseOneAnswer();
+  const { correlation_id: correlation } = await board.publishSync('Question', { text: 'Where?' });
+  await eventually('the outcome has been asked for again', () => board.app.logLines.some(({ outcome }) => outcome === 'discarded'));
+  answer.restore();
+
+  const { body } = await board.http.get(`/api/v1/correlations/${correlation}/status`).expect(200);
+  const calls = models.requests.length;
+  expect(body).toMatchObject({ state, usage: { input_tokens: calls * USED.input, output_tokens: calls * USED.output } });
+  await close();
+}, 20_000);
