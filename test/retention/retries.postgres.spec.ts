@@ -70,5 +70,4 @@ it('what has failed is not retried on inputs of another correlation that are jus
   expect([status, refusal]).toEqual([409, { detail: `Execution ${id} cannot be retried: its inputs have been deleted` }]);
   expect(await board.status('right')).toMatchObject({ state: 'failed', has_pending_work: false });
   await board.close();
-  await board.app.database.drop();
 });

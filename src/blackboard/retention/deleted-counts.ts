@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { locking } from '../../database/dialects/dialect.js';
 import { type Place, prepared, preparedWithList } from '../../database/prepared.js';
@@ -79,8 +80,9 @@ const takeFromCounts = prepared<ArtifactKind & { count: number }, unknown>((db, 
     .updateTable('artifact_counts')
     .set(({ eb, fn, ref }) => ({
       count: eb('count', '-', place('count')),
-      earliest_created_at: fn.coalesce(timeOf(db, place, 'asc'), ref('earliest_created_at')),
-      latest_created_at: fn.coalesce(timeOf(db, place, 'desc'), ref('latest_created_at')),
+      // From the one before on: Postgres passes all that is gone, as long as some session could still see it.
+      earliest_created_at: fn.coalesce(timeOf(db, place, 'asc').where('created_at', '>=', EARLIEST), ref('earliest_created_at')),
+      latest_created_at: fn.coalesce(timeOf(db, place, 'desc').where('created_at', '<=', LATEST), ref('latest_created_at')),
     }))
     .where('type', '=', place('type'))
     .where('produced_by', '=', place('produced_by'))
@@ -95,6 +97,9 @@ const removeEmptyCounts = prepared<ArtifactKind, unknown>((db, place) =>
     .where('visibility_kind', '=', place('visibility_kind'))
     .where('count', '=', 0),
 );
+
+const EARLIEST = sql.ref<number>('artifact_counts.earliest_created_at');
+const LATEST = sql.ref<number>('artifact_counts.latest_created_at');
 
 /** Of the first that is left of a kind, or of the last. */
 const timeOf = (db: Reader, place: Place<ArtifactKind & { count: number }>, order: 'asc' | 'desc') =>
