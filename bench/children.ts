@@ -51,6 +51,10 @@ export class Server {
     return Server.start(process.execPath, [here('echo-app.ts')], join(folder, 'echo.log'));
   }
 
+  static model(folder: string): Promise<Server> {
+    return Server.start(process.execPath, [here('model-app.ts')], join(folder, 'model.log'));
+  }
+
   private static async start(command: string, args: string[], logPath: string): Promise<Server> {
     const log = openSync(logPath, 'w');
     const child = track(spawn(command, args, { stdio: ['ignore', log, log] }));

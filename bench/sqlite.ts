@@ -4,6 +4,7 @@ import { batchRow } from './batches.ts';
 import { type LoadGenerator, Server, runToEnd } from './children.ts';
 import { eventually } from './eventually.ts';
 import { intakeRows } from './intake.ts';
+import { llmRow } from './llm.ts';
 import { memoryRows } from './memory.ts';
 import type { Row } from './row.ts';
 import { type History, LARGE, SMALL, Scale } from './scale.ts';
@@ -31,6 +32,9 @@ export async function sqliteRows(generator: LoadGenerator, folder: string): Prom
   rows.push(await batchRow(generator, fresh));
   await fresh.stop();
   rows.push(...(await intakeRows(generator, folder)));
+
+  tell('SQLite: a language model');
+  rows.push(await llmRow(generator, folder));
 
   tell('SQLite: streams');
   rows.push(await streamRow(folder));
