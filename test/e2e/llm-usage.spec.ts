@@ -4,6 +4,7 @@ import { ManualClock } from '../support/manual-clock.js';
 import { type ModelServer, USED } from '../support/model-server.js';
 import { eventually } from '../support/eventually.js';
 import { engine, startWithModels, TYPES } from '../engines/llm/llm-board.js';
+import { SweptBoard } from '../retention/sweeping.js';
 import type { Board } from './board.js';
 import { ended, send } from './batch-board.js';
 
@@ -18,6 +19,7 @@ const used = (calls: number, priced = calls) => ({
 });
 
 const config = (models: ModelServer): string => `
+server: { retain_executions: 1d }
 models: { openai/gpt-5-mini: { input_per_million: ${PRICE.input}, output_per_million: ${PRICE.output} } }
 ${TYPES}
 agents:
@@ -93,5 +95,15 @@ describe('usage', () => {
     await eventually('what was used is counted', async () => (await get(`/api/v1/correlations/${correlation}/status`)).usage !== undefined);
     expect(await get(`/api/v1/correlations/${correlation}/status`)).toMatchObject({ state: 'cancelled', usage: used(1) });
     release();
+  });
+
+  test('of attempts goes with their execution; sums stay', async () => {
+    const { correlation_id: correlation } = await board.publishSync('Question', { text: 'Where?' });
+    const swept = new SweptBoard(board, clock);
+    const before = await spentBy('responder');
+    expect(await swept.count('usage', `correlation_id = '${correlation}'`)).toBe(2);
+    await swept.sweepAfter(2);
+    expect(await swept.count('usage', `correlation_id = '${correlation}'`)).toBe(0);
+    expect([(await get(`/api/v1/correlations/${correlation}/status`)).usage, await spentBy('responder')]).toEqual([used(2, 1), before]);
   });
 });

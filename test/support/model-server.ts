@@ -166,7 +166,7 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken) =>
     return [begin, ...pieces(answer.text).map((content) => chunk({ content })), ...end(answer.stop ?? 'stop')];
   },
 
-  messages({ model, tool_choice: choice }, answer) {
+  messages({ model, tools = [] }, answer) {
     const usage = { input_tokens: USED.input, output_tokens: 1 };
     const begin = named({ type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model, content: [], usage } });
     const end = (stop_reason: string) => [
@@ -182,8 +182,9 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken) =>
     ];
     if ('tool' in answer) return use(answer.tool, [JSON.stringify(answer.input)]);
     const text = 'refusal' in answer ? answer.refusal : answer.text;
-    // Older models answer in a schema by the only tool that they are given.
-    if (choice && 'text' in answer) return use('json', pieces(text), answer.stop ? 'max_tokens' : 'tool_use');
+    // Older models answer in a schema by a tool of this name.
+    const answersByTool = (tools as { name: string }[]).some(({ name }) => name === 'json');
+    if (answersByTool && 'text' in answer) return use('json', pieces(text), answer.stop ? 'max_tokens' : 'tool_use');
     return [
       begin,
       named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),

@@ -140,6 +140,13 @@ agents:
     });
   });
 
+  test('a model without structured output of its own is asked by other means', async () => {
+    const board = await start(responder(models, '', 'anthropic/claude-3-haiku-20240307'));
+    models.answers({ text: JSON.stringify(REPLY) });
+    expect((await board.publishSync('Question', { text: 'Where?' })).artifacts.map(({ payload }) => payload)).toEqual([REPLY]);
+    expect(models.requests[0]!.body).toMatchObject({ tools: [{ name: 'json' }] });
+  });
+
   test('the time of an attempt holds for the model too, and the call is given up', async () => {
     const board = await start(responder(models, '', MODELS[0], 'timeout: 300ms, retry: { attempts: 1 }'));
     models.abandoned = 0;

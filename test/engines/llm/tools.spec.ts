@@ -8,7 +8,7 @@ import { ConfigurationFolder } from '../../support/configuration-folder.js';
 import { eventually } from '../../support/eventually.js';
 import { ModelServer, type ModelAnswer } from '../../support/model-server.js';
 import { Board } from '../../e2e/board.js';
-import { errorOf, KEYS, responder, setKeys } from './llm-board.js';
+import { errorOf, KEYS, MODELS, responder, setKeys } from './llm-board.js';
 
 const EVERYTHING = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 /** Notes the process that it becomes. */
@@ -44,8 +44,8 @@ describe('tools of an MCP server', () => {
     folder.remove();
   });
 
-  const start = async (more: string, agent?: string): Promise<void> => {
-    board = await Board.start(responder(models, more, 'openai/gpt-5-mini', agent), { folder: folder.path });
+  const start = async (more: string, agent?: string, model: string = MODELS[0]): Promise<void> => {
+    board = await Board.start(responder(models, more, model, agent), { folder: folder.path });
   };
   const started = (): number[] => (existsSync(join(folder.path, 'started')) ? readFileSync(join(folder.path, 'started'), 'utf8').trim().split('\n').map(Number) : []);
   const ask = async () => (await board.publishSync('Question', { text: 'Well?' }, { timeout: 20 })).artifacts.map(({ payload }) => payload);
@@ -76,6 +76,14 @@ describe('tools of an MCP server', () => {
     expect(isAlive(started()[0]!)).toBe(true);
     await board.app.app.close();
     await eventually('the server has ended', () => !isAlive(started()[0]!));
+  });
+
+  test.each(MODELS.slice(1))('%s calls them too', async (model) => {
+    await start(stdio('echo'), undefined, model);
+    models.answers({ tool: 'echo', input: { message: 'hello' } }, DONE);
+    expect(await ask()).toEqual([{ text: 'All done.' }]);
+    expect(models.requests[0]!.text).not.toContain('Echo: hello');
+    expect(models.requests[1]!.text).toContain('Echo: hello');
   });
 
   test('a call that the tool refuses is told to the model', async () => {
