@@ -19,7 +19,7 @@ const LONGEST_REASON = 500;
 /** What went wrong between here and the model, in words that hold no key. */
 export function describeModelError(error: unknown, source: ModelSource): ModelFailure {
   if (error instanceof ModelFailure) return error;
-  const { statusCode, responseHeaders } = error as Partial<APICallError & StreamProviderError>;
+  const { statusCode, responseHeaders } = (error ?? {}) as Partial<APICallError & StreamProviderError>;
   const reason = withoutKey(reasonOf(error) || 'it gave no reason', source).slice(0, LONGEST_REASON);
   // What a provider says of a wrong key may quote parts of it.
   if (statusCode === 401 || statusCode === 403) return new ModelFailure('model', `${source.provider} refuses the key in ${source.keyVariable} (${statusCode})`);
