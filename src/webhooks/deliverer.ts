@@ -11,6 +11,7 @@ import { type ClaimHolder, ClaimingLoop, type StartedRun } from '../leasing/clai
 import { persist } from '../leasing/persist.js';
 import { Slots } from '../leasing/slots.js';
 import { Signals } from '../signals/signals.js';
+import { type Span, Tracing } from '../tracing/tracing.js';
 import { type ClaimedDelivery, DeliveryClaims } from './delivery-claims.js';
 import { DeliveryLeases } from './delivery-leases.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
@@ -45,6 +46,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly sending: Sending,
     private readonly outcomes: DeliveryOutcomes,
     private readonly telemetry: Telemetry,
+    private readonly tracing: Tracing,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.breaker = new OriginBreaker(AT_ONCE_TO_ORIGIN, clock, (origin) => this.loop.wake(origin));
@@ -111,10 +113,15 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   private deliver(delivery: ClaimedDelivery, abort: AbortController, holder: ClaimHolder): StartedRun {
-    const sent = this.sending.send(delivery, abort.signal);
+    const span = this.span(delivery);
+    // Where this process traces nothing, the receiver still gets what published the artifact.
+    const sent = this.sending.send({ ...delivery, traceparent: span.traceparent ?? delivery.traceparent }, abort.signal);
     const committed = sent
-      .then(async (what) => this.report(delivery, what, await this.commit(delivery, what, holder)))
-      .catch((error: unknown) => this.logger.error({ err: error, delivery_id: delivery.id }, "a delivery's outcome could not be committed"));
+      .then(async (what) => this.report(delivery, what, await this.commit(delivery, what, holder), span))
+      .catch((error: unknown) => {
+        this.logger.error({ err: error, delivery_id: delivery.id }, "a delivery's outcome could not be committed");
+        span.end({ failed: true, attributes: { 'error.type': 'internal' } });
+      });
     return { committed, returned: sent.then(() => undefined) };
   }
 
@@ -129,8 +136,32 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     else if (sent.origin === 'fails') this.breaker.failed(origin, id);
   }
 
-  private report(delivery: ClaimedDelivery, { durationMs, status, error }: Sent, outcome: DeliveryOutcome): void {
+  /** The host alone is named: the rest of a receiver's URL may be a secret. */
+  private span({ id, target, attempt, correlationId, traceparent }: ClaimedDelivery): Span {
+    return this.tracing.start('webhook', {
+      kind: 'client',
+      parent: traceparent,
+      attributes: {
+        'http.request.method': 'POST',
+        'server.address': new URL(target.url).hostname,
+        'starling.delivery.id': id,
+        'starling.delivery.attempt': attempt,
+        'starling.correlation.id': correlationId,
+      },
+    });
+  }
+
+  private report(delivery: ClaimedDelivery, { durationMs, status, error }: Sent, outcome: DeliveryOutcome, span: Span): void {
     this.telemetry.deliveryTried(outcome, durationMs);
+    const failed = error !== null;
+    span.end({
+      attributes: {
+        'http.response.status_code': status ?? undefined,
+        'starling.delivery.outcome': outcome,
+        'error.type': failed ? String(status ?? 'no_answer') : undefined,
+      },
+      failed,
+    });
     const fields = {
       delivery_id: delivery.id,
       origin: delivery.origin,

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Executor } from '../../src/blackboard/executor/executor.js';
 import { eventually } from '../support/eventually.js';
 import { TraceCollector } from '../support/trace-collector.js';
@@ -26,39 +29,51 @@ const FILES = {
 const finishChecking = (): (() => void) | undefined => (globalThis as { finishChecking?: () => void }).finishChecking;
 
 /**
- * Real: three apps on one Postgres, each with an SDK of its own, and a receiver of OTLP over HTTP. The worker that runs the first
+ * Real: three apps on one Postgres, each with an SDK of its own, a receiver of OTLP over HTTP and one of webhooks. The worker that runs the first
  * agent is on its way out and claims no more, so that the other one runs what follows.
  */
 it('a correlation is one trace over the process that takes it and those that work on it', async () => {
   const collector = await TraceCollector.start();
   const replicas = new Replicas();
+  let deliveries = 0;
+  const receiver = createServer((_request, response) => {
+    deliveries += 1;
+    response.writeHead(204).end();
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
   try {
     const start = (service: string, role = WORKER) =>
-      replicas.start(CONFIG, { files: FILES, role, tracing: collector.variables(service), settings: { shutdownGraceMs: 60_000 } });
+      replicas.start(CONFIG, { files: FILES, role, tracing: collector.variables(service), settings: { shutdownGraceMs: 60_000, outboundAllow: ['127.0.0.1/32'] } });
     const server = await start('server', SERVER);
     const leaving = await start('leaving');
-    const correlation = await server.publish('Order', {});
-    await eventually('the second attempt runs', () => finishChecking() !== undefined);
+    const webhook = { url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}` };
+    await server.http.post('/api/v1/artifacts').set('X-Correlation-ID', 'over-replicas').send({ type: 'Order', webhook }).expect(200);
+    await eventually('the second attempt runs, and the order is delivered', () => finishChecking() !== undefined && deliveries === 1);
 
     await start('staying');
     const left = leaving.close();
     await eventually('the first worker claims no more', () => leaving.app.app.get(Executor, { strict: false }).whyNotWorking() !== null);
     finishChecking()!();
     await left;
-    expect(await server.ended(correlation)).toMatchObject({ state: 'completed', artifact_count: 3 });
+    expect(await server.ended('over-replicas')).toMatchObject({ state: 'completed', artifact_count: 3 });
 
     await eventually('the last span has come', () => collector.spans.some(({ name }) => name === 'agent packer'));
     const { traceId } = collector.spans.find(({ name }) => name === 'agent packer')!;
-    const spans = await collector.trace(traceId, ['POST /api/v1/artifacts', 'agent checker', 'agent checker', 'agent packer']);
-    const shown = new Map(spans.map(({ spanId, name, attributes }) => [spanId, `${name} ${attributes['starling.execution.attempt'] ?? ''}`.trim()]));
+    const spans = await collector.trace(traceId, ['POST /api/v1/artifacts', 'agent checker', 'agent checker', 'agent packer', 'webhook', 'webhook', 'webhook']);
+    const shown = new Map(spans.map(({ spanId, name, attributes }) => [spanId, `${name} ${attributes['starling.execution.attempt'] ?? attributes['starling.delivery.attempt'] ?? ''}`.trim()]));
     expect(spans.map(({ service, spanId, parentSpanId }) => [service, shown.get(spanId), shown.get(parentSpanId ?? '')]).toSorted()).toEqual([
       ['leaving', 'agent checker 1', 'POST /api/v1/artifacts'],
       ['leaving', 'agent checker 2', 'POST /api/v1/artifacts'],
+      ['leaving', 'webhook 1', 'POST /api/v1/artifacts'],
       ['server', 'POST /api/v1/artifacts', undefined],
       ['staying', 'agent packer 1', 'agent checker 2'],
+      ['staying', 'webhook 1', 'agent checker 2'],
+      ['staying', 'webhook 1', 'agent packer 1'],
     ]);
   } finally {
     await replicas.close();
     await collector.close();
+    receiver.closeAllConnections();
+    receiver.close();
   }
 });

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -60,7 +63,8 @@ describe('with a collector', () => {
 
   beforeAll(async () => {
     collector = await TraceCollector.start();
-    board = await Board.start(CONFIG, { files: FILES, tracing: collector.variables() });
+    const settings = { outboundAllow: ['127.0.0.1/32'], webhookRetries: [100] };
+    board = await Board.start(CONFIG, { files: FILES, settings, tracing: collector.variables() });
   });
 
   afterAll(async () => {
@@ -127,6 +131,37 @@ describe('with a collector', () => {
     const first = one(spans, 'POST /api/v1/artifacts');
     const [later] = await collector.trace(other, ['POST /api/v1/artifacts']);
     expect([later!.parentSpanId, later!.links.map((link) => [link.traceId, link.spanId])]).toEqual([caller, [[traceId, first.spanId]]]);
+  });
+
+  it('deliveries of webhooks stand below what published their artifacts, a try beside the other, and name theirs to the receiver', async () => {
+    const heard: IncomingMessage['headers'][] = [];
+    // Refuses the first try of each.
+    const receiver = createServer(({ headers }, response) => {
+      const isFirst = !heard.some((earlier) => earlier['webhook-id'] === headers['webhook-id']);
+      heard.push(headers);
+      response.writeHead(isFirst ? 503 : 204).end();
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    try {
+      const webhook = { url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/in?token=path-token` };
+      const trace = '9'.repeat(32);
+      await post('/api/v1/artifacts', { type: 'Question', payload: {}, webhook }, { traceparent: `00-${trace}-${CALLER}-01` });
+      const spans = await collector.trace(trace, ['POST /api/v1/artifacts', 'agent teller', ...Array<string>(4).fill('webhook')]);
+      const [request, teller] = [one(spans, 'POST /api/v1/artifacts'), one(spans, 'agent teller')];
+      const tries = spans.filter(({ name }) => name === 'webhook');
+      expect(tries.map(({ parentSpanId, attributes }) => [parentSpanId, attributes['starling.delivery.attempt'], attributes['http.response.status_code'], attributes['starling.delivery.outcome']])).toEqual([
+        [request.spanId, 1, 503, 'retried'],
+        [request.spanId, 2, 204, 'delivered'],
+        [teller.spanId, 1, 503, 'retried'],
+        [teller.spanId, 2, 204, 'delivered'],
+      ]);
+      expect(tries.map(({ kind, status }) => [kind, status.code])).toEqual([2, 0, 2, 0].map((code) => [KIND.client, code]));
+      expect(heard.map(({ traceparent }) => traceparent)).toEqual(tries.map(({ spanId }) => `00-${trace}-${spanId}-01`));
+      expect(collector.bodies.join('\n')).not.toContain('path-token');
+    } finally {
+      receiver.closeAllConnections();
+      receiver.close();
+    }
   });
 
   it('runs, direct runs and their failures have a trace each', async () => {
