@@ -11,6 +11,7 @@ import { type History, LARGE, SMALL, Scale } from './scale.ts';
 import { streamRow } from './streams.ts';
 import { tell } from './tell.ts';
 import { Throughput } from './throughput.ts';
+import { webhookRows } from './webhooks.ts';
 
 /** What one process on a SQLite file does. */
 export async function sqliteRows(generator: LoadGenerator, folder: string): Promise<Row[]> {
@@ -35,6 +36,9 @@ export async function sqliteRows(generator: LoadGenerator, folder: string): Prom
 
   tell('SQLite: a language model');
   rows.push(await llmRow(generator, folder));
+
+  tell('SQLite: webhooks');
+  rows.push(...(await webhookRows(generator, folder)));
 
   tell('SQLite: streams');
   rows.push(await streamRow(folder));
