@@ -188,13 +188,15 @@ describe('migrations of a Postgres database', () => {
         await addNote(db, 'artifacts');
       },
     });
+    // Who looks for a deadlock first is given up: the migration, however slow the machine.
+    await queryOnce(url, `alter database "${new URL(url).pathname.slice(1)}" set deadlock_timeout = '2s'`);
     await connected(url, async (client) => {
+      await client.query(`set deadlock_timeout = '1min'`);
       await client.query('begin');
       await client.query('lock table artifacts in share mode');
       const migrated = migrate(kyselyOn(url), POSTGRES, [...MIGRATIONS, both]);
       const waiting = `select 1 from pg_locks where not granted and relation = 'artifacts'::regclass`;
       await eventually('the migration waits', async () => (await queryOnce(url, waiting)).length > 0);
-      // Whoever has waited longer is given up first: the migration.
       await client.query('lock table executions in share mode');
       await client.query('commit');
       expect(await migrated).toEqual(['9999-later']);
