@@ -13,7 +13,7 @@ import { takingPart } from './0005-taking-part.js';
 import { retention } from './0006-retention.js';
 import { tracing } from './0007-tracing.js';
 import { reasons } from './0008-reasons.js';
-import { usage } from './0008-usage.js';
+import { usage } from './0009-usage.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;

@@ -3,7 +3,7 @@ import type { NumberedMigration } from './migration.js';
 
 /** What agents use of models, and what it costs. */
 export const usage: NumberedMigration = {
-  name: '0008-usage',
+  name: '0009-usage',
   oldestProgram: '0.1.0',
   async up(db, dialect) {
     await db.schema
