@@ -4,6 +4,7 @@ import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { Receiver } from '../support/receiver.js';
 import { Service } from '../support/service.js';
 
 const CONFIG = `
@@ -20,11 +21,13 @@ describe('starling serve --no-worker and starling worker', () => {
   let database: TestDatabase;
   let server: Service;
   let worker: StartedProgram | undefined;
+  let receiver: Receiver;
 
   beforeAll(async () => {
     await builtProgram();
     database = await databaseOf(folder.path);
     folder.write('starling.yaml', CONFIG);
+    receiver = await Receiver.start();
     server = await Service.start(['--no-worker', ...options()]);
   }, 200_000);
 
@@ -32,11 +35,12 @@ describe('starling serve --no-worker and starling worker', () => {
     await server.kill();
     worker?.process.kill('SIGKILL');
     await worker?.ended;
+    await receiver.close();
     await database.drop();
     folder.remove();
   });
 
-  const options = (): string[] => ['--config', join(folder.path, 'starling.yaml'), '--database-url', database.url];
+  const options = (): string[] => ['--config', join(folder.path, 'starling.yaml'), '--database-url', database.url, '--webhook-url', receiver.url('/hook')];
 
   const post = async <T>(path: string, body: object): Promise<T> => {
     const response = await fetch(`${server.url}${path}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
@@ -50,14 +54,21 @@ describe('starling serve --no-worker and starling worker', () => {
 
   const statusOf = async (id: string): Promise<string> => (await server.get<{ status: string }>(`/run/${id}`)).status;
 
+  const deliveries = async (state: string): Promise<number> =>
+    (await server.get<{ items: object[] }>(`/api/v1/webhooks/deliveries?state=${state}&limit=500`)).items.length;
+
   it('do together what serve does alone', async () => {
     const waiting = await run();
     expect(await publish(1)).toMatchObject({ completed: false, artifacts: [] });
     expect(await statusOf(waiting)).toBe('starting');
+    expect(await deliveries('pending')).toBeGreaterThan(0);
+    expect(receiver.received).toEqual([]);
 
     worker = await StartedProgram.start(['worker', '--port', '0', ...options()]);
     expect(await publish(60)).toMatchObject({ completed: true, artifacts: [{ payload: { n: 42 } }] });
     await eventually('what waited has ended', async () => (await statusOf(waiting)) === 'completed');
+    await eventually('all that was published is delivered', async () => (await deliveries('pending')) + (await deliveries('waiting')) === 0);
+    expect(receiver.received.length).toBeGreaterThanOrEqual(await deliveries('delivered'));
     await eventually('the worker has said where it is', () => /health at (http\S+)\/health/.test(worker!.stderr));
     const url = /health at (http\S+)\/health/.exec(worker.stderr)![1]!;
     expect((await fetch(`${url}/health/ready`)).status).toBe(200);
