@@ -1,3 +1,8 @@
+import { globSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+const TEST = join(import.meta.dirname, 'test');
+
 const common = {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
@@ -21,20 +26,33 @@ const common = {
 };
 
 /** What stands on a database, whichever it is, runs on both. A suite that is about SQLite, or about Postgres, says so in its name. */
-const ON_A_DATABASE = ['batches/**', 'blackboard/**', 'contract/**', 'e2e/**', 'faults/**', 'idempotency/**', 'retention/**'];
+const ON_A_DATABASE = ['batches', 'blackboard', 'contract', 'e2e', 'faults', 'idempotency', 'retention'];
+
+const SPECS = {
+  sqlite: { of: ['**/*.spec.ts'], without: ['**/*.postgres.spec.ts'] },
+  postgres: { of: [...ON_A_DATABASE.map((folder) => `${folder}/**/*.spec.ts`), '**/*.postgres.spec.ts'], without: ['**/*.sqlite.spec.ts'] },
+};
+
+const SHARES = readdirSync(join(TEST, 'shares')).filter((file) => /^\d+\.ts$/.test(file)).length;
+
+/** Where files are named, these run by themselves; where none is, all of them in shares (test/shares/run-share.ts). */
+const inShares = process.argv.slice(2).every((argument) => argument.startsWith('-'));
+
+function specsOf(database) {
+  const { of, without } = SPECS[database];
+  if (!inShares) return { testMatch: [...of.map((spec) => `<rootDir>/test/${spec}`), ...without.map((spec) => `!**/${spec}`)] };
+  const specs = [...new Set(globSync(of, { cwd: TEST, exclude: without }))].sort();
+  const shares = Array.from({ length: SHARES }, (_, share) => specs.filter((_spec, index) => index % SHARES === share));
+  return { testMatch: ['<rootDir>/test/shares/[0-9]*.ts'], globals: { TEST_DATABASE: database, TEST_SHARES: shares } };
+}
 
 const projects = {
-  sqlite: {
-    ...common,
-    displayName: 'sqlite',
-    globals: { TEST_DATABASE: 'sqlite' },
-    testMatch: ['**/*.spec.ts', '!**/*.postgres.spec.ts'],
-  },
+  sqlite: { ...common, displayName: 'sqlite', globals: { TEST_DATABASE: 'sqlite' }, ...specsOf('sqlite') },
   postgres: {
     ...common,
     displayName: 'postgres',
     globals: { TEST_DATABASE: 'postgres' },
-    testMatch: [...ON_A_DATABASE.map((suites) => `<rootDir>/test/${suites.replace('**', '**/*')}.spec.ts`), '**/*.postgres.spec.ts', '!**/*.sqlite.spec.ts'],
+    ...specsOf('postgres'),
     globalSetup: '<rootDir>/test/support/postgres-setup.js',
     globalTeardown: '<rootDir>/test/support/postgres-teardown.js',
   },

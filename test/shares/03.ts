@@ -1,0 +1,3 @@
+import { runShare } from './run-share.js';
+
+await runShare();

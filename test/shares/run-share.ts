@@ -1,0 +1,48 @@
+import { basename, join } from 'node:path';
+
+/** By the number of their share, as jest.config.js has dealt them: paths below `test`. */
+declare const TEST_SHARES: readonly (readonly string[])[];
+
+const GLOBALS = ['describe', 'it', 'test', 'beforeAll', 'beforeEach', 'afterEach', 'afterAll'] as const;
+
+type Call = () => void;
+
+/**
+ * Loads the specs of the share that the running file is named after. Jest loads every module anew for every file that it runs, more
+ * than two thousand for each that starts the service: specs that are loaded together pay that once. Each becomes a suite of its
+ * own, named after its file, so that its hooks are for it alone.
+ */
+export async function runShare(): Promise<void> {
+  const share = Number(basename(expect.getState().testPath!, '.ts')) - 1;
+  for (const spec of TEST_SHARES[share] ?? []) {
+    const declarations = await declarationsOf(spec);
+    describe(spec, () => declarations.forEach((declare) => declare()));
+  }
+}
+
+/** What a spec declares while it is loaded. That takes a while, and Jest takes declarations of a suite only at once. */
+async function declarationsOf(spec: string): Promise<Call[]> {
+  const declarations: Call[] = [];
+  const shared = globalThis as unknown as Record<string, unknown>;
+  const real = GLOBALS.map((name) => [name, shared[name]] as const);
+  for (const [name, value] of real) shared[name] = recorded(() => value, declarations);
+  try {
+    await import(join(import.meta.dirname, '..', spec));
+  } finally {
+    for (const [name, value] of real) shared[name] = value;
+  }
+  return declarations;
+}
+
+/** Stands for a function of Jest, or for what becomes of it (`test.each(rows)`), and notes how it is called. */
+function recorded(real: () => unknown, calls: Call[]): unknown {
+  return new Proxy(() => undefined, {
+    // By symbols, Jest itself looks at every global.
+    get: (_target, name) => (typeof name === 'symbol' ? undefined : recorded(() => (real() as Record<string, unknown>)[name], calls)),
+    apply(_target, _self, args) {
+      let result: unknown;
+      calls.push(() => void (result = (real() as (...args: unknown[]) => unknown)(...args)));
+      return recorded(() => result, calls);
+    },
+  });
+}
