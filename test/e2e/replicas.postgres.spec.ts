@@ -4,6 +4,9 @@ import { ended, finish, GATE, gatesOf, openAll, orders, send, started } from './
 import type { Board } from './board.js';
 import { Replicas, SERVER, withoutLooks, WORKER } from './replica-boards.js';
 
+/** More ids than one message between processes takes. */
+const MANY = 250;
+
 const CONFIG = `
 agents:
   double:
@@ -23,12 +26,17 @@ agents:
     consumes: [{ types: [Gated] }]
     publishes: [{ type: Passed }]
     engine: { kind: function, module: ./gate.js }
-    concurrency: 10
+    concurrency: ${MANY}
     timeout: 1h
+  many:
+    consumes: [{ types: [Many] }]
+    publishes: [{ type: Gated }]
+    engine: { kind: function, module: ./many.js }
 `;
 
 const FILES = {
   'gate.js': GATE,
+  'many.js': `export default ([{ payload }]) => Array.from({ length: ${MANY} }, (_, n) => ({ n, batch: payload.batch }));`,
   'shaky.js': `export default ([{ payload }], { attempt }) => {
     if (attempt < 3) throw new Error('not yet');
     return { n: payload.n, attempt };
@@ -46,7 +54,7 @@ describe('a process that only answers, and one that works', () => {
 
   beforeAll(async () => {
     server = withoutLooks(await replicas.start(CONFIG, { files: FILES, role: SERVER }));
-    worker = withoutLooks(await replicas.start(CONFIG, { files: FILES, role: WORKER }));
+    worker = withoutLooks(await replicas.start(CONFIG, { files: FILES, role: WORKER, settings: { maxConcurrentExecutions: MANY } }));
   });
 
   afterAll(() => replicas.close());
@@ -102,6 +110,13 @@ describe('a process that only answers, and one that works', () => {
     expect((await server.http.post(`/run/${id}/cancel`).expect(200)).body).toMatchObject({ status: 'cancelled' });
     await eventually('the engine is told', () => gatesOf('cancelled')[0]!.isAborted);
     expect((await worker.http.get(`/run/${id}`).expect(200)).body).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('cancel on one however much runs on the other, whose engines are all told', async () => {
+    const id = await server.publish('Many', { batch: 'many' });
+    await started('many', MANY);
+    await server.http.post(`/api/v1/correlations/${id}/cancel`).expect(200);
+    await eventually('the engines are told', () => gatesOf('many').every(({ isAborted }) => isAborted));
   });
 
   it('stop a batch on one whose runs are on the other', async () => {
