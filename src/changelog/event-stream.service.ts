@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { DomainError } from '../common/domain-error.js';
 import { answersAsStream } from '../http/request-observer.js';
 import { toChangelogFilter } from './dto/changelog-filter-query.js';
 import type { ChangelogStreamQuery } from './dto/changelog-stream-query.js';
@@ -28,6 +29,8 @@ export class EventStreamService {
 
   /** DomainError `invalid`, `unavailable`. Resolves when the stream has begun. */
   async answer(query: ChangelogStreamQuery, request: Request, response: Response): Promise<void> {
+    // Nothing of it leaves before the answers to earlier requests have ended, so that all of it would be kept.
+    if (response.socket === null) throw new DomainError('invalid', 'A stream cannot wait for the answer to another request on its connection; ask for it once that has ended, or on a connection of its own');
     response.once('close', this.limits.admit(request.socket.remoteAddress ?? 'nowhere'));
     const after = await this.afterOf(query, request.get(LAST_EVENT_ID));
     if (request.method === 'HEAD') return void response.writeHead(200, HEADERS).end();

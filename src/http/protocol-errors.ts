@@ -13,7 +13,7 @@ const MALFORMED: [number, string] = [400, 'The request is not valid HTTP'];
 export function answerProtocolErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
-    else socket.end(rawAnswer(...(REFUSALS[error.code ?? ''] ?? MALFORMED)));
+    else endWith(socket, rawAnswer(...(REFUSALS[error.code ?? ''] ?? MALFORMED)));
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const body = JSON.stringify({ detail: 'The Expect header asks for more than 100-continue' });
@@ -24,6 +24,15 @@ export function answerProtocolErrors(server: Server): void {
 
 /** Another answer in the midst of one would garble both; Node's own handler asks the same field. */
 const isAnswering = (socket: Duplex & { _httpMessage?: ServerResponse | null }): boolean => socket._httpMessage?.headersSent ?? false;
+
+/** Of the machine's time. */
+const CUT_AFTER_MS = 1_000;
+
+/** A connection's last answer. Whoever does not close it too is cut off, but not at once: that could take away the answer. */
+export function endWith(socket: Duplex, answer: string): void {
+  const timer = setTimeout(() => socket.destroy(), CUT_AFTER_MS).unref();
+  socket.end(answer).once('close', () => clearTimeout(timer));
+}
 
 /** A whole answer, for where there is no response to write to. `headers`: besides those of every error. */
 export function rawAnswer(status: number, detail: string, headers: readonly string[] = []): string {

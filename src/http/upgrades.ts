@@ -7,7 +7,7 @@ import type { Settings } from '../config/settings.js';
 import { DEFAULT_RETRY_AFTER_SECONDS, STATUS } from './error-filter.js';
 import { hostRefusals } from './host-check.js';
 import { originRefusals } from './origin-check.js';
-import { rawAnswer } from './protocol-errors.js';
+import { endWith, rawAnswer } from './protocol-errors.js';
 
 /** Takes over the connection, or throws what the request is refused with. */
 type UpgradeHandler = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
@@ -35,7 +35,7 @@ export function receiveUpgrades(
       handler(request, socket, head);
       logger.info({ method: request.method, path: pathOf(request), status: 101 }, 'request');
     } catch (error) {
-      refuse(socket, error, logger);
+      endWith(socket, refusal(error, logger));
     }
   });
 }
@@ -44,13 +44,12 @@ const asksForWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgr
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]!;
 
-function refuse(socket: Socket, error: unknown, logger: Logger): void {
+function refusal(error: unknown, logger: Logger): string {
   if (error instanceof DomainError) {
     const { retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS } = error.options;
-    socket.end(rawAnswer(STATUS[error.code], error.message, error.code === 'unavailable' ? [`Retry-After: ${retryAfterSeconds}`] : []));
-  } else if (error instanceof HttpException) socket.end(rawAnswer(error.getStatus(), error.message));
-  else {
-    logger.error({ err: error }, 'unexpected error');
-    socket.end(rawAnswer(500, "Internal error; the service's log has it"));
+    return rawAnswer(STATUS[error.code], error.message, error.code === 'unavailable' ? [`Retry-After: ${retryAfterSeconds}`] : []);
   }
+  if (error instanceof HttpException) return rawAnswer(error.getStatus(), error.message);
+  logger.error({ err: error }, 'unexpected error');
+  return rawAnswer(500, "Internal error; the service's log has it");
 }

@@ -1,8 +1,10 @@
+import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import type { Response, Test } from 'supertest';
 import { Database } from '../../src/database/database.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 
 const CONFIG = `
 types:
@@ -75,6 +77,16 @@ describe('everywhere', () => {
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1').end('nonsense\r\n\r\n');
     const answer = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
     expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*X-Request-ID: [0-9a-f-]{36}\r\n[^]*\{"detail":"The request is not valid HTTP"\}$/);
+  });
+
+  it('what is no HTTP leaves no connection open, even if its other end does', async () => {
+    const server = app.app.getHttpServer() as Server;
+    const connections = (): Promise<number> => new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+    const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1', allowHalfOpen: true });
+    socket.write('nonsense\r\n\r\n');
+    await socket.toArray();
+    await eventually('the service has closed it', async () => (await connections()) === 0);
+    socket.destroy();
   });
 
   it.each(['/api/v1/artifacts', '/api/v1/artifacts/sync'])('POST %s names its correlation, given or made', async (path) => {

@@ -1,5 +1,7 @@
 // The application on both databases, over server-sent events and WebSocket. Faked: the clock, so that heartbeats come when they are due.
-import { get, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { get, type IncomingMessage, type Server } from 'node:http';
+import { connect } from 'node:net';
 import { type Reader, SseReader, WebSocketReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -57,6 +59,28 @@ it('are limited in number, for an address and in all; one that ends makes place'
   first.close();
   await streamsAre(2);
   await sse();
+});
+
+it('leave no connection open that they were refused on, even if its other end does', async () => {
+  const connections = (): Promise<number> => new Promise((resolve) => (board.app.app.getHttpServer() as Server).getConnections((_error, count) => resolve(count)));
+  const { hostname, port } = new URL(board.app.url);
+  const connection = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+  connection.write(`GET /ws HTTP/1.1\r\nHost: ${hostname}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+  expect((await connection.setEncoding('utf8').toArray()).join('')).toMatch(/^HTTP\/1\.1 400 /);
+  await eventually('the service has closed it', async () => (await connections()) === 0);
+  connection.destroy();
+});
+
+it('do not wait for the answer to another request on their connection, where all that they show would be kept', async () => {
+  const { hostname, port } = new URL(board.app.url);
+  const connection = connect(Number(port), hostname);
+  connection.write(`GET /api/v1/changelog/stream HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`.repeat(2));
+  const [head] = (await once(connection, 'data')) as [Buffer];
+  expect(String(head)).toMatch(/^HTTP\/1\.1 200 /);
+  await streamsAre(1);
+  connection.destroy();
+  const isRefusal = ({ path, status }: Record<string, unknown>): boolean => path === '/api/v1/changelog/stream' && status === 400;
+  await eventually('the second was refused', () => board.app.logLines.some(isRefusal));
 });
 
 it('show every 15 s that they live, and where to resume', async () => {
