@@ -10,8 +10,10 @@ const NEVER = blockList([
   // Link-local, with the metadata services of AWS, Google, Azure, Oracle and others.
   '169.254.0.0/16',
   'fe80::/10',
-  // Metadata and the like beside it: AWS and Google over IPv6, Alibaba, Oracle, Azure's wire server.
-  'fd00:ec2::254/128',
+  // Metadata and the like beside it: AWS (with the credentials of its containers), Scaleway and Google over IPv6, Alibaba, Oracle,
+  // Azure's wire server.
+  'fd00:ec2::/32',
+  'fd00:42::42/128',
   'fd20:ce::254/128',
   '100.100.100.200/32',
   '192.0.0.192/32',

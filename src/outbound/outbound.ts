@@ -44,6 +44,7 @@ export class Outbound implements OnApplicationShutdown {
   private readonly rules: AddressRules;
   // Apart, or a client's request could go over a connection that an operator's URL has opened.
   private readonly agents: Record<UrlGiver, Agent>;
+  private readonly lookups = new Map<string, Promise<LookupAddress[]>>();
 
   constructor(
     settings: Settings,
@@ -93,7 +94,9 @@ export class Outbound implements OnApplicationShutdown {
   private problem(text: string, by: UrlGiver): string | null {
     if (text.length > LONGEST_URL) return `have at most ${LONGEST_URL} characters`;
     if (!URL.canParse(text)) return 'be a URL such as https://example.com/hook';
-    const { protocol, username, password, port, hostname } = new URL(text);
+    const { href, protocol, username, password, port, hostname } = new URL(text);
+    // As it is stored and sent.
+    if (href.length > LONGEST_URL) return `have at most ${LONGEST_URL} characters, counted as it is sent: encoded`;
     if (protocol !== 'http:' && protocol !== 'https:') return 'begin with http:// or https://';
     if (username || password) return 'hold no user and no password';
     if (port === '0') return 'have a port other than 0';
@@ -130,7 +133,7 @@ export class Outbound implements OnApplicationShutdown {
   }
 
   private async addressesOf(name: string, by: UrlGiver): Promise<LookupAddress[]> {
-    const addresses = await this.resolver.resolve(name);
+    const addresses = await this.lookUp(name);
     const refusals = addresses.map(({ address }) => this.rules.refusal(address, by));
     const reachable = addresses.filter((_, index) => refusals[index] === null);
     const refusal = refusals.find((found) => found !== null);
@@ -138,6 +141,17 @@ export class Outbound implements OnApplicationShutdown {
     if (refusal && (reachable.length === 0 || !isLocalhost(name))) throw new OutboundError(`${name} must ${refusal}`, true);
     if (reachable.length === 0) throw new OutboundError(`${name} has no address`);
     return reachable;
+  }
+
+  // The system looks up two names at once, and gives none up: those who ask for one that nobody answers for wait for it together, or
+  // they would keep all others waiting.
+  private lookUp(name: string): Promise<LookupAddress[]> {
+    let lookup = this.lookups.get(name);
+    if (!lookup) {
+      lookup = this.resolver.resolve(name).finally(() => this.lookups.delete(name));
+      this.lookups.set(name, lookup);
+    }
+    return lookup;
   }
 }
 

@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { REFUSED_URLS } from './refused-urls.js';
 
-const METADATA = ['http://169.254.169.254/', 'http://[fd00:ec2::254]/', 'http://[::ffff:169.254.169.254]/', 'http://[fe80::1]/', 'http://2852039166/', 'http://0.0.0.0/', 'http://[64:ff9b::a9fe:a9fe]/'];
+const METADATA = ['http://169.254.169.254/', 'http://[fd00:ec2::254]/', 'http://[fd00:ec2::23]/', 'http://[fd00:42::42]/', 'http://[::ffff:169.254.169.254]/', 'http://[fe80::1]/', 'http://2852039166/', 'http://0.0.0.0/', 'http://[64:ff9b::a9fe:a9fe]/'];
 
 /** Answers each name with the next of its lists of addresses; the last one stays. */
 class ScriptedResolver extends Resolver {
@@ -118,6 +118,27 @@ describe('outbound requests', () => {
     const resolver = new ScriptedResolver({ 'inner.example': [addresses] });
     await expect(outboundWith({ resolver }).post(`http://inner.example:${port}/`, sending('client'))).rejects.toMatchObject({ isRefused: true });
     expect(requests).toHaveLength(0);
+  });
+
+  it('to one name at once look it up once, and anew after that', async () => {
+    const { port } = await listen((_request, response) => response.end());
+    const looked = Promise.withResolvers<void>();
+    const resolver = new ScriptedResolver({ 'slow.example': [['127.0.0.1']], 'quick.example': [['127.0.0.1']] });
+    const resolve = resolver.resolve.bind(resolver);
+    resolver.resolve = async (name) => {
+      const addresses = await resolve(name);
+      if (name === 'slow.example') await looked.promise;
+      return addresses;
+    };
+    const outbound = outboundWith({ resolver });
+    const post = (name: string) => outbound.post(`http://${name}:${port}/`, sending('operator', { headers: { connection: 'close' } }));
+    const slow = Array.from({ length: 16 }, () => post('slow.example'));
+    expect(await post('quick.example')).toMatchObject({ status: 200 });
+    expect(resolver.asked.toSorted()).toEqual(['quick.example', 'slow.example']);
+    looked.resolve();
+    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual(slow.map(() => 200));
+    await post('slow.example');
+    expect(resolver.asked.filter((name) => name === 'slow.example')).toHaveLength(2);
   });
 
   it('of a client never use the connection that one of the operator has opened', async () => {

@@ -59,6 +59,8 @@ export const REFUSED_URLS: Record<string, readonly string[]> = {
     'http://[2002:a9fe:a9fe::]/',
     'http://[fe80::1]/',
     'http://[fd00:ec2::254]/',
+    'http://[fd00:ec2::23]/v1/credentials',
+    'http://[fd00:42::42]/',
     'http://[fd20:ce::254]/',
     'http://100.100.100.200/',
     'http://168.63.129.16/',
@@ -98,5 +100,6 @@ export const REFUSED_URLS: Record<string, readonly string[]> = {
     'http://[::1/',
     'http://exa mple.com/',
     `http://example.com/${'x'.repeat(2_048)}`,
+    `http://example.com/${'ü'.repeat(1_000)}`,
   ],
 };
