@@ -37,7 +37,7 @@ export class WebhooksController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Send a delivery again',
-    description: 'One that was delivered or is dead, with the same webhook-id and with all its tries anew, after what its correlation still owes the same target.',
+    description: 'One that was delivered or is dead, with the same webhook-id and with all its tries anew, as the next one of its correlation to the same target.',
   })
   @ApiDeliveryId()
   @ApiOkResponse({ type: DeliveryWithAttemptsBody, description: 'The delivery', example: REDELIVERED_EXAMPLE })
