@@ -432,15 +432,15 @@ export interface DeliveriesTable {
   /** Also `webhook-id`, on every try. */
   id: string;
   target_id: string;
-  /** Of the target. */
-  origin: string;
+  /** Of its target, by which it is claimed (src/webhooks/target-line.ts). */
+  line: string;
   correlation_id: string;
   artifact_seq: number;
   artifact_id: string;
   /** Of the artifact in its correlation, from 1. */
   sequence: number;
   state: DeliveryState;
-  /** 0, or -1 in the background, where deliveries of the same origin come after others. */
+  /** 0, or -1 in the background, where deliveries to the same target come after others. */
   priority: number;
   /** The try that runs or comes next, from 1. */
   attempt: number;

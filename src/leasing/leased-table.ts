@@ -5,13 +5,13 @@
 export interface LeasedTable {
   /** Typed as the one of them that has every column that claiming and leases name. */
   readonly name: 'executions';
-  /** The column that says in which line a row waits: its agent, or the origin that it goes to. */
+  /** The column that says in which line a row waits: its agent, or the target that it goes to. */
   readonly line: 'agent';
   /** What else is read of a row that is claimed, or whose lease was lost. */
   readonly columns: readonly string[];
 }
 
-export const leasedTable = (name: 'executions' | 'deliveries', line: 'agent' | 'origin', columns: readonly string[]): LeasedTable => ({
+export const leasedTable = (name: 'executions' | 'deliveries', line: 'agent' | 'line', columns: readonly string[]): LeasedTable => ({
   name: name as 'executions',
   line: line as 'agent',
   columns,

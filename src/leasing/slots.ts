@@ -4,38 +4,61 @@ export interface FreeSlots {
   total: number;
 }
 
-/** Counts what runs in this process against the limits of each line and of the process. */
+/** Lines that have a limit in common. */
+export interface LineGroups {
+  of(line: string): string;
+  limit: number;
+}
+
+/** Counts what runs in this process against the limits of each line, of each group of lines and of the process. */
 export class Slots {
   private readonly usedBy = new Map<string, number>();
+  private readonly usedByGroup = new Map<string, number>();
   private used = 0;
 
   /** `limitOf`: how many of a line may run at once in this process. */
   constructor(
     private readonly limitOf: (line: string) => number,
     private readonly total: number,
+    private readonly groups: LineGroups | null = null,
   ) {}
 
   take(line: string): void {
     this.used += 1;
-    this.usedBy.set(line, (this.usedBy.get(line) ?? 0) + 1);
+    count(this.usedBy, line, 1);
+    if (this.groups) count(this.usedByGroup, this.groups.of(line), 1);
   }
 
-  // Lines without end come and go, where they are no agents.
   release(line: string): void {
     this.used -= 1;
-    const left = this.usedBy.get(line)! - 1;
-    if (left > 0) this.usedBy.set(line, left);
-    else this.usedBy.delete(line);
+    count(this.usedBy, line, -1);
+    if (this.groups) count(this.usedByGroup, this.groups.of(line), -1);
   }
 
-  /** What is free for `lines`; those without a free slot are left out. */
+  /** What is free for `lines`; those without a free slot are left out. Of one group, the first ones get what is free for all of it. */
   free(lines: Iterable<string>): FreeSlots {
     const total = Math.max(this.total - this.used, 0);
     const byLine = new Map<string, number>();
+    const given = new Map<string, number>();
     for (const line of lines) {
-      const free = this.limitOf(line) - (this.usedBy.get(line) ?? 0);
-      if (free > 0 && total > 0) byLine.set(line, free);
+      const free = Math.min(this.limitOf(line) - (this.usedBy.get(line) ?? 0), this.freeOfGroup(line, given));
+      if (free <= 0 || total === 0) continue;
+      byLine.set(line, free);
+      if (this.groups) count(given, this.groups.of(line), free);
     }
     return { byLine, total };
   }
+
+  private freeOfGroup(line: string, given: ReadonlyMap<string, number>): number {
+    if (!this.groups) return Infinity;
+    const group = this.groups.of(line);
+    return this.groups.limit - (this.usedByGroup.get(group) ?? 0) - (given.get(group) ?? 0);
+  }
+}
+
+// Lines without end come and go, where they are no agents.
+function count(counts: Map<string, number>, name: string, difference: number): void {
+  const value = (counts.get(name) ?? 0) + difference;
+  if (value > 0) counts.set(name, value);
+  else counts.delete(name);
 }

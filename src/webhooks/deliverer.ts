@@ -15,20 +15,22 @@ import { type Span, Tracing } from '../tracing/tracing.js';
 import { type ClaimedDelivery, DeliveryClaims } from './delivery-claims.js';
 import { DeliveryLeases } from './delivery-leases.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
-import { OriginBreaker } from './origin-breaker.js';
-import { ReadyOrigins } from './ready-origins.js';
+import { ReadyTargets } from './ready-targets.js';
 import { type Sent, Sending } from './sending.js';
+import { TargetBreaker } from './target-breaker.js';
+import { originOf } from './target-line.js';
 
-/** On their way at once from one process: to one origin, and in all, so that a few slow ones delay no other. */
-const AT_ONCE_TO_ORIGIN = 16;
+/** On their way at once from one process: to one target, to all targets of one host, and in all, so that a few slow ones delay no other. */
+const AT_ONCE_TO_TARGET = 16;
+const AT_ONCE_TO_ORIGIN = 64;
 const AT_ONCE = 256;
 const LOOK_AGAIN_MS = 2_000;
 
-/** Claims waiting deliveries in the lines of their origins and sends them, where this process is there to work. */
+/** Claims waiting deliveries in the lines of their targets and sends them, where this process is there to work. */
 @Injectable()
 export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop;
-  private readonly breaker: OriginBreaker;
+  private readonly breaker: TargetBreaker;
   private stopped: Promise<void> | null = null;
   private beating = false;
   private cancelHeartbeat = (): void => undefined;
@@ -42,24 +44,24 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly signals: Signals,
     claims: DeliveryClaims,
     private readonly leases: DeliveryLeases,
-    origins: ReadyOrigins,
+    targets: ReadyTargets,
     private readonly sending: Sending,
     private readonly outcomes: DeliveryOutcomes,
     private readonly telemetry: Telemetry,
     private readonly tracing: Tracing,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.breaker = new OriginBreaker(AT_ONCE_TO_ORIGIN, clock, (origin) => this.loop.wake(origin));
+    this.breaker = new TargetBreaker(AT_ONCE_TO_TARGET, clock, (line) => this.loop.wake(line));
     this.loop = new ClaimingLoop(
       {
         name: 'deliveries',
         limitsAreShared: false,
-        lineOf: ({ origin }: ClaimedDelivery) => origin,
-        lines: () => origins.find(),
+        lineOf: ({ line }: ClaimedDelivery) => line,
+        lines: () => targets.find(),
         claim: (tx, slots, lease, now) => claims.claim(tx, slots, lease, now),
         start: (delivery: ClaimedDelivery, abort, holder) => this.deliver(delivery, abort, holder),
       },
-      new Slots((origin) => this.breaker.limitOf(origin), AT_ONCE),
+      new Slots((line) => this.breaker.limitOf(line), AT_ONCE, { of: originOf, limit: AT_ONCE_TO_ORIGIN }),
       claims.rows,
       leases.rows,
       {
@@ -76,7 +78,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.role.works) {
-      this.signals.deliveryReady.subscribe((origin) => this.signals.deliveryReady.publishElsewhere(origin));
+      this.signals.deliveryReady.subscribe((line) => this.signals.deliveryReady.publishElsewhere(line));
       return;
     }
     const takenOver = await this.leases.rows.takeOverLost();
@@ -126,14 +128,14 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   private commit(delivery: ClaimedDelivery, sent: Sent, holder: ClaimHolder): Promise<DeliveryOutcome> {
-    // Given up by the shutdown, it says nothing of its origin.
+    // Given up by the shutdown, it says nothing of its target.
     if (holder.isOurs()) this.tellBreaker(delivery, sent);
     return persist(holder, this.clock, () => this.outcomes.commit(delivery, sent, holder.onOutcomeVisible));
   }
 
-  private tellBreaker({ id, origin }: ClaimedDelivery, sent: Sent): void {
-    if (sent.origin === 'works') this.breaker.worked(origin);
-    else if (sent.origin === 'fails') this.breaker.failed(origin, id);
+  private tellBreaker({ id, line }: ClaimedDelivery, sent: Sent): void {
+    if (sent.target === 'works') this.breaker.worked(line);
+    else if (sent.target === 'fails') this.breaker.failed(line, id);
   }
 
   /** The host alone is named: the rest of a receiver's URL may be a secret. */
@@ -164,7 +166,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     });
     const fields = {
       delivery_id: delivery.id,
-      origin: delivery.origin,
+      origin: originOf(delivery.line),
       correlation_id: delivery.correlationId,
       attempt: delivery.attempt,
       outcome,

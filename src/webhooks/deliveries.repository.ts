@@ -75,7 +75,7 @@ export class DeliveriesRepository {
 const NEW_COLUMNS = [
   'id',
   'target_id',
-  'origin',
+  'line',
   'correlation_id',
   'artifact_seq',
   'artifact_id',

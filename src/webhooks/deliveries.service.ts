@@ -7,6 +7,7 @@ import { type AttemptRow, DeliveriesRepository, type DeliveryRow } from './deliv
 import type { AttemptBody, DeliveryBody, DeliveryWithAttemptsBody } from './dto/delivery-body.js';
 import type { DeliveryListBody } from './dto/delivery-list-body.js';
 import type { DeliveryListQuery } from './dto/delivery-list-query.js';
+import { originOf } from './target-line.js';
 
 /** What is shown of deliveries, and sending them again. */
 @Injectable()
@@ -50,14 +51,14 @@ export class DeliveriesService {
     // As it is now that its lane stands still.
     const held = await this.deliveries.find(tx.db, id);
     if (!held) throw unknown(id);
-    const { state, ended_at, correlation_id, target_id, artifact_seq, origin } = held;
+    const { state, ended_at, correlation_id, target_id, artifact_seq, line } = held;
     if (ended_at === null) throw new DomainError('conflict', `Delivery ${id} has not ended yet (${state}); only a delivered or dead one can be sent again`);
     if (!(await this.deliveries.hasArtifact(tx, artifact_seq))) {
       throw new DomainError('conflict', `Delivery ${id} cannot be sent again: its artifact has been deleted`);
     }
     const isBusy = await this.deliveries.isBusy(tx, correlation_id, target_id);
     await this.deliveries.begin(tx, id, isBusy ? 'waiting' : 'pending');
-    if (!isBusy) tx.afterCommit(() => this.signals.deliveryReturned.publishEverywhere(origin));
+    if (!isBusy) tx.afterCommit(() => this.signals.deliveryReturned.publishEverywhere(line));
   }
 }
 
@@ -67,7 +68,7 @@ const deliveryBody = (row: DeliveryRow): DeliveryBody => ({
   delivery_id: row.id,
   state: row.state,
   target_id: row.target_id,
-  target_origin: row.origin,
+  target_origin: originOf(row.line),
   correlation_id: row.correlation_id,
   artifact_id: row.artifact_id,
   sequence: row.sequence,

@@ -13,7 +13,7 @@ type TargetOfDelivery = Pick<WebhookTarget, 'url' | 'by' | 'secrets'>;
 /** A delivery that this process holds by a lease. */
 export interface ClaimedDelivery {
   id: string;
-  origin: string;
+  line: string;
   correlationId: string;
   target: TargetOfDelivery & { id: string };
   sequence: number;
@@ -53,8 +53,8 @@ export class DeliveryClaims {
 }
 
 // Limits hold in each process by itself. One after another claim from a line, or all would find the same and most of them miss it.
-async function holdLines(tx: Transaction, origins: string[]): Promise<ReadonlyMap<string, number>> {
-  await tx.lock(origins.map((origin) => `deliver ${origin}`));
+async function holdLines(tx: Transaction, lines: string[]): Promise<ReadonlyMap<string, number>> {
+  await tx.lock(lines.map((line) => `deliver ${line}`));
   return new Map();
 }
 
@@ -70,7 +70,7 @@ const contentsOf = preparedWithList<object, string, ContentRow>((db, _place, ids
 
 const claimed = (row: LeasedDelivery, leaseToken: string, { content_of: _id, url, by, secrets, ...artifact }: ContentRow): ClaimedDelivery => ({
   id: row.id,
-  origin: row.line,
+  line: row.line,
   correlationId: row.correlation_id,
   target: { id: row.target_id, url, by, secrets },
   sequence: row.sequence,

@@ -18,7 +18,7 @@ export class DeliveryLeases {
       owner: newId(),
       leaseMs: settings.leaseMs,
       giveUp: (tx: Transaction, lost: LostRow<LeasedDelivery>) => outcomes.giveUp(tx, ending(lost), lostTooOften(lost)),
-      returned: (origin: string) => signals.deliveryReturned.publishEverywhere(origin),
+      returned: (line: string) => signals.deliveryReturned.publishEverywhere(line),
     };
     this.rows = new RowLeases(DELIVERIES, holder, clock, unitOfWork);
   }
@@ -29,7 +29,6 @@ const lostTooOften = ({ lost_leases }: LostRow<LeasedDelivery>): string =>
 
 const ending = (lost: LostRow<LeasedDelivery>) => ({
   id: lost.id,
-  origin: lost.line,
   correlationId: lost.correlation_id,
   attempt: lost.attempt,
   leaseToken: lost.lease_token,

@@ -13,7 +13,7 @@ import { DeliveriesRepository } from './deliveries.repository.js';
 import { nextTryAt } from './retry-schedule.js';
 import type { Sent } from './sending.js';
 
-export type EndingDelivery = Pick<ClaimedDelivery, 'id' | 'origin' | 'correlationId' | 'attempt' | 'leaseToken'> & { target: { id: string } };
+export type EndingDelivery = Pick<ClaimedDelivery, 'id' | 'correlationId' | 'attempt' | 'leaseToken'> & { target: { id: string } };
 
 /**
  * Commits what came of a try: the delivery's state, the try, and where it has ended the next one of its lane, in one transaction that
@@ -68,8 +68,8 @@ export class DeliveryOutcomes {
       isTry(sent) ? recordTry(tx, id, attempt, sent) : undefined,
       beginNext(tx.db, { correlationId, targetId: target.id }),
     ]);
-    // It stands behind others of its origin, or before: the whole line is looked at.
-    for (const { origin } of next) tx.whenVisible(() => this.signals.deliveryReturned.publish(origin));
+    // It stands behind others of its target, or before: the whole line is looked at.
+    for (const { line } of next) tx.whenVisible(() => this.signals.deliveryReturned.publish(line));
     return true;
   }
 
@@ -101,7 +101,7 @@ const updateHeld = prepared<Change & { id: string; leaseToken: string; last_stat
 );
 
 /** The first one of a lane that has not ended, where that only waits for those before it. */
-const beginNext = prepared<{ correlationId: string; targetId: string }, { origin: string }>((db, place) =>
+const beginNext = prepared<{ correlationId: string; targetId: string }, { line: string }>((db, place) =>
   db
     .updateTable('deliveries')
     .set({ state: 'pending' })
@@ -115,7 +115,7 @@ const beginNext = prepared<{ correlationId: string; targetId: string }, { origin
         .limit(1),
     )
     .where(isInState('waiting'))
-    .returning('origin'),
+    .returning('line'),
 );
 
 const recordTry = (tx: Transaction, deliveryId: string, attempt: number, { startedAt, durationMs, status, error }: Sent): Promise<void> =>

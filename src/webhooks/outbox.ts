@@ -5,6 +5,7 @@ import { newId } from '../common/ids.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
 import { DeliveriesRepository, type NewDelivery } from './deliveries.repository.js';
+import { lineOf } from './target-line.js';
 import { type Lane, WebhookTargetsRepository } from './webhook-targets.repository.js';
 import { WebhookTargets } from './webhook-targets.js';
 
@@ -37,8 +38,8 @@ export class Outbox implements OnModuleInit {
       }
     }
     await this.deliveries.insert(tx, deliveries);
-    const origins = new Set(deliveries.filter(({ state }) => state === 'pending').map(({ origin }) => origin));
-    tx.whenVisible(() => origins.forEach((origin) => this.signals.deliveryReady.publish(origin)));
+    const lines = new Set(deliveries.filter(({ state }) => state === 'pending').map(({ line }) => line));
+    tx.whenVisible(() => lines.forEach((line) => this.signals.deliveryReady.publish(line)));
   }
 
   private async lanesOf(tx: Transaction, correlation: TrackedCorrelation, [first]: readonly PublishedArtifact[]): Promise<Lane[]> {
@@ -51,10 +52,10 @@ export class Outbox implements OnModuleInit {
   }
 }
 
-const delivery = ({ seq, id, sequence, correlation, traceparent }: PublishedArtifact, { target_id, origin }: Lane, isFirst: boolean, now: number): NewDelivery => ({
+const delivery = ({ seq, id, sequence, correlation, traceparent }: PublishedArtifact, lane: Lane, isFirst: boolean, now: number): NewDelivery => ({
   id: newId(),
-  target_id,
-  origin,
+  target_id: lane.target_id,
+  line: lineOf(lane),
   correlation_id: correlation.id,
   artifact_seq: seq,
   artifact_id: id,

@@ -24,11 +24,11 @@ export interface Sent {
   isFinal: boolean;
   /** The receiver asks for no other try before (epoch ms). */
   notBefore: number | null;
-  /** Whether its origin works, as far as this try shows. */
-  origin: 'works' | 'fails' | 'unknown';
+  /** Whether its target works, as far as this try shows. */
+  target: 'works' | 'fails' | 'unknown';
 }
 
-type Answer = Pick<Sent, 'status' | 'error' | 'isFinal' | 'notBefore' | 'origin'>;
+type Answer = Pick<Sent, 'status' | 'error' | 'isFinal' | 'notBefore' | 'target'>;
 
 /** Sends a delivery once. */
 @Injectable()
@@ -66,17 +66,17 @@ export class Sending {
   }
 }
 
-const noAnswer = (error: string, isFinal: boolean, origin: Answer['origin']): Answer => ({ status: null, error, isFinal, notBefore: null, origin });
+const noAnswer = (error: string, isFinal: boolean, target: Answer['target']): Answer => ({ status: null, error, isFinal, notBefore: null, target });
 
 function answer(host: string, status: number, notBefore: number | null): Answer {
-  if (status >= 200 && status < 300) return { status, error: null, isFinal: false, notBefore: null, origin: 'works' };
+  if (status >= 200 && status < 300) return { status, error: null, isFinal: false, notBefore: null, target: 'works' };
   const isRedirect = status >= 300 && status < 400;
   return {
     status,
     error: `${host} answered ${status}${isRedirect ? ', and redirects are not followed' : ''}`,
     isFinal: status === GONE,
     notBefore,
-    origin: status >= 500 || status === TOO_MANY ? 'fails' : 'works',
+    target: status >= 500 || status === TOO_MANY ? 'fails' : 'works',
   };
 }
 

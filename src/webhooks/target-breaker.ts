@@ -1,17 +1,17 @@
 import type { Cancel, Clock } from '../common/clock.js';
 
-/** Tries of different deliveries that fail one after another before an origin is held back. */
+/** Tries of different deliveries that fail one after another before a target is held back. */
 const FAILURES_TO_OPEN = 5;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Origins that are remembered; the oldest is forgotten first. */
-const MOST_ORIGINS = 10_000;
+/** Targets that are remembered; the oldest is forgotten first. */
+const MOST_TARGETS = 10_000;
 
 interface Trouble {
   /** Of different deliveries, one after another. */
   failures: number;
   lastDelivery: string;
-  /** How long the origin was held back last; 0 where it never was. */
+  /** How long the target was held back last; 0 where it never was. */
   pauseMs: number;
   /** Until then nothing is sent to it (epoch ms). */
   heldUntil: number;
@@ -19,41 +19,41 @@ interface Trouble {
 }
 
 /**
- * Holds back what goes to an origin that fails: nothing for a while, which grows, then one delivery, whose success ends it. Being held
- * back is no try. One delivery alone never makes an origin held back, since the pauses between its tries spare that already.
+ * Holds back what goes to a target that fails: nothing for a while, which grows, then one delivery, whose success ends it. Being held
+ * back is no try. One delivery alone never makes a target held back, since the pauses between its tries spare that already.
  * Each process finds out for itself.
  */
-export class OriginBreaker {
+export class TargetBreaker {
   private readonly troubles = new Map<string, Trouble>();
 
-  /** `atOnce`: how many deliveries may be on their way to an origin that works. `mayGoOn`: an origin may be sent something again. */
+  /** `atOnce`: how many deliveries may be on their way to a target that works. `mayGoOn`: a target may be sent something again. */
   constructor(
     private readonly atOnce: number,
     private readonly clock: Clock,
-    private readonly mayGoOn: (origin: string) => void,
+    private readonly mayGoOn: (line: string) => void,
   ) {}
 
-  /** How many deliveries may be on their way to the origin now. */
-  limitOf(origin: string): number {
-    const trouble = this.troubles.get(origin);
+  /** How many deliveries may be on their way to the target now. */
+  limitOf(line: string): number {
+    const trouble = this.troubles.get(line);
     if (!trouble || trouble.pauseMs === 0) return this.atOnce;
     return this.clock.now() < trouble.heldUntil ? 0 : 1;
   }
 
-  worked(origin: string): void {
-    const trouble = this.troubles.get(origin);
+  worked(line: string): void {
+    const trouble = this.troubles.get(line);
     if (!trouble) return;
-    this.forget(origin, trouble);
-    this.mayGoOn(origin);
+    this.forget(line, trouble);
+    this.mayGoOn(line);
   }
 
-  failed(origin: string, deliveryId: string): void {
-    const trouble = this.troubleOf(origin);
-    // What was on its way when the origin was found to fail says nothing new.
+  failed(line: string, deliveryId: string): void {
+    const trouble = this.troubleOf(line);
+    // What was on its way when the target was found to fail says nothing new.
     if (this.clock.now() < trouble.heldUntil) return;
     if (trouble.lastDelivery !== deliveryId) trouble.failures += 1;
     trouble.lastDelivery = deliveryId;
-    if (trouble.failures >= FAILURES_TO_OPEN) this.hold(origin, trouble);
+    if (trouble.failures >= FAILURES_TO_OPEN) this.hold(line, trouble);
   }
 
   stop(): void {
@@ -61,25 +61,25 @@ export class OriginBreaker {
     this.troubles.clear();
   }
 
-  private hold(origin: string, trouble: Trouble): void {
+  private hold(line: string, trouble: Trouble): void {
     trouble.pauseMs = Math.min(Math.max(2 * trouble.pauseMs, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
     trouble.heldUntil = this.clock.now() + trouble.pauseMs;
     trouble.cancel();
-    trouble.cancel = this.clock.at(trouble.heldUntil, () => this.mayGoOn(origin));
+    trouble.cancel = this.clock.at(trouble.heldUntil, () => this.mayGoOn(line));
   }
 
-  private troubleOf(origin: string): Trouble {
-    let trouble = this.troubles.get(origin);
+  private troubleOf(line: string): Trouble {
+    let trouble = this.troubles.get(line);
     if (!trouble) {
-      if (this.troubles.size >= MOST_ORIGINS) this.forget(...this.troubles.entries().next().value!);
+      if (this.troubles.size >= MOST_TARGETS) this.forget(...this.troubles.entries().next().value!);
       trouble = { failures: 0, lastDelivery: '', pauseMs: 0, heldUntil: 0, cancel: () => undefined };
-      this.troubles.set(origin, trouble);
+      this.troubles.set(line, trouble);
     }
     return trouble;
   }
 
-  private forget(origin: string, { cancel }: Trouble): void {
+  private forget(line: string, { cancel }: Trouble): void {
     cancel();
-    this.troubles.delete(origin);
+    this.troubles.delete(line);
   }
 }

@@ -11,7 +11,7 @@ import { DeliveryClaims } from './delivery-claims.js';
 import { DeliveryLeases } from './delivery-leases.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
 import { Outbox } from './outbox.js';
-import { ReadyOrigins } from './ready-origins.js';
+import { ReadyTargets } from './ready-targets.js';
 import { Sending } from './sending.js';
 import { StoredSecrets } from './stored-secrets.js';
 import { TargetDeletion } from './target-deletion.js';
@@ -31,7 +31,7 @@ import { WebhooksController } from './webhooks.controller.js';
     DeliveryLeases,
     DeliveryOutcomes,
     Outbox,
-    ReadyOrigins,
+    ReadyTargets,
     Sending,
     // After the database: whoever holds that may make the key's file beside it.
     { provide: StoredSecrets, useFactory: (settings: Settings, _open: UnitOfWork) => StoredSecrets.open(settings), inject: [Settings, UnitOfWork] },

@@ -204,31 +204,42 @@ describe('a delivery', () => {
     const isHeldUp = ({ correlation }: { correlation: string }): boolean => correlation === 'held-up';
   });
 
-  it('to one receiver is not held up by others that hang or are dead, of which each takes no more than its share', async () => {
+  it('to one receiver is not held up by others that hang, of which neither a target nor a host takes more than its share', async () => {
     const silent = createServer();
     let connections = 0;
     silent.on('connection', () => (connections += 1));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };
-    const slow = await Promise.all(Array.from({ length: 40 }, (_, n) => publish(`http://127.0.0.1:${port}/${n}`)));
-    await eventually('as many as may are on their way', () => connections === 16);
+    const slow = await Promise.all(Array.from({ length: 20 }, () => publish(`http://127.0.0.1:${port}/`)));
+    await eventually('as many as may are on their way to one target', () => connections === 16);
+    slow.push(...(await Promise.all(Array.from({ length: 60 }, (_, n) => publish(`http://127.0.0.1:${port}/${n}`)))));
+    await eventually('as many as may are on their way to one host', () => connections === 64);
 
     const path = newPath();
     await ended(await publish(receiver.url(path)), 'delivered');
     expect(receiver.at(path)).toHaveLength(1);
-    expect(connections).toBe(16);
+    expect(connections).toBe(64);
     const states = (await Promise.all(slow.map(deliveries))).map(([only]) => only!.state);
-    expect(states.filter((state) => state === 'running')).toHaveLength(16);
+    expect(states.filter((state) => state === 'running')).toHaveLength(64);
     silent.close();
     clock.advance(10_000);
     await eventually('all have been given up once, or wait', async () => (await Promise.all(slow.map(deliveries))).every(([only]) => only!.state === 'pending'));
   });
+
+  it('is not held up by many to another path of its host that fail', async () => {
+    const [dead, well] = [newPath(), newPath()];
+    receiver.on(dead, answers(503));
+    for (let n = 0; n < 20; n += 1) await publish(receiver.url(dead));
+    await eventually('the dead one has been tried', () => receiver.at(dead).length >= 5);
+    await ended(await publish(receiver.url(well)), 'delivered');
+  });
 });
 
-// Tried every minute, so that only what holds the origin back keeps the tries down.
-describe('thirty deliveries to an origin that is dead for ten minutes', () => {
+// Tried every minute, so that only what holds the target back keeps the tries down.
+describe('thirty deliveries to a target that is dead for ten minutes', () => {
   const clock = new ManualClock();
-  const paths = Array.from({ length: 30 }, (_, n) => `/${n}`);
+  const COUNT = 30;
+  const PATH = '/hook';
   let board: Board;
   let receiver: Receiver;
 
@@ -255,17 +266,18 @@ describe('thirty deliveries to an origin that is dead for ten minutes', () => {
   }
 
   it('cost it one try a minute, and all arrive soon after it is well again', async () => {
-    for (const path of paths) receiver.on(path, answers(503));
-    for (const path of paths) await board.http.post('/api/v1/artifacts').send({ type: 'Order', webhook: { url: receiver.url(path) } }).expect(200);
+    receiver.on(PATH, answers(503));
+    // Each in a correlation of its own, so that none waits for another.
+    for (let n = 0; n < COUNT; n += 1) await board.http.post('/api/v1/artifacts').send({ type: 'Order', webhook: { url: receiver.url(PATH) } }).expect(200);
     const start = clock.now();
     await advanceUntil('ten minutes have passed', () => clock.now() >= start + 600_000);
     // Those that went out before anything was known of it, those after growing pauses, and one a minute; not 300.
     expect(receiver.received.length).toBeGreaterThan(10);
     expect(receiver.received.length).toBeLessThan(50);
 
-    for (const path of paths) receiver.on(path, answers(200));
+    receiver.on(PATH, answers(200));
     const well = clock.now();
-    await advanceUntil('all are delivered', async () => (await countOf('delivered')) === paths.length);
+    await advanceUntil('all are delivered', async () => (await countOf('delivered')) === COUNT);
     expect(clock.now() - well).toBeLessThan(5 * 60_000);
   });
 });

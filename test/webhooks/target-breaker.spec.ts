@@ -1,60 +1,60 @@
-import { OriginBreaker } from '../../src/webhooks/origin-breaker.js';
+import { TargetBreaker } from '../../src/webhooks/target-breaker.js';
 import { ManualClock } from '../support/manual-clock.js';
 
-const ORIGIN = 'https://hooks.example.com';
+const LINE = 'https://hooks.example.com one';
 
-describe('an origin that fails', () => {
+describe('a target that fails', () => {
   let clock: ManualClock;
-  let breaker: OriginBreaker;
+  let breaker: TargetBreaker;
   let told: string[];
 
   beforeEach(() => {
     clock = new ManualClock();
     told = [];
-    breaker = new OriginBreaker(16, clock, (origin) => told.push(origin));
+    breaker = new TargetBreaker(16, clock, (line) => told.push(line));
   });
 
-  const failTimes = (count: number): void => Array.from({ length: count }, (_, n) => `delivery-${n}`).forEach((id) => breaker.failed(ORIGIN, id));
+  const failTimes = (count: number): void => Array.from({ length: count }, (_, n) => `delivery-${n}`).forEach((id) => breaker.failed(LINE, id));
 
   it('is held back after five deliveries that failed, and no other is', () => {
     failTimes(4);
-    expect(breaker.limitOf(ORIGIN)).toBe(16);
+    expect(breaker.limitOf(LINE)).toBe(16);
     failTimes(5);
-    expect(breaker.limitOf(ORIGIN)).toBe(0);
-    expect(breaker.limitOf('https://other.example.com')).toBe(16);
+    expect(breaker.limitOf(LINE)).toBe(0);
+    expect(breaker.limitOf('https://hooks.example.com another')).toBe(16);
   });
 
   it('is not held back for one delivery alone, however often that is tried', () => {
-    for (let tries = 0; tries < 100; tries += 1) breaker.failed(ORIGIN, 'the same');
-    expect(breaker.limitOf(ORIGIN)).toBe(16);
+    for (let tries = 0; tries < 100; tries += 1) breaker.failed(LINE, 'the same');
+    expect(breaker.limitOf(LINE)).toBe(16);
   });
 
   it('is asked once after each pause, which grows to a minute', () => {
     failTimes(5);
     for (const pause of [1, 2, 4, 8, 16, 32, 60, 60]) {
       clock.advance(pause * 1_000 - 1);
-      expect([breaker.limitOf(ORIGIN), told]).toEqual([0, []]);
+      expect([breaker.limitOf(LINE), told]).toEqual([0, []]);
       clock.advance(1);
-      expect([breaker.limitOf(ORIGIN), told]).toEqual([1, [ORIGIN]]);
+      expect([breaker.limitOf(LINE), told]).toEqual([1, [LINE]]);
       told = [];
-      breaker.failed(ORIGIN, `probe after ${pause}`);
+      breaker.failed(LINE, `probe after ${pause}`);
     }
   });
 
   it('is not held back longer by what was on its way when it was found to fail', () => {
     failTimes(5);
-    for (let n = 0; n < 11; n += 1) breaker.failed(ORIGIN, `on its way ${n}`);
+    for (let n = 0; n < 11; n += 1) breaker.failed(LINE, `on its way ${n}`);
     clock.advance(1_000);
-    expect(breaker.limitOf(ORIGIN)).toBe(1);
+    expect(breaker.limitOf(LINE)).toBe(1);
   });
 
   it('is as any other after the first success', () => {
     failTimes(5);
     clock.advance(1_000);
     told = [];
-    breaker.worked(ORIGIN);
-    expect([breaker.limitOf(ORIGIN), told]).toEqual([16, [ORIGIN]]);
+    breaker.worked(LINE);
+    expect([breaker.limitOf(LINE), told]).toEqual([16, [LINE]]);
     failTimes(4);
-    expect(breaker.limitOf(ORIGIN)).toBe(16);
+    expect(breaker.limitOf(LINE)).toBe(16);
   });
 });

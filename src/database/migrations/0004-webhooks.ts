@@ -42,7 +42,7 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
     .addColumn('seq', dialect.positionType, (column) => dialect.position(column))
     .addColumn('id', 'text', (column) => column.notNull())
     .addColumn('target_id', 'text', (column) => column.notNull())
-    .addColumn('origin', 'text', (column) => column.notNull())
+    .addColumn('line', 'text', (column) => column.notNull())
     .addColumn('correlation_id', 'text', (column) => column.notNull())
     .addColumn('artifact_seq', 'bigint', (column) => column.notNull())
     .addColumn('artifact_id', 'text', (column) => column.notNull())
@@ -78,7 +78,7 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
   await db.schema
     .createIndex('deliveries_ready')
     .on('deliveries')
-    .columns(['origin', 'priority desc', 'seq'])
+    .columns(['line', 'priority desc', 'seq'])
     .where(sql<boolean>`state = 'pending' and available_at is null`)
     .execute();
   await db.schema
@@ -88,9 +88,9 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
     .where(sql<boolean>`state = 'pending' and available_at is not null`)
     .execute();
   await db.schema
-    .createIndex('deliveries_running_by_origin')
+    .createIndex('deliveries_running_by_line')
     .on('deliveries')
-    .columns(['origin', 'claim'])
+    .columns(['line', 'claim'])
     .where(sql<boolean>`state = 'running'`)
     .execute();
 }
