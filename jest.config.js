@@ -63,7 +63,7 @@ if (chosen && !Object.hasOwn(projects, chosen)) throw new Error(`STARLING_TEST_D
 
 /** @type {import('jest').Config} */
 export default {
-  reporters: ['default', '<rootDir>/test/support/summary-reporter.js'],
+  reporters: [inShares ? '<rootDir>/test/support/share-reporter.js' : 'default', '<rootDir>/test/support/summary-reporter.js'],
   testTimeout: 30_000,
   // On two cores Jest would take one, and most of these tests wait for a database or a process.
   maxWorkers: 2,

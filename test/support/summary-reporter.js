@@ -1,23 +1,45 @@
 import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
-const SLOWEST = 10;
+const SLOWEST = 15;
+const LINES_OF_A_FAILURE = 12;
 /** A run of a few files tells nothing new about where the time goes. */
-const MANY_SUITES = 20;
+const MANY_TESTS = 300;
 
-/** Ends the run with the suites that took longest, and with one plain line, `N passed, N failed, N skipped`, that a script can read. */
+/** Ends the run with the specs that took longest, each failure in short, and one plain line, `N passed, N failed, N skipped`, that a script can read. */
 export default class SummaryReporter {
   onRunComplete(_contexts, results) {
     // A file that does not even load has no test that could fail.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
     const skipped = results.numPendingTests + results.numTodoTests;
-    const slowest = results.testResults.length < MANY_SUITES ? [] : slowestOf(results.testResults);
+    const slowest = results.numTotalTests < MANY_TESTS ? [] : slowestOf(results.testResults);
+    const counts = `${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`;
     // Jest prints its own summary after every reporter has had its turn.
-    process.once('exit', () => console.log([...slowest, `${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`].join('\n')));
+    process.once('exit', () => console.log([...slowest, ...failuresOf(results.testResults), counts].join('\n')));
   }
 }
 
-const slowestOf = (suites) =>
-  suites
-    .toSorted((a, b) => b.perfStats.runtime - a.perfStats.runtime)
-    .slice(0, SLOWEST)
-    .map(({ perfStats, displayName, testFilePath }) => `${(perfStats.runtime / 1_000).toFixed(0).padStart(4)} s ${displayName.name} ${relative('', testFilePath)}`);
+/** In a share, the outermost suite of a test is its spec (test/shares/run-share.ts). */
+function slowestOf(files) {
+  const times = new Map();
+  for (const { displayName, testFilePath, testResults } of files) {
+    for (const { ancestorTitles, duration } of testResults) {
+      const spec = ancestorTitles[0]?.endsWith('.spec.ts') ? ancestorTitles[0] : relative('test', testFilePath);
+      const name = `${displayName.name} ${spec}`;
+      times.set(name, (times.get(name) ?? 0) + (duration ?? 0));
+    }
+  }
+  const slowest = [...times].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST);
+  return slowest.map(([name, milliseconds]) => `${(milliseconds / 1_000).toFixed(0).padStart(4)} s ${name}`);
+}
+
+function failuresOf(files) {
+  return files.flatMap(({ displayName, testFilePath, testResults, testExecError, failureMessage }) => {
+    const where = `${displayName.name} ${relative('', testFilePath)}`;
+    if (testExecError) return [`FAILED ${where}`, shortened(failureMessage)];
+    const failed = testResults.filter(({ status }) => status === 'failed');
+    return failed.flatMap(({ fullName, failureMessages }) => [`FAILED ${where}: ${fullName}`, shortened(failureMessages.join('\n'))]);
+  });
+}
+
+const shortened = (message) => stripVTControlCharacters(message).split('\n').slice(0, LINES_OF_A_FAILURE).join('\n').replaceAll(/^/gm, '    ');
