@@ -117,6 +117,21 @@ describe('GET /api/v1/changelog/events', () => {
     expect(await shown({ artifact_type: ['Answer', 'Question'], produced_by: ['external', 'many'] })).toEqual(['filtered-1 Question', 'filtered-2 Question']);
     expect(await shown({ correlation_id: 'nobody' })).toEqual([]);
   });
+
+  it('ends a page where it has looked at thousands, and `next` leads to what matches behind them', async () => {
+    const correlation = await board.publish('Seed', { count: 1_000 }, { correlation: 'vast' });
+    for (let n = 0; n < 5; n += 1) await board.publish('Seed', { count: 1_000 }, { correlation });
+    await board.ended(correlation);
+    await publishAll(1, correlation);
+
+    const rare = { correlation_id: correlation, artifact_type: 'Note' };
+    const { items, pagination } = await events(rare);
+    expect([items, pagination.has_more]).toEqual([[], true]);
+    const [note, ...others] = await allEntries(rare);
+    expect([note!.artifact_type, others]).toEqual(['Note', []]);
+    expect(pagination.next).toBeLessThan(note!.seq);
+    expect(pagination.next).toBeGreaterThan(0);
+  });
 });
 
 describe.each(READERS)('a stream by %s', (protocol, open) => {
