@@ -35,7 +35,8 @@ function slowestOf(files) {
 
 function failuresOf(files) {
   return files.flatMap(({ displayName, testFilePath, testResults, testExecError, failureMessage }) => {
-    const where = `${displayName.name} ${relative('', testFilePath)}`;
+    // A file that does not load has no project.
+    const where = [displayName?.name, relative('', testFilePath)].filter(Boolean).join(' ');
     if (testExecError) return [`FAILED ${where}`, shortened(failureMessage)];
     const failed = testResults.filter(({ status }) => status === 'failed');
     return failed.flatMap(({ fullName, failureMessages }) => [`FAILED ${where}: ${fullName}`, shortened(failureMessages.join('\n'))]);
