@@ -1,0 +1,143 @@
+import { builtProgram } from '../support/built-program.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { databaseOf, jsonField, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { printedSeed, Random } from '../support/random.js';
+import { Service } from '../support/service.js';
+import { retentionBreaches } from './retention/retention-invariants.js';
+import { letPass } from './retention/time-machine.js';
+
+const CONFIG = `
+server: { retain_executions: 1d, retain_runs: 3650d }
+types: { ${['Seed', 'Grain', 'Flour', 'Note', 'Echo', 'Half', 'OtherHalf', 'Whole', 'Parcel', 'Opened', 'Order', 'Copy'].map((type) => `${type}: { retain: 1d }`).join(', ')} }
+agents:
+  thresher: { consumes: [{ types: [Seed] }], publishes: [{ type: Grain, tags: [whole] }], engine: { kind: expression, expression: payload.grains } }
+  miller: { consumes: [{ types: [Grain] }], publishes: [{ type: Flour }], engine: { kind: expression, expression: '{}' } }
+  echo: { consumes: [{ types: [Note] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: '{"n": payload.n}' } }
+  joiner: { consumes: [{ types: [Half, OtherHalf], join: { by: payload.key } }], publishes: [{ type: Whole }], engine: { kind: expression, expression: '{}' } }
+  opener: { consumes: [{ types: [Parcel] }], publishes: [{ type: Opened }], engine: { kind: expression, expression: '{"n": payload.n}' } }
+  copier: { consumes: [{ types: [Order], where: 'false' }], publishes: [{ type: Copy }], engine: { kind: expression, expression: '{"n": payload.n}' } }
+`;
+
+/** The service looks every ten seconds whether a turn is due; here, ten times a second. */
+const HURRIED = `data:text/javascript,${encodeURIComponent('const set = setInterval; globalThis.setInterval = (work, ms, ...rest) => set(work, ms === 10000 ? 100 : ms, ...rest);')}`;
+
+const ROUNDS = Number(process.env.STARLING_RETENTION_CRASH_ROUNDS ?? 2);
+const SEEDS = 12 * (ROUNDS + 1);
+const GRAINS = 20;
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+
+/** Real: the built program as a process, its database, HTTP, SIGKILL. Faked: how old what is stored is, and how often a turn is looked for. */
+describe(`killed ${ROUNDS} times while it deletes what has been kept long enough`, () => {
+  const folder = new ConfigurationFolder();
+  const acknowledged = new Set<number>();
+  let database: TestDatabase;
+  let service: Service;
+  let sent = 0;
+
+  beforeAll(async () => {
+    await builtProgram();
+    folder.write('starling.yaml', CONFIG);
+    database = await databaseOf(folder.path);
+  }, 120_000);
+
+  afterAll(async () => {
+    await service?.kill();
+    await database.drop();
+    folder.remove();
+  });
+
+  async function start(): Promise<void> {
+    const args = ['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn'];
+    service = await Service.start(args, { NODE_OPTIONS: `--import=${HURRIED}` });
+  }
+
+  async function post<T>(path: string, body: object, correlation?: string): Promise<T> {
+    const headers = { 'content-type': 'application/json', ...(correlation && { 'x-correlation-id': correlation }) };
+    const response = await fetch(`${service.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (response.status !== 200) throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+
+  const publish = (correlation: string, type: string, payload: object): Promise<unknown> => post('/api/v1/artifacts', { type, payload }, correlation);
+  const count = async (from: string): Promise<number> => Number((await database.rows<{ count: number | string }>(`select count(*) as count from ${from}`))[0]!.count);
+  const due = async (): Promise<number> => (await count(`artifacts where correlation_id like 'old-%'`)) + (await count(`executions where correlation_id like 'old-%'`));
+  /** But for when it was, which the test changes. */
+  const resultOf = async (run: string): Promise<unknown> => {
+    const { status, result } = await service.get<{ status: string; result: unknown }>(`/run/${run}`);
+    return { status, result };
+  };
+  const idsOf = async (correlations: readonly string[]): Promise<string[]> =>
+    (await database.rows<{ id: string }>(`select id from artifacts where correlation_id in (${correlations.map((id) => `'${id}'`).join()}) order by seq`)).map(({ id }) => id);
+
+  /** What is to be deleted, and something that stays though it is as old: a run, half of a join, and the input of an agent that is paused. */
+  async function fill(): Promise<{ run: string; kept: string[] }> {
+    await post('/api/v1/agents/opener/pause', {});
+    for (let seed = 0; seed < SEEDS; seed += 1) await publish(`old-${seed}`, 'Seed', { grains: Array.from({ length: GRAINS }, () => ({})) });
+    const { run_id: run } = await post<{ run_id: string }>('/run/flock', { agent_name: 'copier', inputs: { n: 1 } });
+    await publish('half', 'Half', { key: 'a' });
+    await publish('parcel', 'Parcel', { n: 1 });
+    await settled();
+    return { run, kept: [run, 'half', 'parcel'] };
+  }
+
+  /** All but the parcel's correlation, and nothing is left to be folded, which is never deleted. */
+  const settled = (): Promise<void> =>
+    eventually('all correlations have settled, and are counted', async () => {
+      if ((await count(`correlations where state = 'active' and id <> 'parcel'`)) > 0) return false;
+      return (await count(`folds where name = 'artifacts' and up_to_seq >= (select max(seq) from artifacts)`)) === 1;
+    }, 60_000);
+
+  /** Publishes into a few correlations, some of them old, until the process is gone. */
+  async function publishUntilKilled(): Promise<void> {
+    while (!service.hasEnded) {
+      const n = (sent += 1);
+      if (await publish(`busy-${n % 3}`, 'Note', { n }).then(() => true, () => false)) acknowledged.add(n);
+    }
+  }
+
+  it('keeps what is needed, holds every reference and count, and deletes what is due in the end', async () => {
+    const random = new Random(printedSeed());
+    await start();
+    const { run, kept } = await fill();
+    const [ids, result] = [await idsOf(kept), await resultOf(run)];
+    expect(await service.kill('SIGTERM')).toBe(0);
+    await letPass(database.url, 2 * DAY_MS);
+
+    const left: number[] = [];
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const there = await due();
+      // Of the rows that are left, some for the rounds to come.
+      const enough = there - random.between(1, Math.ceil(there / (ROUNDS - round + 2)));
+      await start();
+      const killed = eventually('some of it has been deleted', async () => (await due()) <= enough, 60_000).finally(() => service.kill('SIGKILL'));
+      await Promise.all([killed, publishUntilKilled()]);
+      left.push(await due());
+      expect(await database.look(retentionBreaches)).toEqual([]);
+      expect(await idsOf(kept)).toEqual(ids);
+      // The turn is left to whoever looks when the next is due.
+      await letPass(database.url, 11 * MINUTE_MS);
+    }
+
+    await start();
+    await eventually('what was due is gone', async () => (await due()) === 0, 60_000);
+    await settled();
+    expect(await count(`correlations where id like 'old-%'`)).toBe(0);
+    const notes = await database.rows<{ n: string }>(`select ${jsonField('payload', 'n')} as n from artifacts where type = 'Note'`);
+    const stored = new Set(notes.map(({ n }) => Number(n)));
+    expect([...acknowledged].filter((n) => !stored.has(n))).toEqual([]);
+    const ever = SEEDS * (1 + 2 * GRAINS) + ids.length + 2 * stored.size;
+    expect(await fetch(`${service.url}/metrics`).then((response) => response.text())).toContain(`\nblackboard_artifacts_total ${ever}\n`);
+    expect(await idsOf(kept)).toEqual(ids);
+    expect(await database.look(retentionBreaches)).toEqual([]);
+
+    // What was kept is still good for what it was kept for.
+    await publish('other-half', 'OtherHalf', { key: 'a' });
+    await post('/api/v1/agents/opener/resume', {});
+    await eventually('the join and the execution have ended', async () => (await count(`artifacts where type in ('Whole', 'Opened')`)) === 2);
+    expect(await resultOf(run)).toEqual(result);
+    expect(await service.kill('SIGTERM')).toBe(0);
+    console.log(`${ROUNDS} kills with ${left.join(', ')} rows left to delete, ${acknowledged.size} notes acknowledged meanwhile`);
+  }, 120_000 + ROUNDS * 10_000);
+});

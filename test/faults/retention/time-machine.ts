@@ -1,0 +1,28 @@
+import { DatabaseSync } from 'node:sqlite';
+import { connected } from '../../support/postgres-cluster.js';
+
+/** What retention goes by; leases and timers stay where they are. */
+const TIMES: Record<string, string[]> = {
+  artifacts: ['created_at'],
+  artifact_counts: ['earliest_created_at', 'latest_created_at'],
+  correlations: ['started_at', 'last_activity_at', 'settled_at'],
+  executions: ['created_at', 'started_at', 'ended_at'],
+  execution_attempts: ['started_at', 'ended_at'],
+  runs: ['created_at', 'ended_at'],
+  idempotency_keys: ['expires_at'],
+  turns: ['due_at'],
+};
+
+/** Makes all that is stored so much older, and the next turn of each scheduled work due sooner: for a database that no process has open. */
+export async function letPass(url: string, ms: number): Promise<void> {
+  const statements = Object.entries(TIMES).map(([table, columns]) => `update ${table} set ${columns.map((column) => `${column} = ${column} - ${ms}`).join()}`);
+  if (url.startsWith('postgres')) {
+    await connected(url, async (client) => {
+      for (const statement of statements) await client.query(statement);
+    });
+    return;
+  }
+  const connection = new DatabaseSync(url.slice('sqlite:'.length));
+  connection.exec(statements.join(';'));
+  connection.close();
+}
