@@ -119,9 +119,17 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   /** Claims no more; resolves when what runs has ended, or `graceMs` later, and then hands back what is left. */
   async stop(graceMs: number): Promise<void> {
     this.working = false;
-    this.unsubscribe.splice(0).forEach((unsubscribe) => unsubscribe());
     this.retries.stop();
     await this.claiming;
+    try {
+      await this.endOrHandBack(graceMs);
+    } finally {
+      // Until here: what outcomes of the grace period make claimable is for the others to claim, who must be told.
+      this.unsubscribe.splice(0).forEach((unsubscribe) => unsubscribe());
+    }
+  }
+
+  private async endOrHandBack(graceMs: number): Promise<void> {
     if (await this.endsWithin(graceMs)) return;
     const left = [...this.running.values()];
     this.running.clear();
@@ -135,7 +143,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   wake(line: string): void {
     this.hungry.add(line);
     this.claimSome();
-    this.offerElsewhere([line]);
+    this.offerElsewhere([line], this.topics.ready);
   }
 
   /** Ends what runs. Its slots stay taken until it returns; what it still answers, the lease's guard discards. */
@@ -144,15 +152,18 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     for (const [{ id }, { abort }] of this.running) if (cancelled.has(id)) abort.abort(reason);
   }
 
+  // Offered as what it is: others have perhaps searched beyond its place.
   private wakeForReturned(line: string): void {
     this.claims.ready.returned(line);
-    this.wake(line);
+    this.hungry.add(line);
+    this.claimSome();
+    this.offerElsewhere([line], this.topics.returned);
   }
 
   // A database that has crashed gives out numbers again that it had not yet written down.
   private lookAnew(): void {
     this.claims.forget();
-    void this.lookAtAll();
+    if (this.working) void this.lookAtAll();
   }
 
   private async lookAtAll(): Promise<void> {
@@ -171,9 +182,9 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   }
 
   // Each process that is told looks at once: for nothing, where this one has a slot itself.
-  private offerElsewhere(lines: readonly string[]): void {
+  private offerElsewhere(lines: readonly string[], topic: Topic<string>): void {
     const { byLine } = this.slots.free(lines);
-    for (const line of lines) if (!byLine.has(line)) this.topics.ready.publishElsewhere(line);
+    for (const line of lines) if (!this.working || !byLine.has(line)) topic.publishElsewhere(line);
   }
 
   private claimSome(): void {
@@ -202,7 +213,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
       this.trouble = null;
       moreWaiting.forEach((line) => this.hungry.add(line));
       claimed.filter(({ id }) => !this.cancelledMeanwhile.has(id)).forEach((each) => this.begin(each));
-      this.offerElsewhere(moreWaiting);
+      this.offerElsewhere(moreWaiting, this.topics.ready);
       if (missed && claimed.length === 0) await setTimeout(MISSED_PAUSE_MS);
     } catch (error) {
       this.trouble = isUnavailable(error) ? (error as Error).message : `claiming ${this.claimant.name} failed`;
