@@ -39,7 +39,7 @@ export class BatchesService {
 
   /** `uploadedPath`: where the CSV is that came with the request. DomainError `not_found`, `invalid`, `unavailable`. */
   async create(request: BatchRequest, id: string, uploadedPath: string | undefined): Promise<BatchBody> {
-    this.blackboard.refuseWhenBusy();
+    await this.blackboard.refuseWhenBusy();
     if (!this.catalog.agent(request.agent_name)) throw new DomainError('not_found', `Agent not found: ${request.agent_name}`);
     // A request that comes back with its idempotency key after a crash finds the batch that it made.
     const made = await this.batches.find(this.unitOfWork.reader, id);

@@ -57,8 +57,8 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     super();
   }
 
-  publish(publication: Publication): Promise<Published> {
-    this.refuseWhenBusy();
+  async publish(publication: Publication): Promise<Published> {
+    await this.refuseWhenBusy();
     return this.publisher.publish(publication);
   }
 
@@ -66,8 +66,8 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     return this.waiters.wait(correlationId, opening, timeoutMs);
   }
 
-  runAgent(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
-    this.refuseWhenBusy();
+  async runAgent(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
+    await this.refuseWhenBusy();
     return this.directRuns.run(agent, inputs, correlationId);
   }
 
@@ -107,9 +107,10 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     await changes.save();
   }
 
-  refuseWhenBusy(): void {
+  async refuseWhenBusy(): Promise<void> {
     this.refuseWhenStopping();
-    this.backlog.refuseWhenFull();
+    // What waits for a paused agent counts, since it takes its place all the same; who is refused is told what makes room.
+    if (this.backlog.isFull) this.backlog.refuse([...(await this.pausedAgents()).keys()]);
   }
 
   async hasAgent(tx: Transaction, name: string): Promise<boolean> {

@@ -129,7 +129,7 @@ export abstract class Blackboard {
   abstract pausedAgents(): Promise<ReadonlyMap<string, number>>;
 
   /** DomainError `unavailable` where so much waits, or the service stops, that no more work may be accepted. */
-  abstract refuseWhenBusy(): void;
+  abstract refuseWhenBusy(): Promise<void>;
 
   /** False once shutting down, or while the executor cannot work; `reason` says why. */
   abstract health(): { ok: boolean; reason?: string };

@@ -40,7 +40,7 @@ export class ExecutionsService {
 
   /** DomainError `not_found`, `conflict` (it cannot be retried), `unavailable`. */
   async retry(id: string): Promise<ExecutionBody> {
-    this.blackboard.refuseWhenBusy();
+    await this.blackboard.refuseWhenBusy();
     await this.unitOfWork.run((tx) => this.blackboard.retryExecution(tx, id));
     return this.get(id);
   }

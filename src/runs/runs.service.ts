@@ -50,7 +50,7 @@ export class RunsService {
 
   /** DomainError `not_found`, `invalid`, `conflict` (the correlation is taken), `unavailable`. */
   async start(request: RunRequest, ids: RequestIds): Promise<RunBody> {
-    this.blackboard.refuseWhenBusy();
+    await this.blackboard.refuseWhenBusy();
     const id = ids.correlationId;
     const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, id, { firstId: ids.madeId, background: false, deadlineMs: deadlineMs(request.deadline) });
     await this.unitOfWork.run((tx) => this.beginOnce(tx, invocation, ids));

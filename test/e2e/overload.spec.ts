@@ -66,6 +66,19 @@ describe('more work than there is room for', () => {
     expect([retried.status, retried.headers['x-idempotency-replayed']]).toEqual([200, undefined]);
   });
 
+  it('counts what waits for a paused agent, which the refusal names, and takes more when that is resumed', async () => {
+    const agent = (what: string): Test => board.http.post(`/api/v1/agents/wide/${what}`).expect(200);
+    await agent('pause');
+    const accepted = [await board.publish('Wide', {}), await board.publish('Wide', {})];
+    const { status, body } = await board.http.post('/api/v1/artifacts').send({ type: 'Gate', payload: {} });
+    expect([status, body]).toEqual([503, { detail: '2 executions are waiting, which is the most this service takes; try again later, or resume what is paused: wide' }]);
+    await agent('resume');
+    await eventually('both run', () => shared.openWide?.length === 2);
+    accepted.push(await board.publish('Done', {}));
+    shared.openWide.splice(0).forEach((open) => open());
+    for (const id of accepted) expect(await board.ended(id)).toMatchObject({ state: 'completed' });
+  });
+
   it('waits where max_concurrent_executions run, whatever each agent could take', async () => {
     const ids: string[] = [];
     for (let n = 1; n <= 3; n += 1) {

@@ -56,10 +56,15 @@ export class Backlog {
     this.waiting = await countWaiting(this.unitOfWork.reader);
   }
 
-  /** DomainError `unavailable` where so much waits that no more may be accepted. */
-  refuseWhenFull(): void {
-    if (this.waiting < this.settings.maxPendingExecutions) return;
-    throw new DomainError('unavailable', `${this.waiting} executions are waiting, which is the most this service takes; try again later`, {
+  /** So much waits that no more may be accepted. */
+  get isFull(): boolean {
+    return this.waiting >= this.settings.maxPendingExecutions;
+  }
+
+  /** DomainError `unavailable`. */
+  refuse(pausedAgents: readonly string[]): never {
+    const wayOut = pausedAgents.length > 0 ? `try again later, or resume what is paused: ${[...pausedAgents].sort().join(', ')}` : 'try again later';
+    throw new DomainError('unavailable', `${this.waiting} executions are waiting, which is the most this service takes; ${wayOut}`, {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   }
