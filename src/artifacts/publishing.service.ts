@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Artifact, artifactFromRow } from '../blackboard/artifact.js';
 import { ArtifactStore } from '../blackboard/queries/artifact-store.js';
 import { Blackboard, type Published } from '../blackboard/blackboard.js';
+import { toVisibility } from '../catalog/given-visibility.js';
 import { PUBLIC } from '../catalog/visibility.js';
 import { Clock } from '../common/clock.js';
 import { deadlineMs } from '../http/dto/deadline.js';
@@ -10,7 +11,6 @@ import { WebhookTargets } from '../webhooks/webhook-targets.js';
 import type { AcceptedBody, SyncPublishBody } from './dto/publish-bodies.js';
 import type { PublishRequest } from './dto/publish-request.js';
 import { DEFAULT_TIMEOUT_SECONDS, type ProducedFilters, type SyncPublishRequest } from './dto/sync-publish-request.js';
-import { toVisibility } from './dto/visibility.js';
 
 /** Publishes what clients send, and waits for what comes of it. */
 @Injectable()

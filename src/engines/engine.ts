@@ -4,6 +4,7 @@ import type { EngineChecks, EngineKind } from '../catalog/engine-kind.js';
 import type { Clock } from '../common/clock.js';
 import type { JsonObject } from '../common/json.js';
 import type { ExpressionEvaluator } from '../expressions/evaluator.js';
+import type { Outbound } from '../outbound/outbound.js';
 import type { ToolServers } from './llm/tools/tool-servers.js';
 
 /** An artifact as agents see it: the wire's field names, so that code and CEL read the same. */
@@ -80,9 +81,12 @@ export interface ExecutionInputs {
   view: unknown;
 }
 
-/** One agent's engine, ready to run. Rejecting is a failed attempt; the error's message is shown to clients. */
+/**
+ * One agent's engine, ready to run. Rejecting is a failed attempt; the error's message is shown to clients. Its `isFinal` says that no
+ * other attempt is to be made, its `retryAfterMs` that none is before then.
+ */
 export interface PreparedEngine {
-  /** The payload, a list of payloads, an object keyed by type name, or null: see `blackboard/outputs.ts`. */
+  /** The payload, a list of payloads, an object keyed by type name, GivenOutputs, or null: see `blackboard/executor/outputs.ts`. */
   run(inputs: ExecutionInputs, context: EngineContext): Promise<unknown>;
 }
 
@@ -90,6 +94,7 @@ export interface PreparedEngine {
 export interface EngineEnvironment extends EngineChecks {
   expressions: ExpressionEvaluator;
   toolServers: ToolServers;
+  outbound: Outbound;
   clock: Clock;
   /** The one instance of an agent class that the application made. */
   instanceOf(agentClass: AgentClass): RunnableAgent;

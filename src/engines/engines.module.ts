@@ -5,6 +5,8 @@ import { Clock } from '../common/clock.js';
 import { readEnvironment } from '../config/environment.js';
 import { ExpressionEvaluator } from '../expressions/evaluator.js';
 import { ExpressionsModule } from '../expressions/expressions.module.js';
+import { Outbound } from '../outbound/outbound.js';
+import { OutboundModule } from '../outbound/outbound.module.js';
 import { PreparedEngines, type AgentClass, type RunnableAgent } from './engine.js';
 import { prepareEngines } from './engine-registry.js';
 import { ToolServers } from './llm/tools/tool-servers.js';
@@ -13,16 +15,17 @@ import { PROVIDER } from './provider/agent.decorator.js';
 const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent => modules.get(agentClass, { strict: false });
 
 @Module({
-  imports: [ExpressionsModule],
+  imports: [ExpressionsModule, OutboundModule],
   providers: [
     ToolServers,
     {
       provide: PreparedEngines,
-      useFactory: (catalog: Catalog, expressions: ExpressionEvaluator, toolServers: ToolServers, clock: Clock, modules: ModuleRef) => {
+      useFactory: (catalog: Catalog, expressions: ExpressionEvaluator, toolServers: ToolServers, outbound: Outbound, clock: Clock, modules: ModuleRef) => {
         const instanceOf = (agentClass: AgentClass): RunnableAgent => instanceIn(modules, agentClass);
-        return prepareEngines(catalog, { baseDirectory: catalog.baseDirectory, environment: readEnvironment(), catalog, expressions, toolServers, clock, instanceOf });
+        const { baseDirectory } = catalog;
+        return prepareEngines(catalog, { baseDirectory, environment: readEnvironment(), catalog, expressions, toolServers, outbound, clock, instanceOf });
       },
-      inject: [Catalog, ExpressionEvaluator, ToolServers, Clock, ModuleRef],
+      inject: [Catalog, ExpressionEvaluator, ToolServers, Outbound, Clock, ModuleRef],
     },
   ],
   exports: [PreparedEngines],

@@ -1,34 +1,37 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, type Dispatcher, request } from 'undici';
-import { Clock } from '../common/clock.js';
+import { type Cancel, Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { VERSION } from '../common/version.js';
 import { Settings } from '../config/settings.js';
 import { AddressRules, type UrlGiver } from './address-rules.js';
 import { asOutboundError, OutboundError } from './outbound-error.js';
 import { Resolver } from './resolver.js';
+import { isLocalhost, urlProblem } from './url-problem.js';
 
 export interface OutboundRequest {
   headers: Record<string, string>;
   body: string;
-  /** For everything from the connection to the end of the answer. */
-  timeoutMs: number;
+  /** For everything from the connection to the end of the answer; without one, `signal` alone ends it. */
+  timeoutMs?: number;
   /** Gives the request up. */
   signal?: AbortSignal;
+  /** How much of the answer is read; 64 KiB where absent. */
+  maxAnswerBytes?: number;
   by: UrlGiver;
 }
 
 export interface OutboundAnswer {
   status: number;
   headers: Dispatcher.ResponseData['headers'];
-  /** The first 64 KiB of it. */
+  /** The first `maxAnswerBytes` of it. */
   text: string;
   /** False where the answer was longer, or broke off. */
   isWhole: boolean;
+  isTooLong: boolean;
 }
 
-const LONGEST_URL = 2_048;
 const LONGEST_ANSWER_BYTES = 64 * 1_024;
 const LONGEST_HEADERS_BYTES = 16 * 1_024;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -57,19 +60,18 @@ export class Outbound implements OnApplicationShutdown {
 
   /** DomainError `invalid` where no request may go to this URL, in a sentence that begins with `name`. */
   check(url: string, by: UrlGiver, name: string): void {
-    const problem = this.problem(url, by);
+    const problem = urlProblem(url, by, this.rules);
     if (problem !== null) throw new DomainError('invalid', `${name}: must ${problem}`);
   }
 
   /** Resolves with whatever answer comes, rejects with an OutboundError where none does. */
-  async post(url: string, { headers, body, timeoutMs, signal, by }: OutboundRequest): Promise<OutboundAnswer> {
+  async post(url: string, { headers, body, timeoutMs, signal, maxAnswerBytes = LONGEST_ANSWER_BYTES, by }: OutboundRequest): Promise<OutboundAnswer> {
     // Connections to literal addresses ask for no lookup.
-    const problem = this.problem(url, by);
+    const problem = urlProblem(url, by, this.rules);
     if (problem !== null) throw new OutboundError(`the URL must ${problem}`, true);
     const { host } = new URL(url);
     const deadline = new AbortController();
-    const timeout = new OutboundError(`${host}: no answer within ${timeoutMs} ms`);
-    const cancel = this.clock.at(this.clock.now() + timeoutMs, () => deadline.abort(timeout));
+    const cancel = this.abortLater(deadline, host, timeoutMs);
     try {
       const answer = await request(url, {
         method: 'POST',
@@ -78,7 +80,7 @@ export class Outbound implements OnApplicationShutdown {
         dispatcher: this.agents[by],
         signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
       });
-      return { status: answer.statusCode, headers: answer.headers, ...(await firstOf(answer.body)) };
+      return { status: answer.statusCode, headers: answer.headers, ...(await firstOf(answer.body, maxAnswerBytes)) };
     } catch (error) {
       throw asOutboundError(error, host);
     } finally {
@@ -90,27 +92,10 @@ export class Outbound implements OnApplicationShutdown {
     await Promise.all(Object.values(this.agents).map((agent) => agent.destroy()));
   }
 
-  /** Completes "must ..."; null where nothing is wrong as far as the URL itself shows. */
-  private problem(text: string, by: UrlGiver): string | null {
-    if (text.length > LONGEST_URL) return `have at most ${LONGEST_URL} characters`;
-    if (!URL.canParse(text)) return 'be a URL such as https://example.com/hook';
-    const { href, protocol, username, password, port, hostname } = new URL(text);
-    // As it is stored and sent.
-    if (href.length > LONGEST_URL) return `have at most ${LONGEST_URL} characters, counted as it is sent: encoded`;
-    if (protocol !== 'http:' && protocol !== 'https:') return 'begin with http:// or https://';
-    if (username || password) return 'hold no user and no password';
-    if (port === '0') return 'have a port other than 0';
-    return this.hostProblem(hostname, by);
-  }
-
-  // The URL parser has turned decimal, octal, hexadecimal and shortened IPv4 addresses into the dotted form.
-  private hostProblem(hostname: string, by: UrlGiver): string | null {
-    if (isLocalhost(hostname)) {
-      const refusals = ['127.0.0.1', '::1'].map((address) => this.rules.refusal(address, by));
-      return refusals.includes(null) ? null : refusals[0]!.replace('127.0.0.1', 'localhost');
-    }
-    if (hostname.startsWith('[')) return this.rules.refusal(hostname.slice(1, -1), by);
-    return /^[\d.]+$/.test(hostname) ? this.rules.refusal(hostname, by) : null;
+  private abortLater(deadline: AbortController, host: string, timeoutMs?: number): Cancel {
+    if (timeoutMs === undefined) return () => undefined;
+    const timeout = new OutboundError(`${host}: no answer within ${timeoutMs} ms`);
+    return this.clock.at(this.clock.now() + timeoutMs, () => deadline.abort(timeout));
   }
 
   private agentFor(by: UrlGiver): Agent {
@@ -155,18 +140,16 @@ export class Outbound implements OnApplicationShutdown {
   }
 }
 
-const isLocalhost = (name: string): boolean => /(^|\.)localhost\.?$/i.test(name);
-
 // A receiver that has answered with a status is not asked again because the rest of its answer did not come.
-async function firstOf(body: AsyncIterable<Buffer>): Promise<{ text: string; isWhole: boolean }> {
+async function firstOf(body: AsyncIterable<Buffer>, most: number): Promise<Pick<OutboundAnswer, 'text' | 'isWhole' | 'isTooLong'>> {
   const chunks: Buffer[] = [];
   let length = 0;
   let isWhole = true;
   try {
     for await (const chunk of body) {
-      chunks.push(chunk.subarray(0, LONGEST_ANSWER_BYTES - length));
+      chunks.push(chunk.subarray(0, most - length));
       length += chunk.length;
-      if (length > LONGEST_ANSWER_BYTES) {
+      if (length > most) {
         isWhole = false;
         break;
       }
@@ -174,5 +157,5 @@ async function firstOf(body: AsyncIterable<Buffer>): Promise<{ text: string; isW
   } catch {
     isWhole = false;
   }
-  return { text: Buffer.concat(chunks).toString('utf8'), isWhole };
+  return { text: Buffer.concat(chunks).toString('utf8'), isWhole, isTooLong: length > most };
 }

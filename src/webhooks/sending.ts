@@ -3,10 +3,10 @@ import { Clock } from '../common/clock.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { Outbound } from '../outbound/outbound.js';
 import { OutboundError } from '../outbound/outbound-error.js';
+import { retryAfter } from '../outbound/retry-after.js';
+import { webhookHeaders } from '../outbound/signatures.js';
 import type { ClaimedDelivery } from './delivery-claims.js';
 import { deliveryContent } from './delivery-content.js';
-import { retryAfter } from './retry-schedule.js';
-import { webhookHeaders } from './signatures.js';
 import { StoredSecrets } from './stored-secrets.js';
 
 const TIME_LIMIT_MS = 10_000;

@@ -4,10 +4,13 @@ import { pino } from 'pino';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { Clock } from '../../src/common/clock.js';
 import { LOGGER } from '../../src/common/logger.js';
+import { resolveSettings } from '../../src/config/resolve-settings.js';
+import { Settings } from '../../src/config/settings.js';
 import { type AgentClass, type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
 import { EnginesModule } from '../../src/engines/engines.module.js';
 import { ExpressionEvaluator } from '../../src/expressions/evaluator.js';
 import { EVALUATION_PROCESSES, MOST_WAITING } from '../../src/expressions/limits.js';
+import { Resolver, SystemResolver } from '../../src/outbound/resolver.js';
 import { Agent, type AgentArtifact, type ExecutionContext } from '../../src/index.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -39,6 +42,8 @@ class Given {
       { provide: Catalog, useValue: catalog },
       { provide: Clock, useValue: clock },
       { provide: LOGGER, useValue: pino({ level: 'silent' }) },
+      { provide: Settings, useValue: resolveSettings({ flags: {}, environment: {}, server: {} }) },
+      { provide: Resolver, useValue: new SystemResolver() },
     ];
     return { module: Given, providers, exports: providers };
   }

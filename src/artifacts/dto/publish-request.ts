@@ -2,11 +2,12 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsObject, IsString, ValidateIf, ValidateNested } from 'class-validator';
 import type { JsonObject } from '../../common/json.js';
+import { MAX_SHORT_TEXT } from '../../common/short-text.js';
 import { ApiVisibility } from '../../http/dto/api-visibility.js';
 import { Deadline } from '../../http/dto/deadline.js';
 import { IfGiven } from '../../http/if-given.js';
 import { Opaque } from '../../http/opaque.js';
-import { IsShortText, MAX_SHORT_TEXT } from './short-text.js';
+import { IsShortText } from '../../http/short-text.js';
 import { IsVisibility } from './visibility.js';
 import { WebhookRequest } from './webhook-request.js';
 

@@ -43,13 +43,14 @@ const LONGEST_MESSAGE = 2_000;
 const failureOf = (thrown: unknown): ExecutionFailure => ({
   type: textOf(() => (thrown as Error).name) ?? 'Error',
   message: textOf(() => (thrown as Error).message) ?? 'the engine gave no reason',
-  ...retryAfterOf(thrown),
+  ...whatFollows(thrown),
 });
 
-/** Of an engine whose partner said when it is to be asked again. */
-function retryAfterOf(thrown: unknown): Pick<ExecutionFailure, 'retryAfterMs'> {
-  const ms = thrown instanceof Error && 'retryAfterMs' in thrown ? thrown.retryAfterMs : undefined;
-  return typeof ms === 'number' && ms > 0 ? { retryAfterMs: ms } : {};
+/** Of an engine whose partner said whether, and when, it is to be asked again. */
+function whatFollows(thrown: unknown): Pick<ExecutionFailure, 'isFinal' | 'retryAfterMs'> {
+  if (!(thrown instanceof Error)) return {};
+  const { isFinal, retryAfterMs: ms } = thrown as { isFinal?: unknown; retryAfterMs?: unknown };
+  return { ...(isFinal === true && { isFinal }), ...(typeof ms === 'number' && ms > 0 && { retryAfterMs: ms }) };
 }
 
 function textOf(read: () => unknown): string | null {

@@ -25,6 +25,8 @@ import { WorkflowErrors } from '../workflow-errors.js';
 export interface ExecutionFailure {
   type: string;
   message: string;
+  /** Another attempt would end alike: there is none. */
+  isFinal?: boolean;
   /** The next attempt waits at least this long, for an hour at most. */
   retryAfterMs?: number;
 }
@@ -78,11 +80,11 @@ export class Outcomes {
     });
   }
 
-  /** Tries again after the policy's delay, or ends in a WorkflowError where the attempts are used up. */
+  /** Tries again after the policy's delay, or ends in a WorkflowError where the attempts are used up, or where none would help. */
   failAttempt(execution: EndingExecution, failure: ExecutionFailure, onVisible: () => void): Promise<'retried' | 'failed' | 'discarded'> {
     const retry = this.catalog.agent(execution.agent)?.retry;
     return this.withinBudget(execution, onVisible, async (tx) => {
-      if (!retry || execution.attempt >= retry.attempts) return this.fail(tx, execution, failure);
+      if (!retry || failure.isFinal || execution.attempt >= retry.attempts) return this.fail(tx, execution, failure);
       const now = this.clock.now();
       const earliest = now + Math.min(failure.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
       const availableAt = Math.max(nextAttemptAt(retry, execution.attempt, now, Math.random()), earliest);

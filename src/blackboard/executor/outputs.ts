@@ -1,10 +1,15 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition, ArtifactType, Output } from '../../catalog/definitions.js';
+import { toVisibility, visibilityMistake } from '../../catalog/given-visibility.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
+import { isShortText, SHORT_TEXT_RULE } from '../../common/short-text.js';
+import { GivenOutputs } from '../../engines/given-outputs.js';
 import { rememberText } from '../../expressions/json-text.js';
 
 /** An execution publishes at most this many artifacts. */
 export const MAX_OUTPUTS = 1_000;
+/** As many as a publish may have. */
+const MAX_TAGS = 100;
 
 export interface CheckedOutput {
   output: Output;
@@ -18,10 +23,12 @@ export class OutputError extends Error {}
 
 /**
  * An engine's answer as artifacts to publish: the payload itself where the agent publishes one type (a list: one artifact
- * each), else an object keyed by type name, each value a payload or a list of them; null or undefined publishes nothing.
+ * each), else an object keyed by type name, each value a payload or a list of them; null or undefined publishes nothing. Or a
+ * list that names each output's type.
  */
 export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: Catalog): CheckedOutput[] {
   if (answer === null || answer === undefined) return [];
+  if (answer instanceof GivenOutputs) return checkGiven(answer.outputs, agent, catalog);
   if (agent.outputs.length === 0) throw new OutputError('the agent publishes no type, so it must answer null');
   const keyed = agent.outputs.length === 1 ? { [agent.outputs[0]!.type]: answer } : answer;
   if (!isJsonObject(keyed)) throw new OutputError(`the answer must be an object keyed by type name (${namesOf(agent)})`);
@@ -29,10 +36,42 @@ export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: C
   if (unknown !== undefined) throw new OutputError(`the answer names ${unknown}, but the agent publishes ${namesOf(agent)}`);
 
   const payloads = agent.outputs.flatMap((output) => asList(keyed[output.type]).map((payload) => ({ output, payload })));
-  if (payloads.length > MAX_OUTPUTS) {
-    throw new OutputError(`the answer has ${payloads.length} artifacts, and an execution publishes at most ${MAX_OUTPUTS}`);
-  }
+  refuseTooMany(payloads.length);
   return payloads.map(({ output, payload }) => checkOutput(output, payload, catalog));
+}
+
+function refuseTooMany(count: number): void {
+  if (count > MAX_OUTPUTS) throw new OutputError(`the answer has ${count} artifacts, and an execution publishes at most ${MAX_OUTPUTS}`);
+}
+
+function checkGiven(given: readonly unknown[], agent: AgentDefinition, catalog: Catalog): CheckedOutput[] {
+  refuseTooMany(given.length);
+  return given.map((each, index) => {
+    try {
+      return checkOne(each, agent, catalog);
+    } catch (error) {
+      throw error instanceof OutputError ? new OutputError(`outputs[${index}]${error.message}`) : error;
+    }
+  });
+}
+
+/** `{type, payload, tags?, visibility?}`: its tags are added to those that the agent's configuration gives, its visibility takes their place. */
+function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog): CheckedOutput {
+  if (!isJsonObject(given)) throw new OutputError(': must be an object with type and payload');
+  const { type, payload, tags = [], visibility = null } = given;
+  const output = agent.outputs.find((each) => each.type === type);
+  if (!output) throw new OutputError(`.type: must be ${agent.outputs.length === 0 ? 'absent: the agent publishes no type' : `one of ${namesOf(agent)}`}`);
+  if (!Array.isArray(tags) || tags.length > MAX_TAGS || !tags.every(isShortText)) {
+    throw new OutputError(`.tags: must be a list of at most ${MAX_TAGS}, each ${SHORT_TEXT_RULE}`);
+  }
+  const mistake = visibility === null ? null : visibilityMistake(visibility);
+  if (mistake !== null) throw new OutputError(`.visibility: ${mistake}`);
+  const seenBy = visibility === null ? output.visibility : toVisibility(visibility as JsonObject);
+  try {
+    return checkOutput({ type: output.type, tags: [...new Set([...output.tags, ...tags])], visibility: seenBy }, payload, catalog);
+  } catch (error) {
+    throw error instanceof OutputError ? new OutputError(`: ${error.message}`) : error;
+  }
 }
 
 function checkOutput(output: Output, payload: unknown, catalog: Catalog): CheckedOutput {

@@ -1,7 +1,5 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-
-/** Agents or labels that one visibility object can name. */
-export const MAX_VISIBILITY_NAMES = 1_000;
+import { MAX_VISIBILITY_NAMES } from '../../catalog/given-visibility.js';
 
 const names = { type: 'array', maxItems: MAX_VISIBILITY_NAMES, items: { type: 'string', minLength: 1, maxLength: 255 } } as const;
 

@@ -4,7 +4,7 @@ import { ValidateBy } from 'class-validator';
 import { parseIsoDuration } from '../../common/durations.js';
 import { IfGiven } from '../if-given.js';
 
-// As far as an artifact may be hidden (dto/visibility.ts).
+// As far as an artifact may be hidden (catalog/given-visibility.ts).
 const MAX_MS = 36_525 * 86_400_000;
 
 /** A field of a request, with its documentation: how long what follows from it may take. */

@@ -1,0 +1,65 @@
+import { parseIsoDuration } from '../common/durations.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../common/json.js';
+import { isShortText, SHORT_TEXT_RULE } from '../common/short-text.js';
+import type { LastingVisibility, Visibility } from './visibility.js';
+
+/** Agents or labels that one visibility object can name. */
+export const MAX_VISIBILITY_NAMES = 1_000;
+
+const MAX_TTL_MS = 36_525 * 86_400_000;
+
+const LASTING_KINDS = ['Public', 'Private', 'Labelled', 'Tenant'];
+
+/** What is wrong with a visibility object that came in a request or an answer; null where it is one. Fields that its kind does not know are ignored. */
+export function visibilityMistake(value: unknown): string | null {
+  if (!isJsonObject(value)) return 'must be an object';
+  if (value['kind'] !== 'After') return lastingMistake(value, '', [...LASTING_KINDS, 'After']);
+  const ttl = typeof value['ttl'] === 'string' ? parseIsoDuration(value['ttl']) : null;
+  if (ttl === null || ttl > MAX_TTL_MS) return 'ttl must be an ISO 8601 duration of at most 100 years, such as PT1H';
+  const then = value['then'] ?? null;
+  if (then === null) return null;
+  return isJsonObject(then) ? lastingMistake(then, 'then.', LASTING_KINDS) : 'then must be an object';
+}
+
+function lastingMistake(value: JsonObject, path: string, kinds: string[]): string | null {
+  switch (value['kind']) {
+    case 'Public':
+      return null;
+    case 'Private':
+      return namesMistake(value['agents'], `${path}agents`);
+    case 'Labelled':
+      return namesMistake(value['required_labels'], `${path}required_labels`);
+    case 'Tenant':
+      return (value['tenant_id'] ?? null) === null || isShortText(value['tenant_id'])
+        ? null
+        : `${path}tenant_id must be null or ${SHORT_TEXT_RULE}`;
+    default:
+      return `${path}kind must be one of ${kinds.join(', ')}`;
+  }
+}
+
+const namesMistake = (value: JsonValue | undefined, path: string): string | null =>
+  Array.isArray(value) && value.length <= MAX_VISIBILITY_NAMES && value.every(isShortText)
+    ? null
+    : `${path} must be a list of at most ${MAX_VISIBILITY_NAMES} names, each ${SHORT_TEXT_RULE}`;
+
+/** What is stored of a visibility object without mistakes: the fields of its kind. */
+export function toVisibility(value: JsonObject): Visibility {
+  if (value['kind'] !== 'After') return toLasting(value);
+  const then = value['then'] as JsonObject | null | undefined;
+  return { kind: 'After', ttl: value['ttl'] as string, ...(then && { then: toLasting(then) }) };
+}
+
+function toLasting(value: JsonObject): LastingVisibility {
+  const { kind } = value as { kind: LastingVisibility['kind'] };
+  switch (kind) {
+    case 'Public':
+      return { kind };
+    case 'Private':
+      return { kind, agents: value['agents'] as string[] };
+    case 'Labelled':
+      return { kind, required_labels: value['required_labels'] as string[] };
+    case 'Tenant':
+      return { kind, tenant_id: (value['tenant_id'] as string | null | undefined) ?? null };
+  }
+}

@@ -1,0 +1,77 @@
+import type { AgentDefinition } from '../../catalog/definitions.js';
+import type { EngineFinding } from '../../catalog/engine-kind.js';
+import { isWebhookSecret, WEBHOOK_SECRET_RULE } from '../../common/webhook-secret.js';
+import { parseSize } from '../../config/sizes.js';
+import { AddressRules } from '../../outbound/address-rules.js';
+import type { OutboundAnswer } from '../../outbound/outbound.js';
+import { OutboundError } from '../../outbound/outbound-error.js';
+import { webhookHeaders } from '../../outbound/signatures.js';
+import { urlProblem } from '../../outbound/url-problem.js';
+import type { Engine, EngineContext, EngineEnvironment, ExecutionInputs, PreparedEngine } from '../engine.js';
+import { DEFAULT_MAX_ANSWER, type HttpOptions, httpOptionsSchema } from './http-options.js';
+import { answerOf } from './remote-answer.js';
+import { RemoteFailure } from './remote-failure.js';
+
+const MOST_ANSWER_BYTES = 64 * 1_024 ** 2;
+
+/** A remote agent, in whatever language: it is sent the inputs over HTTP. */
+export class HttpEngine implements Engine {
+  readonly kind = 'http';
+
+  readonly optionsSchema = httpOptionsSchema;
+
+  async check(agent: AgentDefinition): Promise<EngineFinding[]> {
+    const { url, secret, max_answer } = optionsOf(agent);
+    const findings: EngineFinding[] = [];
+    const problem = urlProblem(url, 'operator', new AddressRules([]));
+    if (problem !== null) findings.push({ path: ['url'], message: `must ${problem}` });
+    if (secret !== undefined && !isWebhookSecret(secret)) findings.push({ path: ['secret'], message: `must be ${WEBHOOK_SECRET_RULE}` });
+    const most = maxAnswerBytes(max_answer);
+    if (most === 0 || most > MOST_ANSWER_BYTES) findings.push({ path: ['max_answer'], message: 'must be a size from 1B to 64MiB' });
+    return findings;
+  }
+
+  async prepare(agent: AgentDefinition, environment: EngineEnvironment): Promise<PreparedEngine> {
+    return new RemoteAgent(agent, environment);
+  }
+}
+
+const optionsOf = (agent: AgentDefinition): HttpOptions => agent.engine as unknown as HttpOptions;
+
+const maxAnswerBytes = (size: string = DEFAULT_MAX_ANSWER): number => parseSize(size)!;
+
+class RemoteAgent implements PreparedEngine {
+  private readonly options: HttpOptions;
+  private readonly host: string;
+
+  constructor(
+    private readonly agent: AgentDefinition,
+    private readonly environment: EngineEnvironment,
+  ) {
+    this.options = optionsOf(agent);
+    this.host = new URL(this.options.url).host;
+  }
+
+  async run(inputs: ExecutionInputs, context: EngineContext): Promise<unknown> {
+    const { secret } = this.options;
+    return answerOf(await this.answerTo(inputs, context), { host: this.host, secrets: secret === undefined ? [] : [secret], now: this.environment.clock.now() });
+  }
+
+  private async answerTo({ artifacts }: ExecutionInputs, { executionId, correlationId, attempt, traceparent, signal }: EngineContext): Promise<OutboundAnswer> {
+    const { url, secret, max_answer } = this.options;
+    const body = JSON.stringify({ execution_id: executionId, correlation_id: correlationId, agent: this.agent.name, attempt, inputs: artifacts });
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'idempotency-key': executionId,
+      ...(traceparent !== null && { traceparent }),
+      ...webhookHeaders(secret === undefined ? [] : [secret], { id: executionId, sentAt: this.environment.clock.now(), body }),
+    };
+    try {
+      return await this.environment.outbound.post(url, { headers, body, signal, maxAnswerBytes: maxAnswerBytes(max_answer), by: 'operator' });
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      throw new RemoteFailure('network', error.message, { isFinal: error.isRefused });
+    }
+  }
+}

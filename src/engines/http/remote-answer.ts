@@ -1,0 +1,47 @@
+import type { OutboundAnswer } from '../../outbound/outbound.js';
+import { retryAfter } from '../../outbound/retry-after.js';
+import { readAnswer } from '../given-outputs.js';
+import { RemoteFailure } from './remote-failure.js';
+
+const REQUEST_TIMEOUT = 408;
+const TOO_EARLY = 425;
+const TOO_MANY = 429;
+const RETRIED = [REQUEST_TIMEOUT, TOO_EARLY, TOO_MANY];
+const NO_CONTENT = 204;
+const LONGEST_REASON = 500;
+
+interface Asked {
+  host: string;
+  /** What the request was given that nobody else may know. */
+  secrets: readonly string[];
+  /** Epoch ms. */
+  now: number;
+}
+
+/** What a remote agent answers, as every engine does; throws a RemoteFailure where that is none. */
+export function answerOf(answer: OutboundAnswer, asked: Asked): unknown {
+  const { status } = answer;
+  const { host } = asked;
+  if (status < 200 || status >= 300) throw failureOf(answer, asked);
+  if (answer.isTooLong) throw new RemoteFailure('output', `${host} answered with more than max_answer allows; raise it, or answer less`);
+  if (!answer.isWhole) throw new RemoteFailure('network', `${host}: the answer broke off`);
+  return status === NO_CONTENT ? null : readAnswer(jsonIn(answer.text, host));
+}
+
+function jsonIn(text: string, host: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RemoteFailure('output', `the answer of ${host} is no JSON`);
+  }
+}
+
+function failureOf({ status, headers, text }: OutboundAnswer, { host, secrets, now }: Asked): RemoteFailure {
+  if (status >= 300 && status < 400) return new RemoteFailure('http', `${host} answered ${status}, and redirects are not followed`, { isFinal: true });
+  // Some servers answer an error with all that they were sent.
+  const reason = secrets.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text).trim().slice(0, LONGEST_REASON);
+  const message = `${host} answered ${status}${reason && `: ${reason}`}`;
+  if (status < 500 && !RETRIED.includes(status)) return new RemoteFailure('http', message, { isFinal: true });
+  const notBefore = retryAfter(headers['retry-after'], now);
+  return new RemoteFailure(status === TOO_MANY ? 'rate_limit' : 'http', message, { retryAfterMs: notBefore === null ? undefined : notBefore - now });
+}

@@ -1,0 +1,28 @@
+import type { AddressRules, UrlGiver } from './address-rules.js';
+
+const LONGEST_URL = 2_048;
+
+/** Why no request may go to this URL, as far as it itself shows, completing "must ..."; null where nothing is wrong. */
+export function urlProblem(text: string, by: UrlGiver, rules: AddressRules): string | null {
+  if (text.length > LONGEST_URL) return `have at most ${LONGEST_URL} characters`;
+  if (!URL.canParse(text)) return 'be a URL such as https://example.com/hook';
+  const { href, protocol, username, password, port, hostname } = new URL(text);
+  // As it is stored and sent.
+  if (href.length > LONGEST_URL) return `have at most ${LONGEST_URL} characters, counted as it is sent: encoded`;
+  if (protocol !== 'http:' && protocol !== 'https:') return 'begin with http:// or https://';
+  if (username || password) return 'hold no user and no password';
+  if (port === '0') return 'have a port other than 0';
+  return hostProblem(hostname, by, rules);
+}
+
+// The URL parser has turned decimal, octal, hexadecimal and shortened IPv4 addresses into the dotted form.
+function hostProblem(hostname: string, by: UrlGiver, rules: AddressRules): string | null {
+  if (isLocalhost(hostname)) {
+    const refusals = ['127.0.0.1', '::1'].map((address) => rules.refusal(address, by));
+    return refusals.includes(null) ? null : refusals[0]!.replace('127.0.0.1', 'localhost');
+  }
+  if (hostname.startsWith('[')) return rules.refusal(hostname.slice(1, -1), by);
+  return /^[\d.]+$/.test(hostname) ? rules.refusal(hostname, by) : null;
+}
+
+export const isLocalhost = (name: string): boolean => /(^|\.)localhost\.?$/i.test(name);
