@@ -1,3 +1,4 @@
+import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -169,6 +170,23 @@ describe('a deadline', () => {
       if (state === 'completed') expect([body, types]).toMatchObject([{ status: 'completed', result: { n: 1 } }, ['Gated', 'Passed', 'Done']]);
       else expect([state, body]).toMatchObject(['cancelled', { status: 'cancelled', error: expect.stringContaining('deadline') as string }]);
     }
+    expect(await timers()).toBe(0);
+  });
+
+  it('fires, and what is due after it does too, though one before it cannot be', async () => {
+    await publishGated('after-a-bad-one', 'PT2M');
+    await board.publish('Order', { n: 4 }, { correlation: 'released', visibility: { kind: 'After', ttl: 'PT3M' } });
+    // As no publish leaves one: its correlation is not there.
+    const bad = { id: 'bad', kind: 'deadline' as const, due_at: clock.now() + MINUTE, subject: '1 nobody' };
+    const unitOfWork = board.app.app.get(UnitOfWork, { strict: false });
+    await unitOfWork.run(({ db }) => db.insertInto('timers').values(bad).execute());
+    // Moved at once, so that all of them are due together.
+    clock.advance(5 * MINUTE);
+    expect(await board.ended('after-a-bad-one')).toMatchObject({ state: 'cancelled' });
+    expect(await board.ended('released')).toMatchObject({ state: 'completed', artifact_count: 2 });
+    expect(board.app.logLines.filter(({ msg }) => msg === 'a timer could not be fired; trying again').map(({ timer }) => timer)).toContain('deadline');
+
+    await unitOfWork.run(({ db }) => db.deleteFrom('timers').where('id', '=', 'bad').execute());
     expect(await timers()).toBe(0);
   });
 

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
+import { isUnavailable } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
@@ -120,8 +121,8 @@ export class TimerLoop {
         // Expressions side by side; the transactions then queue in the order of the times.
         const works = await Promise.all(due.map((timer) => this.prepareOrReport(timer)));
         if (!this.working) break;
-        await this.commitAll(this.inOrder(due, works));
-        if (works.includes(null)) {
+        const isAllCommitted = await this.commitAll(this.inOrder(due, works));
+        if (works.includes(null) || !isAllCommitted) {
           this.arm(this.clock.now() + TRY_AGAIN_AFTER_MS);
           return;
         }
@@ -149,16 +150,40 @@ export class TimerLoop {
     try {
       return await this.prepare(timer);
     } catch (error) {
-      this.logger.error({ err: error, timer: timer.kind }, 'a timer could not be fired; trying again');
+      this.report(timer, error);
       return null;
     }
   }
 
-  // Queued all at once where transactions run in the order in which they were asked for.
-  private async commitAll(works: { timer: Timer; work: Work }[]): Promise<void> {
-    const { exclusive } = this.unitOfWork.dialect;
-    if (exclusive) await Promise.all(works.map(({ timer, work }) => this.commit(timer, work)));
-    else for (const { timer, work } of works) await this.commit(timer, work);
+  /** False where some could not be committed. Queued all at once where transactions run in the order in which they were asked for. */
+  private async commitAll(works: { timer: Timer; work: Work }[]): Promise<boolean> {
+    if (this.unitOfWork.dialect.exclusive) {
+      const committed = await Promise.all(works.map(({ timer, work }) => this.commitOrReport(timer, work)));
+      return !committed.includes(false);
+    }
+    const failed = new Set<Timer['kind']>();
+    for (const { timer, work } of works) {
+      // Releases arrive in order.
+      const overtakes = timer.kind === 'release' && failed.has('release');
+      if (!overtakes && !(await this.commitOrReport(timer, work))) failed.add(timer.kind);
+    }
+    return failed.size === 0;
+  }
+
+  // Nor must one whose transaction fails; where the database is away, the others' would too.
+  private async commitOrReport(timer: Timer, work: Work): Promise<boolean> {
+    try {
+      await this.commit(timer, work);
+      return true;
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      this.report(timer, error);
+      return false;
+    }
+  }
+
+  private report(timer: Timer, error: unknown): void {
+    this.logger.error({ err: error, timer: timer.kind }, 'a timer could not be fired; trying again');
   }
 
   private commit(timer: Timer, work: Work): Promise<void> {
