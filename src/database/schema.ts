@@ -415,6 +415,8 @@ export interface WebhookTargetsTable {
   /** Equal for equal targets; says nothing about the secrets to whoever has not their key. */
   fingerprint: string;
   created_at: number;
+  /** The first try that failed after the last one that it answered; null where the last one did not fail. */
+  failing_since: Generated<number | null>;
 }
 
 /** The targets that a client has named for a correlation. */
@@ -444,7 +446,7 @@ export interface DeliveriesTable {
   priority: number;
   /** The try that runs or comes next, from 1. */
   attempt: number;
-  /** Of this try, by its last claim; meant by nothing while it is pending. */
+  /** Of this try, by its last claim; while it is pending, when it was last claimed or sent again by hand. */
   attempt_started_at: Generated<number | null>;
   /** The retry timer of a pending one; null where it may be claimed now. */
   available_at: Generated<number | null>;

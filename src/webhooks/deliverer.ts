@@ -17,6 +17,7 @@ import { DeliveryLeases } from './delivery-leases.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
 import { ReadyTargets } from './ready-targets.js';
 import { type Sent, Sending } from './sending.js';
+import { SilentTargets } from './silent-targets.js';
 import { TargetBreaker } from './target-breaker.js';
 import { originOf } from './target-line.js';
 
@@ -47,6 +48,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     targets: ReadyTargets,
     private readonly sending: Sending,
     private readonly outcomes: DeliveryOutcomes,
+    private readonly silent: SilentTargets,
     private readonly telemetry: Telemetry,
     private readonly tracing: Tracing,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -112,6 +114,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     this.beating = false;
     this.cancelHeartbeat();
     this.breaker.stop();
+    await this.silent.stop();
   }
 
   private deliver(delivery: ClaimedDelivery, abort: AbortController, holder: ClaimHolder): StartedRun {
@@ -119,7 +122,11 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     // Where this process traces nothing, the receiver still gets what published the artifact.
     const sent = this.sending.send({ ...delivery, traceparent: span.traceparent ?? delivery.traceparent }, abort.signal);
     const committed = sent
-      .then(async (what) => this.report(delivery, what, await this.commit(delivery, what, holder), span))
+      .then(async (what) => {
+        const outcome = await this.commit(delivery, what, holder);
+        this.report(delivery, what, outcome, span);
+        if (outcome === 'dead' && what.target === 'fails') this.silent.exhausted(delivery);
+      })
       .catch((error: unknown) => {
         this.logger.error({ err: error, delivery_id: delivery.id }, "a delivery's outcome could not be committed");
         span.end({ failed: true, attributes: { 'error.type': 'internal' } });

@@ -4,6 +4,7 @@ import { locking } from '../database/dialects/dialect.js';
 import { prepared, preparedInsert } from '../database/prepared.js';
 import type { DeliveriesTable, DeliveryAttemptsTable, DeliveryState } from '../database/schema.js';
 import type { Reader, Transaction } from '../database/unit-of-work.js';
+import { isInState } from '../leasing/known-state.js';
 
 export type DeliveryRow = Selectable<DeliveriesTable>;
 export type AttemptRow = Selectable<DeliveryAttemptsTable>;
@@ -37,6 +38,16 @@ export class DeliveriesRepository {
     await holdCorrelation(tx.db, { correlationId });
   }
 
+  /** The same of several correlations, in one order, so that no two transactions wait for each other's. */
+  async holdAllLanes(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
+    await Promise.all([...new Set(correlationIds)].sort().map((id) => this.holdLanes(tx, id)));
+  }
+
+  /** Has the first one of a lane that has not ended go on, where it only waits for those before it; the lines of what does. */
+  beginNext(tx: Transaction, correlationId: string, targetId: string): Promise<{ line: string }[]> {
+    return beginNext(tx.db, { correlationId, targetId });
+  }
+
   /** Whether something of the lane has not ended. */
   async isBusy(tx: Transaction, correlationId: string, targetId: string): Promise<boolean> {
     return (await findOpen(tx.db, { correlationId, targetId })).length > 0;
@@ -55,9 +66,9 @@ export class DeliveriesRepository {
     return (await tx.db.selectFrom('artifacts').select('seq').where('seq', '=', seq).executeTakeFirst()) !== undefined;
   }
 
-  /** Of one that has ended: as if it were new. */
-  async begin(tx: Transaction, id: string, state: 'pending' | 'waiting'): Promise<void> {
-    const fresh = { state, attempt: 1, lost_leases: 0, available_at: null, ended_at: null };
+  /** Of one that has ended: as if it were new (`now`, epoch ms). */
+  async begin(tx: Transaction, id: string, state: 'pending' | 'waiting', now: number): Promise<void> {
+    const fresh = { state, attempt: 1, lost_leases: 0, available_at: null, ended_at: null, attempt_started_at: now };
     await tx.db.updateTable('deliveries').set(fresh).where('id', '=', id).execute();
   }
 
@@ -102,4 +113,21 @@ const findOpen = prepared<{ correlationId: string; targetId: string }, { seq: nu
     .where('target_id', '=', place('targetId'))
     .where('ended_at', 'is', null)
     .limit(1),
+);
+
+const beginNext = prepared<{ correlationId: string; targetId: string }, { line: string }>((db, place) =>
+  db
+    .updateTable('deliveries')
+    .set({ state: 'pending' })
+    .where('seq', '=', ({ selectFrom }) =>
+      selectFrom('deliveries')
+        .select('seq')
+        .where('correlation_id', '=', place('correlationId'))
+        .where('target_id', '=', place('targetId'))
+        .where('ended_at', 'is', null)
+        .orderBy('seq')
+        .limit(1),
+    )
+    .where(isInState('waiting'))
+    .returning('line'),
 );

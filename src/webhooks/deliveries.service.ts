@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
@@ -13,6 +14,7 @@ import { originOf } from './target-line.js';
 @Injectable()
 export class DeliveriesService {
   constructor(
+    private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly deliveries: DeliveriesRepository,
     private readonly signals: Signals,
@@ -57,7 +59,7 @@ export class DeliveriesService {
       throw new DomainError('conflict', `Delivery ${id} cannot be sent again: its artifact has been deleted`);
     }
     const isBusy = await this.deliveries.isBusy(tx, correlation_id, target_id);
-    await this.deliveries.begin(tx, id, isBusy ? 'waiting' : 'pending');
+    await this.deliveries.begin(tx, id, isBusy ? 'waiting' : 'pending', this.clock.now());
     if (!isBusy) tx.afterCommit(() => this.signals.deliveryReturned.publishEverywhere(line));
   }
 }

@@ -8,7 +8,10 @@ import type { FreeSlots } from '../leasing/slots.js';
 import { DELIVERIES, type LeasedDelivery } from './leased-deliveries.js';
 import type { WebhookTarget } from './webhook-targets.repository.js';
 
-type TargetOfDelivery = Pick<WebhookTarget, 'url' | 'by' | 'secrets'>;
+interface TargetOfDelivery extends Pick<WebhookTarget, 'url' | 'by' | 'secrets'> {
+  /** As of the claim (epoch ms). */
+  failing_since: number | null;
+}
 
 /** A delivery that this process holds by a lease. */
 export interface ClaimedDelivery {
@@ -28,7 +31,7 @@ export interface ClaimedDelivery {
 type ContentRow = ArtifactRow & TargetOfDelivery & { content_of: string };
 
 /** In the background deliveries have the second one. */
-const PRIORITIES = [0, -1];
+export const PRIORITIES = [0, -1];
 
 /** Claims waiting deliveries. The claim is committed before they are sent, so that a crash is seen as a lost lease. */
 @Injectable()
@@ -64,15 +67,15 @@ const contentsOf = preparedWithList<object, string, ContentRow>((db, _place, ids
     .innerJoin('artifacts', 'artifacts.seq', 'deliveries.artifact_seq')
     .innerJoin('webhook_targets', 'webhook_targets.id', 'deliveries.target_id')
     .selectAll('artifacts')
-    .select(['deliveries.id as content_of', 'webhook_targets.url', 'webhook_targets.by', 'webhook_targets.secrets'])
+    .select(['deliveries.id as content_of', 'webhook_targets.url', 'webhook_targets.by', 'webhook_targets.secrets', 'webhook_targets.failing_since'])
     .where('deliveries.id', 'in', ids),
 );
 
-const claimed = (row: LeasedDelivery, leaseToken: string, { content_of: _id, url, by, secrets, ...artifact }: ContentRow): ClaimedDelivery => ({
+const claimed = (row: LeasedDelivery, leaseToken: string, { content_of: _id, url, by, secrets, failing_since, ...artifact }: ContentRow): ClaimedDelivery => ({
   id: row.id,
   line: row.line,
   correlationId: row.correlation_id,
-  target: { id: row.target_id, url, by, secrets },
+  target: { id: row.target_id, url, by, secrets, failing_since },
   sequence: row.sequence,
   attempt: row.attempt,
   leaseToken,

@@ -12,8 +12,10 @@ import type { ClaimedDelivery } from './delivery-claims.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { nextTryAt } from './retry-schedule.js';
 import type { Sent } from './sending.js';
+import { WebhookTargetsRepository } from './webhook-targets.repository.js';
 
 export type EndingDelivery = Pick<ClaimedDelivery, 'id' | 'correlationId' | 'attempt' | 'leaseToken'> & { target: { id: string } };
+type SentDelivery = EndingDelivery & Pick<ClaimedDelivery, 'target'>;
 
 /**
  * Commits what came of a try: the delivery's state, the try, and where it has ended the next one of its lane, in one transaction that
@@ -26,17 +28,18 @@ export class DeliveryOutcomes {
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly deliveries: DeliveriesRepository,
+    private readonly targets: WebhookTargetsRepository,
     private readonly signals: Signals,
   ) {}
 
   /** `onVisible` is called when following transactions see the outcome. */
-  commit(delivery: EndingDelivery, sent: Sent, onVisible: () => void): Promise<DeliveryOutcome> {
+  commit(delivery: SentDelivery, sent: Sent, onVisible: () => void): Promise<DeliveryOutcome> {
     const again = sent.error === null || sent.isFinal ? null : this.nextTry(delivery.attempt, sent);
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
-      if (again !== null) return this.retry(tx, delivery, sent, again);
-      const state = sent.error === null ? 'delivered' : 'dead';
-      return (await this.end(tx, delivery, state, sent)) ? state : 'discarded';
+      const outcome = again !== null ? await this.retry(tx, delivery, sent, again) : await this.endTried(tx, delivery, sent);
+      if (outcome !== 'discarded') await this.noteTarget(tx, delivery, sent);
+      return outcome;
     });
   }
 
@@ -58,6 +61,17 @@ export class DeliveryOutcomes {
     return 'retried';
   }
 
+  private async endTried(tx: Transaction, delivery: EndingDelivery, sent: Sent): Promise<DeliveryOutcome> {
+    const state = sent.error === null ? 'delivered' : 'dead';
+    return (await this.end(tx, delivery, state, sent)) ? state : 'discarded';
+  }
+
+  // By what the claim has seen, so that targets that go on working, or failing, cost no query.
+  private async noteTarget(tx: Transaction, { target: { id, failing_since } }: SentDelivery, sent: Sent): Promise<void> {
+    if (sent.target === 'fails' && failing_since === null) await this.targets.noteFailing(tx, id, sent.startedAt);
+    if (sent.target === 'works' && failing_since !== null) await this.targets.noteWorking(tx, id);
+  }
+
   private async end(tx: Transaction, delivery: EndingDelivery, state: DeliveryState, sent: Pick<Sent, 'status' | 'error'> & Partial<Sent>): Promise<boolean> {
     const { id, correlationId, attempt, target } = delivery;
     const ended = { state, attempt, available_at: null, ended_at: this.clock.now() };
@@ -66,7 +80,7 @@ export class DeliveryOutcomes {
     if (!held) return false;
     const [, next] = await Promise.all([
       isTry(sent) ? recordTry(tx, id, attempt, sent) : undefined,
-      beginNext(tx.db, { correlationId, targetId: target.id }),
+      this.deliveries.beginNext(tx, correlationId, target.id),
     ]);
     // It stands behind others of its target, or before: the whole line is looked at.
     for (const { line } of next) tx.whenVisible(() => this.signals.deliveryReturned.publish(line));
@@ -98,24 +112,6 @@ const updateHeld = prepared<Change & { id: string; leaseToken: string; last_stat
     .where(isInState('running'))
     .where('lease_token', '=', place('leaseToken'))
     .returning('id'),
-);
-
-/** The first one of a lane that has not ended, where that only waits for those before it. */
-const beginNext = prepared<{ correlationId: string; targetId: string }, { line: string }>((db, place) =>
-  db
-    .updateTable('deliveries')
-    .set({ state: 'pending' })
-    .where('seq', '=', ({ selectFrom }) =>
-      selectFrom('deliveries')
-        .select('seq')
-        .where('correlation_id', '=', place('correlationId'))
-        .where('target_id', '=', place('targetId'))
-        .where('ended_at', 'is', null)
-        .orderBy('seq')
-        .limit(1),
-    )
-    .where(isInState('waiting'))
-    .returning('line'),
 );
 
 const recordTry = (tx: Transaction, deliveryId: string, attempt: number, { startedAt, durationMs, status, error }: Sent): Promise<void> =>

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { Clock } from '../common/clock.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 
@@ -20,12 +20,23 @@ export class ReadyTargets {
   ) {}
 
   async find(): Promise<string[]> {
-    const isWhole = this.unitOfWork.dialect.exclusive || this.clock.now() >= this.wholeAt;
+    // Alone with the database, a process looks when it starts, and after an error.
+    if (this.unitOfWork.dialect.exclusive) return this.readyFrom(0);
+    const isWhole = this.clock.now() >= this.wholeAt;
     const final = await this.unitOfWork.finalPosition('deliveries');
-    const lines = await this.readyFrom(isWhole ? 0 : this.upTo);
+    const lines = await (isWhole ? this.readyInAll() : this.readyFrom(this.upTo));
     if (isWhole) this.wholeAt = this.clock.now() + WHOLE_EVERY_MS;
     this.upTo = final;
     return lines;
+  }
+
+  // From each line to the next, since one of a dead target is long. SQLite would take another index for it, and read them all each time.
+  private async readyInAll(): Promise<string[]> {
+    const next = (after: RawBuilder<unknown>) => sql`(select min(line) from deliveries where state = 'pending' and available_at is null and line > ${after})`;
+    const { rows } = await sql<{ line: string }>`
+      with recursive lines (line) as (select ${next(sql`''`)} union all select ${next(sql`lines.line`)} from lines where lines.line is not null)
+      select line from lines where line is not null`.execute(this.unitOfWork.reader);
+    return rows.map(({ line }) => line);
   }
 
   private async readyFrom(position: number): Promise<string[]> {

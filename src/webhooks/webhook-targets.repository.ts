@@ -5,7 +5,8 @@ import { prepared, preparedInsert } from '../database/prepared.js';
 import type { WebhookTargetsTable } from '../database/schema.js';
 import type { Reader, Transaction } from '../database/unit-of-work.js';
 
-export type WebhookTarget = Selectable<WebhookTargetsTable>;
+/** A target as it was given. */
+export type WebhookTarget = Omit<Selectable<WebhookTargetsTable>, 'failing_since'>;
 
 /** A target of a correlation, and what the outbox has to know of the lane that leads there. */
 export interface Lane {
@@ -45,6 +46,24 @@ export class WebhookTargetsRepository {
 
   find(db: Reader, id: string): Promise<WebhookTarget | undefined> {
     return db.selectFrom('webhook_targets').selectAll().where('id', '=', id).executeTakeFirst();
+  }
+
+  /**
+   * A try failed (`at`, epoch ms) whose claim found the target working. It is the last row that a transaction locks, so nobody who waits
+   * for it holds what its holder needs.
+   */
+  async noteFailing(tx: Transaction, id: string, at: number): Promise<void> {
+    await setFailing(tx.db, { id, at });
+  }
+
+  /** It answered a try whose claim found it failing. Locked as in `noteFailing`. */
+  async noteWorking(tx: Transaction, id: string): Promise<void> {
+    await setWorking(tx.db, { id });
+  }
+
+  /** Since when it fails (epoch ms); null where its last try did not. */
+  async failingSince(db: Reader, id: string): Promise<number | null> {
+    return (await findFailing(db, { id }))[0]?.failing_since ?? null;
   }
 
   /** The newest ones, as far as they have secrets. */
@@ -91,4 +110,16 @@ const findLanes = prepared<{ correlationId: string }, Lane>((db, place) =>
         .as('is_busy'),
     ])
     .where('correlation_targets.correlation_id', '=', place('correlationId')),
+);
+
+const setFailing = prepared<{ id: string; at: number }, unknown>((db, place) =>
+  db.updateTable('webhook_targets').set({ failing_since: place('at') }).where('id', '=', place('id')).where('failing_since', 'is', null),
+);
+
+const setWorking = prepared<{ id: string }, unknown>((db, place) =>
+  db.updateTable('webhook_targets').set({ failing_since: null }).where('id', '=', place('id')).where('failing_since', 'is not', null),
+);
+
+const findFailing = prepared<{ id: string }, { failing_since: number | null }>((db, place) =>
+  db.selectFrom('webhook_targets').select('failing_since').where('id', '=', place('id')),
 );

@@ -13,6 +13,7 @@ import { DeliveryOutcomes } from './delivery-outcomes.js';
 import { Outbox } from './outbox.js';
 import { ReadyTargets } from './ready-targets.js';
 import { Sending } from './sending.js';
+import { SilentTargets } from './silent-targets.js';
 import { StoredSecrets } from './stored-secrets.js';
 import { TargetDeletion } from './target-deletion.js';
 import { WebhookTargets } from './webhook-targets.js';
@@ -33,6 +34,7 @@ import { WebhooksController } from './webhooks.controller.js';
     Outbox,
     ReadyTargets,
     Sending,
+    SilentTargets,
     // After the database: whoever holds that may make the key's file beside it.
     { provide: StoredSecrets, useFactory: (settings: Settings, _open: UnitOfWork) => StoredSecrets.open(settings), inject: [Settings, UnitOfWork] },
     TargetDeletion,
