@@ -8,8 +8,10 @@ const MEGABYTE = 2 ** 20;
 const TRIES = 5;
 const MOST_HELD_MS = 10;
 const LONGEST_MS = 1_000;
-// Of a busy machine: until the timer is served, and until the end of the process is heard of.
+// Until the timer is served, and until the end of the process is heard of; what others took of the machine comes on top.
 const LATE_MS = 500;
+
+const TOO_LONG = { ok: false, error: `takes longer than ${LONGEST_MS} ms` };
 
 const evaluator = new CelEvaluator();
 
@@ -21,14 +23,18 @@ function evaluate(source: string, payload: unknown): Promise<EvaluationResult> {
   return evaluator.evaluate(source, { payload, artifact: { id: 'A-1' }, inputs: [{ payload }] });
 }
 
-/** Evaluates until the main thread was not held for long and the result came in time; fails where it never is so. */
+/**
+ * Evaluates until the main thread was not held for long and the result came in time; fails where it never is so. What ran out of time
+ * while others had the processor is evaluated again.
+ */
 async function evaluateWithinLimits(source: string, payload: unknown): Promise<EvaluationResult> {
   if (typeof payload === 'object' && payload !== null) rememberText(payload, JSON.stringify(payload));
   const tries: string[] = [];
   for (let count = 1; count <= TRIES; count++) {
-    const { result, heldMs, tookMs } = await watched(() => evaluate(source, payload));
-    if (heldMs <= MOST_HELD_MS && tookMs <= LONGEST_MS + LATE_MS) return result;
-    tries.push(`held ${heldMs.toFixed(1)} ms, took ${tookMs.toFixed(0)} ms`);
+    const { result, heldMs, tookMs, deniedMs } = await watched(() => evaluate(source, payload));
+    const isForOthers = 'error' in result && result.error === TOO_LONG.error && deniedMs > LONGEST_MS / 4 && count < TRIES;
+    if (!isForOthers && heldMs <= MOST_HELD_MS && tookMs <= LONGEST_MS + LATE_MS + deniedMs) return result;
+    tries.push(`held ${heldMs.toFixed(1)} ms, took ${tookMs.toFixed(0)} ms, of which it was denied ${deniedMs.toFixed(0)} ms`);
   }
   throw new Error(`past the limits on every try: ${tries.join('; ')}`);
 }
@@ -42,8 +48,6 @@ const nested = (depth: number): unknown => {
 };
 const wide = (keys: number): Record<string, number> =>
   Object.fromEntries(Array.from({ length: keys }, (_, index) => [`!${index.toString(36)}`, index]));
-
-const TOO_LONG = { ok: false, error: 'takes longer than 1000 ms' };
 
 describe('a hostile payload', () => {
   const rows: [what: string, source: string, payload: unknown, expected: unknown][] = [

@@ -9,6 +9,8 @@ export interface Watched<Result> {
   /** The longest time that the main thread worked without a turn for anything else. */
   heldMs: number;
   tookMs: number;
+  /** How much of that this thread, which never rests meanwhile, did not get a processor: how busy others kept the machine. */
+  deniedMs: number;
 }
 
 /** Does `work` while the event loop turns as fast as it can, and looks how long its longest turn takes. */
@@ -26,9 +28,11 @@ export async function watched<Result>(work: () => Promise<Result>): Promise<Watc
     turning = setImmediate(again);
   });
   const began = performance.now();
+  const spentBefore = spentMs();
   const result = await work();
   const tookMs = performance.now() - began;
+  const deniedMs = Math.max(0, tookMs - (spentMs() - spentBefore));
   turn();
   clearImmediate(turning);
-  return { result, heldMs, tookMs };
+  return { result, heldMs, tookMs, deniedMs };
 }
