@@ -64,7 +64,8 @@ if (chosen && !Object.hasOwn(projects, chosen)) throw new Error(`STARLING_TEST_D
 /** @type {import('jest').Config} */
 export default {
   reporters: [inShares ? '<rootDir>/test/support/share-reporter.js' : 'default', '<rootDir>/test/support/summary-reporter.js'],
-  testTimeout: 30_000,
+  // Against what hangs; nothing here should take as long, and a busy machine is no failure.
+  testTimeout: 300_000,
   // On two cores Jest would take one, and most of these tests wait for a database or a process.
   maxWorkers: 2,
   // What earlier suites leave in a worker would make each collection of garbage take a second, which some tests measure.

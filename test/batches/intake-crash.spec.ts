@@ -52,7 +52,7 @@ it('a process that is killed while it takes rows in leaves none of them after th
   service = await start(database);
   expect(await held(database)).toEqual({ running: 0, batches: 0, batch_rows: 0, batch_keys: 0 });
   expect(await service.kill('SIGTERM')).toBe(0);
-}, 120_000);
+});
 
 it('a process that is killed when all rows are in, and before it has forgotten their keys, keeps the batch alone', async () => {
   const database = await databaseOf(join(folder, 'whole'));
@@ -65,7 +65,7 @@ it('a process that is killed when all rows are in, and before it has forgotten t
   service = await start(database);
   expect(await held(database)).toMatchObject({ running: 1, batches: 1, batch_rows: ROWS, batch_keys: 0 });
   await service.kill();
-}, 120_000);
+});
 
 async function held(database: TestDatabase): Promise<Record<'running' | 'batches' | 'batch_rows' | 'batch_keys', number>> {
   const count = (table: string): string => `(select count(*) from ${table})`;

@@ -59,7 +59,7 @@ describe('cancelling a correlation whose artifacts wait among others', () => {
       }),
       { seed: printedSeed(), numRuns: Number(process.env.STARLING_PROPERTY_RUNS ?? 60) },
     );
-  }, 120_000);
+  });
 });
 
 async function publish(core: Core, run: string, list: Numbered[]): Promise<void> {

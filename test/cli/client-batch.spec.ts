@@ -52,7 +52,7 @@ beforeAll(async () => {
   folder.write('picky.mjs', PICKY);
   folder.write('starling.yaml', CONFIG);
   service = await startService();
-}, 180_000);
+});
 afterEach(() => {
   for (const program of programs.splice(0)) program.process.kill('SIGKILL');
 });
@@ -232,7 +232,7 @@ describe('watching a batch', () => {
     expect(program.stderr.match(/asking again/g)).toHaveLength(1);
     expect(program.stderr.match(/^the server is back$/gm)).toHaveLength(1);
     expect(readResults(out).map(({ status }) => status)).toEqual(Array(3).fill('completed'));
-  }, 60_000);
+  });
 
   test('ends with 1 when the batch is cancelled', async () => {
     const { args } = await gatedBatch('cancelled');

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await builtProgram();
   csv = folder.write('rows.csv', 'n\n1\n2\n');
   service = await Service.start(['--config', folder.write('starling.yaml', CONFIG), '--database-url', `sqlite:${join(folder.path, 'a.db')}`]);
-}, 180_000);
+});
 afterAll(async () => {
   for (const listener of listeners) listener.close().closeAllConnections();
   await service?.kill();
@@ -124,4 +124,4 @@ test('watching that gives up after a minute says how to go on', async () => {
   const command = `npx starling batch watch b-1 --out ${join(folder.path, 'out.csv')} --url ${url}`;
   expect(program.stderr.split('\n').at(-2)).toMatch(/^the server at \S+ went away before its answer was whole/);
   expect(program.stderr.endsWith(`; the batch goes on when the server starts again, and to watch it then: ${command}\n`)).toBe(true);
-}, 90_000);
+});

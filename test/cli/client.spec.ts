@@ -29,7 +29,7 @@ beforeAll(async () => {
   const args = ['--config', folder.write('starling.yaml', CONFIG), '--database-url', `sqlite:${join(folder.path, 'a.db')}`];
   // The clients' variable is no misspelt setting of the server.
   service = await Service.start(args, { STARLING_URL: 'http://127.0.0.1:1' });
-}, 180_000);
+});
 afterAll(async () => {
   await service?.kill();
   folder.remove();

@@ -18,7 +18,7 @@ beforeAll(async () => {
   // Runs until it is told to stop: on timeout, or when the service has waited for it long enough.
   folder.write('patient.mjs', 'export default (inputs, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(null)));');
   folder.write('careless.mjs', 'export default async () => { void Promise.reject(new Error("nobody waits for me")); return null; };');
-}, 180_000);
+});
 afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.kill()));
 });

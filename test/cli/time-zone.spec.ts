@@ -21,7 +21,7 @@ beforeAll(async () => {
   const args = ['--config', folder.write('starling.yaml', CONFIG), '--database-url', `sqlite:${join(folder.path, 'a.db')}`];
   service = await Service.start(args, { TZ: 'Asia/Kolkata' });
   services.push(service);
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all(services.map((started) => started.kill()));
   folder.remove();

@@ -116,7 +116,7 @@ describe('migrations of a Postgres database', () => {
     for (const { code, stdout, stderr } of ends) expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: expect.stringMatching(/ is up to date\n$/), stderr: '' });
     await open(alone);
     expect(await schemaOf(url)).toEqual(await schemaOf(alone));
-  }, 120_000);
+  });
 
   it('bring an older schema with data in it up to this one, and the work goes on', async () => {
     const [made, url, alone] = [await empty(), await empty(), await empty()];
@@ -219,7 +219,7 @@ describe('migrations of a Postgres database', () => {
       ]);
       for (const { code, stderr } of ends) expect({ code, stderr }).toEqual({ code: 1, stderr: `${refusal}\n` });
       expect(await schemaOf(url)).toEqual(schema);
-    }, 120_000);
+    });
 
     it.each([[['serve']], [['serve', '--no-worker']], [['worker']]])('whose schema it is too old for stop a running %j with one clear line', async (command) => {
       const url = await empty();
@@ -235,7 +235,7 @@ describe('migrations of a Postgres database', () => {
       } finally {
         program.process.kill('SIGKILL');
       }
-    }, 120_000);
+    });
 
     it('whose schema it may still use let it serve on under load, without one request failing', async () => {
       const replicas = new Replicas();
@@ -279,7 +279,7 @@ describe('migrations of a Postgres database', () => {
       } finally {
         await replicas.close();
       }
-    }, 90_000);
+    });
   });
 });
 

@@ -75,7 +75,7 @@ describe('migrations of a SQLite file', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(refusal);
     expect(await schemaOf(database.writer)).toEqual([]);
-  }, 180_000);
+  });
 
   it('are made once by processes that start together on an empty file', async () => {
     const path = files.path();
@@ -87,7 +87,7 @@ describe('migrations of a SQLite file', () => {
     const alone = freshWriter();
     await migrate(alone, SQLITE);
     expect(await schemaOf(made)).toEqual(await schemaOf(alone));
-  }, 180_000);
+  });
 
   it('keep the data that is in it', async () => {
     const db = freshWriter();
@@ -153,5 +153,5 @@ describe('migrations of a SQLite file', () => {
     const { code, stderr } = await runProgram(['migrate', '--database-url', `sqlite:${path}`]);
     expect(code).toBe(1);
     expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('install the newer one')]);
-  }, 180_000);
+  });
 });

@@ -31,7 +31,7 @@ describe('the README', () => {
   beforeAll(async () => {
     await builtProgram();
     folder = mkdtempSync(join(tmpdir(), 'starling-readme-'));
-  }, 200_000);
+  });
   afterEach(async () => {
     for (const service of started.splice(0)) await service.kill('SIGKILL');
   });
@@ -62,7 +62,7 @@ describe('the README', () => {
     const status = shown('correlations/ticket-17/status').split('\n')[0]!;
     await eventually('the cascade ends', async () => (await run(status, url)).includes('"completed"'));
     expect(await run(status, url)).toContain('"artifact_count":4,"error_count":0');
-  }, 60_000);
+  });
 
   it('shows an expression and a function that answer as it says', async () => {
     const [expression, functionAgent] = blocksOf(README, 'yaml');
@@ -99,5 +99,5 @@ describe('the README', () => {
 
     expect(JSON.parse(await run(shown('"product": "Lamp"'), url))).toMatchObject({ artifacts: [{ type: 'Quote', payload: { product: 'Lamp', total: 474 } }] });
     expect(await run('curl -s http://127.0.0.1:8344/prices', url)).toBe('{"Lamp":39.5,"Chair":120}');
-  }, 120_000);
+  });
 });

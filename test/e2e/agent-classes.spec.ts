@@ -48,7 +48,7 @@ describe("agent classes in a team's own program", () => {
     database = await databaseOf(folder);
     await writeFile(join(folder, 'main.mjs'), PROGRAM);
     await writeFile(join(folder, 'starling.yaml'), 'types: { Quote: { schema: { required: [price], properties: { price: { type: number } } } } }\n');
-  }, 180_000);
+  });
   afterAll(() => rm(folder, { recursive: true, force: true }));
   afterEach(() => {
     child.kill('SIGKILL');

@@ -32,7 +32,7 @@ describe('what an agent reads of the blackboard', () => {
     }
     const response = await board.http.get('/api/v1/artifacts?type=Note&limit=20');
     ids = (response.body as { items: { id: string }[] }).items.map(({ id }) => id);
-  }, 60_000);
+  });
 
   afterAll(() => board.app.close());
 

@@ -128,7 +128,7 @@ it.each([['by server-sent events', sse], ['by WebSocket', webSocket]])('end %s f
   const resumed = await open(stalled.position);
   await eventually('it has all the rest', () => stalled.entries.length + resumed.entries.length === published);
   expect([...stalled.entries, ...resumed.entries]).toEqual(reading.entries);
-}, 60_000);
+});
 
 it('end for a reader that resumes and takes nothing, within two heartbeats', async () => {
   const live = await sse();
@@ -144,7 +144,7 @@ it('end for a reader that resumes and takes nothing, within two heartbeats', asy
   stalled.resume();
   await eventually('it is cut off', () => stalled.hasEnded);
   expect([stalled.entries.length < 45, reading.hasEnded]).toEqual([true, false]);
-}, 60_000);
+});
 
 it('all end when the service stops, which then takes no more', async () => {
   const [events, socket, stalled] = [await sse(), await webSocket(), kept(await WebSocketReader.connect(board.app.url))];

@@ -39,4 +39,4 @@ test.each([
   const calls = models.requests.length;
   expect(body).toMatchObject({ state, usage: { input_tokens: calls * USED.input, output_tokens: calls * USED.output } });
   await close();
-}, 20_000);
+});

@@ -47,7 +47,7 @@ describe('an agent that misbehaves', () => {
     const correlation = await board.publish('Spread', { list: Array.from({ length: 1_000 }, (_, index) => index) });
     const { completed } = await board.publishSync('Part', { n: 5, list: [5] });
     expect(completed).toBe(true);
-    await eventually('all have been looked at', async () => (await board.status(correlation)).state === 'completed', 60_000);
+    await eventually('all have been looked at', async () => (await board.status(correlation)).state === 'completed');
     expect(await board.status(correlation)).toMatchObject({ artifact_count: 1 + 1_000 + 11, error_count: 0 });
-  }, 90_000);
+  });
 });

@@ -61,7 +61,7 @@ describe('queries over a long blackboard', () => {
     unitOfWork = app.app.get(UnitOfWork, { strict: false });
     await model.grow(unitOfWork, ARTIFACTS);
     await app.app.get(Folding, { strict: false }).run();
-  }, 60_000);
+  });
 
   afterAll(() => app.close());
 
@@ -87,7 +87,7 @@ describe('queries over a long blackboard', () => {
       const list = await get<List>('/api/v1/artifacts', filter, page);
       expect(list.items.map(({ id }) => id)).toEqual(expected.slice(page.offset, page.offset + page.limit).map(({ id }) => id));
       expect(list.pagination).toEqual({ limit: page.limit, offset: page.offset, total: expected.length });
-    }), 120_000);
+    }));
 
   it('goes on behind an artifact, whether or not that one matches', () =>
     property([filters, pages, fc.nat({ max: ARTIFACTS - 1 })], async (filter, { order, limit }, place) => {
@@ -97,13 +97,13 @@ describe('queries over a long blackboard', () => {
       const list = await get<List>('/api/v1/artifacts', filter, { order, limit, after: model.artifacts[place]!.id });
       expect(list.items.map(({ id }) => id)).toEqual(expected.slice(0, limit).map(({ id }) => id));
       expect(list.pagination.total).toBe(matching.size);
-    }), 120_000);
+    }));
 
   it('summarizes what matches', () =>
     property([filters], async (filter) => {
       const { summary } = await get<{ summary: object }>('/api/v1/artifacts/summary', filter);
       expect(summary).toEqual(summaryOf(model.matching(filter), filter));
-    }), 120_000);
+    }));
 
   it("sums up the agents' histories", () =>
     property([filters, fc.constantFrom(...AGENTS)], async (filter, agent) => {
@@ -116,7 +116,7 @@ describe('queries over a long blackboard', () => {
         total_artifacts_produced: sum('artifacts_produced'),
         execution_timeline: timeline,
       });
-    }), 120_000);
+    }));
 
   it('counts the same in the metrics', async () => {
     const { text } = await app.http.get('/metrics');

@@ -55,7 +55,7 @@ describe('an agent that is paused on one process of several', () => {
       for (const order of [...early, ...late]) expect(await by.ended(order)).toMatchObject({ state: 'completed' });
     }
     expect(starts().sort((a, b) => a - b)).toEqual(Array.from({ length: n }, (_, order) => order));
-  }, 60_000);
+  });
 
   it('is paused only when a claim that may not have seen it has been committed', async () => {
     const [server] = boards;

@@ -29,7 +29,7 @@ describe('starling serve --no-worker and starling worker', () => {
     folder.write('starling.yaml', CONFIG);
     receiver = await Receiver.start();
     server = await Service.start(['--no-worker', ...options()]);
-  }, 200_000);
+  });
 
   afterAll(async () => {
     await server.kill();
@@ -79,5 +79,5 @@ describe('starling serve --no-worker and starling worker', () => {
     expect(await worker.ended).toBe(0);
     expect(await statusOf(await run())).toBe('starting');
     expect(await server.kill('SIGTERM')).toBe(0);
-  }, 120_000);
+  });
 });

@@ -65,7 +65,7 @@ describe('on several processes', () => {
       const [{ pending }] = await boards[0]!.app.database.rows<{ pending: number }>(`select pending from correlations where id = '${correlation}'`) as [{ pending: number }];
       expect(pending).toBe(0);
     }
-  }, 30_000);
+  });
 
   it('retries that come together on all of them bring it back once', async () => {
     const id = await failedIn('together', 1_000, false);

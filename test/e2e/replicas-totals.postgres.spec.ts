@@ -84,7 +84,7 @@ describe('two processes that fold at once under load', () => {
     // Nothing is beside what was folded any more, and nothing was folded twice.
     expect(await count('select cast(sum(count) as bigint) as count from artifact_counts')).toBe(360);
     expect(await count('select cast(sum(executions) as bigint) as count from activity_hours')).toBe(200);
-  }, 60_000);
+  });
 
   it('give every artifact one place in one order', async () => {
     const pages = await Promise.all(

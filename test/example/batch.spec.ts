@@ -42,7 +42,7 @@ describe('the test messages as a batch through the support desk', () => {
     expect(body).toMatchObject({ status: 'completed', total_items: rows.length, completed_items: rows.length, failed_items: 0, progress_percentage: 100 });
     items = (body as { results: Item[] }).results;
     inputs = await messages();
-  }, 120_000);
+  });
 
   afterAll(() => desk.close());
 
@@ -77,5 +77,5 @@ describe('the test messages as a batch through the support desk', () => {
     const [, right, of] = /^right: (\d+) of (\d+)$/m.exec(stdout)!;
     const named = items.filter(({ result }, index) => ('Reply' in result ? result.Reply : result).intent === rows[index]!.category);
     expect([named.length, items.length]).toEqual([Number(right), Number(of)]);
-  }, 60_000);
+  });
 });

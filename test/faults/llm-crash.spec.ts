@@ -20,7 +20,7 @@ describe('a process that is killed', () => {
   beforeAll(async () => {
     await builtProgram();
     models = await ModelServer.start();
-  }, 120_000);
+  });
   afterAll(async () => {
     await service?.kill();
     await models.close();
@@ -61,5 +61,5 @@ describe('a process that is killed', () => {
     // A tool server hears that who started it has ended, and ends when what it does is done.
     await eventually('no tool server is left over', () => orphans.every((pid) => !existsSync(`/proc/${pid}`) || /^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))));
     await service.kill();
-  }, 60_000);
+  });
 });

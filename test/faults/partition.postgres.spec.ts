@@ -38,7 +38,7 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
     cutOff = new Replica('the replica that is cut off', [...args(url.href), '--host', namespace!.clients.there], namespace!.within);
     others = [new Replica('replica 1', args(database.url)), new Replica('replica 2', args(database.url))];
     await cutOff.start();
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await Promise.all([cutOff, ...(others ?? [])].map((replica) => replica?.retire()));
@@ -79,7 +79,7 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
     await load.stop();
     expect(complaints(seen)).toEqual([]);
     expect(await aftermath([cutOff, ...others], database, ledger, say)).toEqual([]);
-  }, 240_000);
+  });
 });
 
 /** Lets clients from an address log in. */

@@ -23,7 +23,7 @@ describe('an execution that kills its process every time', () => {
     folder.write('starling.yaml', CONFIG);
     database = await databaseOf(folder.path);
     folder.write('poisoned.js', `export default async () => process.kill(process.pid, 'SIGKILL');`);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await service?.kill();
@@ -57,7 +57,7 @@ describe('an execution that kills its process every time', () => {
     const { items } = await service!.get<{ items: { type: string; payload: object }[] }>('/api/v1/artifacts?correlation_id=poison');
     expect(items.map(({ type }) => type)).toEqual(['Poison', 'WorkflowError']);
     expect(items[1]!.payload).toMatchObject({ failed_agent: 'poisoned', error_type: 'lost', attempts: 1 });
-  }, 120_000);
+  });
 });
 
 const isOver = async (service: Service): Promise<boolean> =>

@@ -21,7 +21,7 @@ describe(`three replicas, ${ROUNDS} rounds of faults under load`, () => {
   beforeAll(async () => {
     await builtProgram();
     cluster = await PostgresCluster.start();
-  }, 240_000);
+  });
 
   afterEach(async () => {
     await Promise.all(replicas.map((replica) => replica.retire()));

@@ -51,4 +51,4 @@ it('what people have asked for holds when the process is killed: a pause, a dead
     await database.drop();
     folder.remove();
   }
-}, 120_000);
+});

@@ -39,7 +39,7 @@ describe(`killed ${ROUNDS} times while it publishes and delivers`, () => {
     await builtProgram();
     folder = await mkdtemp(join(tmpdir(), 'starling-webhook-crash-'));
     [operators, clients] = await Promise.all([Receiver.start(), Receiver.start()]);
-  }, 200_000);
+  });
 
   afterAll(async () => {
     await service?.kill();
@@ -65,7 +65,7 @@ describe(`killed ${ROUNDS} times while it publishes and delivers`, () => {
     }
     service = await start();
     await eventually('every execution has ended', async () => (await service!.get<{ items: unknown[] }>('/api/v1/executions?state=pending&limit=1')).items.length === 0);
-    await eventually('every delivery has ended', async () => (await open(service!)) === 0, 60_000);
+    await eventually('every delivery has ended', async () => (await open(service!)) === 0);
 
     const owed = await all(service);
     expect(owed.filter(({ state }) => state !== 'delivered')).toEqual([]);
@@ -82,7 +82,7 @@ describe(`killed ${ROUNDS} times while it publishes and delivers`, () => {
     expect(owed.filter(({ delivery_id }) => !arrived.has(delivery_id))).toEqual([]);
     expect(await service.kill('SIGTERM')).toBe(0);
     console.log(`${ROUNDS} kills, ${artifacts} artifacts, ${operators.received.length + clients.received.length} tries for ${owed.length} deliveries`);
-  }, 90_000 + ROUNDS * 10_000);
+  }, 300_000 + ROUNDS * 10_000);
 });
 
 /** Mostly well, sometimes slow, broken or gone in the midst of an answer. */

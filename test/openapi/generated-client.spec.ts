@@ -70,4 +70,4 @@ it('a generated client compiles under the strictest settings, and makes a round 
     refused: [400, 'Unknown artifact type: CustomerMesage; did you mean CustomerMessage?'],
     missing: [404, 'Agent not found: nobody'],
   });
-}, 120_000);
+});

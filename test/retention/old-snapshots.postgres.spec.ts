@@ -45,4 +45,4 @@ it('a sweep passes what it has deleted a few times at most, while a session keep
   expect(await entriesRead()).toBeLessThan(OLD * MOST_READS);
   await board.app.database.drop();
   folder.remove();
-}, 30_000);
+});

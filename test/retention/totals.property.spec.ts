@@ -58,7 +58,7 @@ describe('totals of a long blackboard of which much is deleted', () => {
     board = await Board.start(CONFIG, { clock, settings: { shutdownGraceMs: 0 } });
     swept = new SweptBoard(board, clock);
     unitOfWork = board.app.app.get(UnitOfWork, { strict: false });
-  }, 60_000);
+  });
 
   afterAll(() => board.close());
 
@@ -93,7 +93,7 @@ describe('totals of a long blackboard of which much is deleted', () => {
     expect(await swept.count('artifacts', `type = 'New'`)).toBe(publishedBeside);
     expect(publishedBeside).toBeGreaterThan(0);
     expect(slowest).toBeLessThan(2_000);
-  }, 60_000);
+  });
 
   it(`say what is there, and what was ever published`, async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -105,7 +105,7 @@ describe('totals of a long blackboard of which much is deleted', () => {
       expect(await swept.metric('blackboard_artifacts_total')).toBe(model.artifacts.length + publishedBeside);
       await fc.assert(fc.asyncProperty(fc.oneof(counted, filters), (filter) => compare(filter, present)), { seed: seed + round, numRuns: LOOKS });
     }
-  }, 60_000);
+  });
 
   async function compare(filter: ModelFilter, present: ModelArtifact[]): Promise<void> {
     const expected = model.matching(filter).filter((artifact) => present.includes(artifact));

@@ -22,7 +22,7 @@ beforeAll(async () => {
       },
     });`,
   );
-}, 180_000);
+});
 afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.kill()));
 });

@@ -37,5 +37,5 @@ agents:
     const { artifacts, correlation_id: correlation } = await board.publishSync('Question', { text }, { timeout: 120 });
     expect(artifacts.map(({ type, payload }) => ({ type, payload }))).toMatchObject([{ type: 'Verdict', payload: verdict }]);
     expect(await board.status(correlation)).toMatchObject({ usage: { input_tokens: expect.any(Number), output_tokens: expect.any(Number) } });
-  }, 150_000);
+  });
 });

@@ -35,7 +35,7 @@ export class Replica {
 
   /** Started again until it holds, as an orchestrator does: one that meets no database at its start ends. */
   async start(): Promise<void> {
-    await eventually(`${this.name} is ready`, () => this.startOnce(), 60_000);
+    await eventually(`${this.name} is ready`, () => this.startOnce());
   }
 
   private async startOnce(): Promise<boolean> {
