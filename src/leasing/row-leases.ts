@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Clock } from '../common/clock.js';
+import { newId } from '../common/ids.js';
 import { locking } from '../database/dialects/dialect.js';
 import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import { inOwnTransactions } from './own-transactions.js';
 import { isInState } from './known-state.js';
 import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
 import type { Lease } from './row-claims.js';
@@ -18,7 +20,7 @@ export type LostRow<Row extends LeasedRow> = Row & { lease_token: string; lost_l
 export interface Holder<Row extends LeasedRow> {
   owner: string;
   leaseMs: number;
-  /** Ends a row whose lease was lost too often, `lost_leases` times now. */
+  /** Ends a row whose lease was lost too often, `lost_leases` times now; in a transaction of its own, which holds nothing yet. */
   giveUp(tx: Transaction, lost: LostRow<Row>): Promise<void>;
   /** A line has something to claim that is not new; called after the commit. */
   returned(line: string): void;
@@ -58,7 +60,8 @@ export class RowLeases<Row extends LeasedRow> {
   async takeOverLost(): Promise<number> {
     let taken = 0;
     for (;;) {
-      const count = await this.unitOfWork.run((tx) => this.takeOverSome(tx));
+      const { count, lostTooOften } = await this.unitOfWork.run((tx) => this.takeOverSome(tx));
+      await inOwnTransactions(this.unitOfWork, lostTooOften, (tx, lost) => this.holder.giveUp(tx, lost));
       taken += count;
       if (count < TAKEN_AT_ONCE) return taken;
     }
@@ -83,7 +86,7 @@ export class RowLeases<Row extends LeasedRow> {
     return handedBack.length;
   }
 
-  private async takeOverSome(tx: Transaction): Promise<number> {
+  private async takeOverSome(tx: Transaction): Promise<{ count: number; lostTooOften: LostRow<Row>[] }> {
     const { exclusive } = this.unitOfWork.dialect;
     const lapsed = tx.db
       .selectFrom(this.table.name)
@@ -95,19 +98,38 @@ export class RowLeases<Row extends LeasedRow> {
       })
       .limit(TAKEN_AT_ONCE);
     const lost = await locking(tx.db, lapsed, { wait: false }).$castTo<LostRow<Row>>().execute();
-    for (const row of lost) await this.takeOver(tx, { ...row, lost_leases: row.lost_leases + 1 });
-    return lost.length;
+    const lostTooOften: LostRow<Row>[] = [];
+    for (const row of lost) {
+      const again = { ...row, lost_leases: row.lost_leases + 1 };
+      if (again.lost_leases < MAX_LOST_LEASES) await this.takeOver(tx, again);
+      else lostTooOften.push(await this.seize(tx, again));
+    }
+    return { count: lost.length, lostTooOften };
   }
 
   private async takeOver(tx: Transaction, lost: LostRow<Row>): Promise<void> {
-    if (lost.lost_leases >= MAX_LOST_LEASES) return this.holder.giveUp(tx, lost);
+    await this.update(tx, lost, WAITING_AGAIN);
+    tx.whenVisible(() => this.holder.returned(lost.line));
+  }
+
+  /**
+   * Holds it by a lease of this process instead of ending it here: its end holds its correlation first, then the row, as all others do,
+   * and this transaction has the row already. Where the process ends in between, the lease is lost once more.
+   */
+  private async seize(tx: Transaction, lost: LostRow<Row>): Promise<LostRow<Row>> {
+    const { owner, until } = this.next();
+    const lease_token = newId();
+    await this.update(tx, lost, { lease_token, lease_owner: owner, lease_until: until });
+    return { ...lost, lease_token };
+  }
+
+  private async update(tx: Transaction, lost: LostRow<Row>, lease: typeof WAITING_AGAIN | { lease_token: string; lease_owner: string; lease_until: number }): Promise<void> {
     await tx.db
       .updateTable(this.table.name)
-      .set({ ...WAITING_AGAIN, lost_leases: lost.lost_leases })
+      .set({ ...lease, lost_leases: lost.lost_leases })
       .where('id', '=', lost.id)
       .where('lease_token', '=', lost.lease_token)
       .execute();
-    tx.whenVisible(() => this.holder.returned(lost.line));
   }
 }
 

@@ -6,12 +6,19 @@ import { Settings } from '../../config/settings.js';
 import { locking } from '../../database/dialects/dialect.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { columnsOf } from '../../leasing/leased-table.js';
+import { inOwnTransactions } from '../../leasing/own-transactions.js';
 import { type LostRow, RowLeases, TAKEN_AT_ONCE } from '../../leasing/row-leases.js';
 import { Signals } from '../../signals/signals.js';
 import { NO_SPAN } from '../../tracing/tracing.js';
 import { EXECUTIONS, type ExecutionRow } from './leased-executions.js';
 import { type EndingExecution, Outcomes } from './outcomes.js';
 import { Workers } from './workers.js';
+
+/** An execution whose agent is gone, held to be ended. */
+interface Orphan {
+  row: ExecutionRow;
+  leaseToken: string;
+}
 
 /** Who holds which running execution; fails those that lost their lease too often, and those whose agent is gone. */
 @Injectable()
@@ -41,7 +48,9 @@ export class Leases {
     let failed = 0;
     for (let start = 0; start < orphans.length; start += TAKEN_AT_ONCE) {
       const some = orphans.slice(start, start + TAKEN_AT_ONCE);
-      failed += await this.unitOfWork.run((tx) => this.failSome(tx, some));
+      const seized = await this.unitOfWork.run((tx) => this.seize(tx, some));
+      await inOwnTransactions(this.unitOfWork, seized, (tx, orphan) => this.failOrphan(tx, orphan));
+      failed += seized.length;
     }
     return failed;
   }
@@ -57,23 +66,26 @@ export class Leases {
     return [...ready, ...retrying].map(({ seq }) => seq);
   }
 
-  private async failSome(tx: Transaction, positions: number[]): Promise<number> {
-    // Those that still wait: another process may know their agent.
+  /** Takes those that still wait, since another process may know their agent. As in RowLeases, they are ended in transactions of their own. */
+  private async seize(tx: Transaction, positions: number[]): Promise<Orphan[]> {
     const waiting = tx.db
       .selectFrom('executions')
       .select(columnsOf(EXECUTIONS))
       .where('seq', 'in', positions)
       .where('state', '=', sql.lit('pending' as const));
     const orphans = await locking(tx.db, waiting, { wait: false }).$castTo<ExecutionRow>().execute();
-    for (const orphan of orphans) {
-      const leaseToken = newId();
-      await tx.db.updateTable('executions').set({ state: 'running', lease_token: leaseToken, attempt_started_at: null }).where('id', '=', orphan.id).execute();
-      await this.outcomes.fail(tx, await ending(tx, orphan, leaseToken), {
-        type: 'agent_removed',
-        message: `the configuration has no agent ${orphan.line} any more`,
-      });
-    }
-    return orphans.length;
+    const { owner, until } = this.rows.next();
+    const leaseToken = newId();
+    const seized = { state: 'running', lease_token: leaseToken, lease_owner: owner, lease_until: until, attempt_started_at: null } as const;
+    if (orphans.length > 0) await tx.db.updateTable('executions').set(seized).where('id', 'in', orphans.map(({ id }) => id)).execute();
+    return orphans.map((row) => ({ row, leaseToken }));
+  }
+
+  private async failOrphan(tx: Transaction, { row, leaseToken }: Orphan): Promise<void> {
+    await this.outcomes.fail(tx, await ending(tx, row, leaseToken), {
+      type: 'agent_removed',
+      message: `the configuration has no agent ${row.line} any more`,
+    });
   }
 
   private async giveUp(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
