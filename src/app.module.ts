@@ -11,6 +11,7 @@ import { DocsModule } from './docs/docs.module.js';
 import { ExecutionsModule } from './executions/executions.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
+import { McpModule } from './mcp/mcp.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { RunsModule } from './runs/runs.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
@@ -40,6 +41,7 @@ export class AppModule {
         BatchesModule,
         ChangelogModule,
         WebhooksModule,
+        McpModule,
         IdempotencyModule,
         HealthModule,
         MetricsModule,

@@ -4,5 +4,5 @@ import { AgentNamesController } from './agent-names.controller.js';
 import { AgentsController } from './agents.controller.js';
 import { AgentsService } from './agents.service.js';
 
-@Module({ imports: [BlackboardModule], controllers: [AgentsController, AgentNamesController], providers: [AgentsService] })
+@Module({ imports: [BlackboardModule], controllers: [AgentsController, AgentNamesController], providers: [AgentsService], exports: [AgentsService] })
 export class AgentsModule {}

@@ -11,5 +11,6 @@ import { PublishingService } from './publishing.service.js';
   imports: [BlackboardModule, IdempotencyModule, WebhooksModule],
   controllers: [ArtifactsController, ArtifactTypesController],
   providers: [ArtifactQueriesService, PublishingService],
+  exports: [ArtifactQueriesService, PublishingService],
 })
 export class ArtifactsModule {}

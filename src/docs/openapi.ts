@@ -23,6 +23,7 @@ const TAGS: Record<string, string> = {
   Batches: 'Run an agent over the rows of a list or a CSV file, and watch it',
   Changelog: 'What is published, as it is published: as a stream, or page by page',
   Webhooks: 'What is owed to webhooks, what came of it, and sending it again',
+  MCP: 'The same as tools for models, by the Model Context Protocol',
   Health: 'For liveness and readiness probes',
   Metrics: 'For Prometheus',
   Docs: 'This documentation',

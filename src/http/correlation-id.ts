@@ -1,10 +1,11 @@
 import { ApiHeader } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { DomainError } from '../common/domain-error.js';
+import { isVisibleAscii, visibleAsciiRule } from './visible-ascii.js';
 
 const HEADER = 'X-Correlation-ID';
 
-const VISIBLE_ASCII = /^[\x21-\x7e]{1,200}$/;
+export const MAX_CORRELATION_ID = 200;
 
 /**
  * The caller's correlation id; `undefined` where the header is absent. The answer carries it, an error too.
@@ -13,9 +14,7 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,200}$/;
 export function takeCorrelationId(request: Request, response: Response): string | undefined {
   const id = request.headers['x-correlation-id'] as string | undefined;
   if (id === undefined) return undefined;
-  if (!VISIBLE_ASCII.test(id)) {
-    throw new DomainError('invalid', `${HEADER}: must be 1 to 200 visible ASCII characters`);
-  }
+  if (!isVisibleAscii(id, MAX_CORRELATION_ID)) throw new DomainError('invalid', `${HEADER}: ${visibleAsciiRule(MAX_CORRELATION_ID)}`);
   answerCorrelationId(response, id);
   return id;
 }
@@ -30,7 +29,7 @@ export const ApiCorrelationHeader = (): MethodDecorator =>
     name: HEADER,
     required: false,
     description: 'Correlation to publish into: 1 to 200 visible ASCII characters. Where absent, the service makes one.',
-    schema: { type: 'string', minLength: 1, maxLength: 200, pattern: '^[\\x21-\\x7e]+$', example: 'order-4711' },
+    schema: { type: 'string', minLength: 1, maxLength: MAX_CORRELATION_ID, pattern: '^[\\x21-\\x7e]+$', example: 'order-4711' },
   });
 
 /** The header of an answer that names its correlation. */

@@ -2,7 +2,7 @@ import { ForbiddenException } from '@nestjs/common';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 
-const ALLOWED_HEADERS = 'Content-Type, X-Correlation-ID, X-Idempotency-Key';
+const ALLOWED_HEADERS = 'Content-Type, Mcp-Protocol-Version, X-Correlation-ID, X-Idempotency-Key';
 const EXPOSED_HEADERS = 'Retry-After, X-Correlation-ID, X-Idempotency-Mismatch, X-Idempotency-Replayed, X-Request-ID';
 const PREFLIGHT_SECONDS = '600';
 

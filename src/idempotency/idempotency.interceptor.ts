@@ -5,14 +5,13 @@ import { DomainError } from '../common/domain-error.js';
 import type { JsonValue } from '../common/json.js';
 import { attachmentDigestOf } from '../http/attachment-digest.js';
 import { JsonText } from '../http/send-json.js';
+import { isVisibleAscii, visibleAsciiRule } from '../http/visible-ascii.js';
 import { IdempotencyService } from './idempotency.service.js';
-import type { IdempotentAnswer } from './idempotent-request.js';
+import { type IdempotentAnswer, MAX_IDEMPOTENCY_KEY } from './idempotent-request.js';
 import { requestHash } from './request-hash.js';
 import { answerIds, newRequestIds, reserveIds } from './request-ids.js';
 
 const HEADER = 'X-Idempotency-Key';
-
-const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
 /** Does the work of requests with the same `X-Idempotency-Key` once; see wire-decisions.md, "X-Idempotency-Key". */
 @Injectable()
@@ -46,8 +45,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
 function keyOf(request: Request): string | undefined {
   const key = request.headers['x-idempotency-key'] as string | undefined;
-  if (key !== undefined && !VISIBLE_ASCII.test(key)) {
-    throw new DomainError('invalid', `${HEADER}: must be 1 to 255 visible ASCII characters`);
+  if (key !== undefined && !isVisibleAscii(key, MAX_IDEMPOTENCY_KEY)) {
+    throw new DomainError('invalid', `${HEADER}: ${visibleAsciiRule(MAX_IDEMPOTENCY_KEY)}`);
   }
   return key;
 }

@@ -1,6 +1,9 @@
 import type { ScopedKey } from './idempotency-keys.repository.js';
 import type { RequestIds } from './request-ids.js';
 
+/** The longest key, in characters. */
+export const MAX_IDEMPOTENCY_KEY = 255;
+
 export interface IdempotentRequest extends ScopedKey {
   hash: string;
   /** Used where the key holds none yet. */

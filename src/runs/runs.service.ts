@@ -79,6 +79,12 @@ export class RunsService {
     return runBody(run, results.get(id));
   }
 
+  /** The run when it has ended, or as it is when `timeoutMs` have passed or the service stops. DomainError `not_found`. */
+  async whenEnded(id: string, timeoutMs: number): Promise<RunBody> {
+    await this.blackboard.waitUntilSettled(id, OPENING, timeoutMs);
+    return this.get(id);
+  }
+
   /** In the order of `runs`, where one may come several times. Reads as it goes, since all results need not fit into memory. */
   async *bodies(runs: readonly FoundRun[]): AsyncGenerator<SizedRunBody> {
     let held = new Map<string, RunResult>();

@@ -13,12 +13,23 @@ const LAYERS: readonly (readonly string[])[] = [
   ['leasing'],
   ['blackboard'],
   ['http'],
-  ['artifacts', 'agents', 'correlations', 'executions', 'idempotency', 'health', 'metrics', 'docs', 'runs', 'batches', 'webhooks', 'changelog'],
+  ['artifacts', 'agents', 'correlations', 'executions', 'idempotency', 'health', 'metrics', 'docs', 'runs', 'batches', 'webhooks', 'changelog', 'mcp'],
   ['entries'],
 ];
 
 /** A feature may use another one only through its exported service; each such arrow is named here. */
-const BETWEEN_FEATURES = new Set(['artifacts → idempotency', 'artifacts → webhooks', 'runs → idempotency', 'batches → idempotency', 'batches → runs']);
+const BETWEEN_FEATURES = new Set([
+  'artifacts → idempotency',
+  'artifacts → webhooks',
+  'runs → idempotency',
+  'batches → idempotency',
+  'batches → runs',
+  'mcp → agents',
+  'mcp → artifacts',
+  'mcp → correlations',
+  'mcp → idempotency',
+  'mcp → runs',
+]);
 
 interface Import {
   from: string;

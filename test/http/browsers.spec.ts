@@ -42,6 +42,8 @@ it('a listed origin may ask before it publishes', async () => {
     .expect(204);
   expect(answer.headers['access-control-allow-methods']).toContain('POST');
   expect(answer.headers['access-control-allow-headers']).toContain('Content-Type');
+  // What MCP clients send.
+  expect(answer.headers['access-control-allow-headers']).toContain('Mcp-Protocol-Version');
 });
 
 it.each([

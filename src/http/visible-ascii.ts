@@ -1,0 +1,5 @@
+/** What a header can carry unchanged, and so what ids that come in headers are made of. */
+export const isVisibleAscii = (value: unknown, maxLength: number): value is string =>
+  typeof value === 'string' && value.length <= maxLength && /^[\x21-\x7e]+$/.test(value);
+
+export const visibleAsciiRule = (maxLength: number): string => `must be 1 to ${maxLength} visible ASCII characters`;

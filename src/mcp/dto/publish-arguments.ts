@@ -1,0 +1,11 @@
+import { SyncPublishRequest } from '../../artifacts/dto/sync-publish-request.js';
+import { CorrelationId, IdempotencyKey, type IdsOfWork } from './ids-of-work.js';
+
+/** Of a publish that waits for what agents make of it. */
+export class PublishArguments extends SyncPublishRequest implements IdsOfWork {
+  @CorrelationId()
+  correlation_id?: string;
+
+  @IdempotencyKey()
+  idempotency_key?: string;
+}

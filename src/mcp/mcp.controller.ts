@@ -1,0 +1,32 @@
+import { Body, Controller, Get, Header, HttpCode, MethodNotAllowedException, Post, Req, Res } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiBody, ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { ANSWER_EXAMPLE, JsonRpcAnswer, JsonRpcMessage, MESSAGE_EXAMPLE } from './dto/json-rpc-bodies.js';
+import { McpService } from './mcp.service.js';
+
+@ApiTags('MCP')
+@Controller('mcp')
+export class McpController {
+  constructor(private readonly mcp: McpService) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Talk to the service as an MCP server',
+    description: "The Model Context Protocol's Streamable HTTP without sessions: one JSON-RPC message, answered by JSON. What tools refuse is in their results.",
+  })
+  @ApiBody({ type: JsonRpcMessage, examples: { tools: { value: MESSAGE_EXAMPLE } } })
+  @ApiOkResponse({ type: JsonRpcAnswer, description: 'The answer to a request', example: ANSWER_EXAMPLE })
+  @ApiAcceptedResponse({ description: 'The message is no request and has no answer' })
+  receive(@Body() message: unknown, @Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<object | undefined> {
+    return this.mcp.receive(message, request, response);
+  }
+
+  /** How the protocol has a server say that it begins no stream (its section on Streamable HTTP, "Listening for Messages"). */
+  @Get()
+  @Header('Allow', 'POST')
+  @ApiExcludeEndpoint()
+  refuse(): never {
+    throw new MethodNotAllowedException('MCP messages are sent by POST; this server begins no stream');
+  }
+}

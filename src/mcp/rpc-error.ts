@@ -1,0 +1,12 @@
+/** Codes of JSON-RPC 2.0, section 5.1. */
+const CODES = { unknownMethod: -32_601, invalidParams: -32_602 } as const;
+
+/** What the protocol answers with an error, not a tool with a result. */
+export class RpcError extends Error {
+  readonly code: number;
+
+  constructor(kind: keyof typeof CODES, message: string) {
+    super(message);
+    this.code = CODES[kind];
+  }
+}
