@@ -4,7 +4,7 @@ export interface FreeSlots {
   total: number;
 }
 
-/** Lines that have a limit in common. */
+/** Lines that have a limit in common. A group that has as many as are still free gets no more, so that slow ones never keep them all. */
 export interface LineGroups {
   of(line: string): string;
   limit: number;
@@ -41,7 +41,7 @@ export class Slots {
     const byLine = new Map<string, number>();
     const given = new Map<string, number>();
     for (const line of lines) {
-      const free = Math.min(this.limitOf(line) - (this.usedBy.get(line) ?? 0), this.freeOfGroup(line, given));
+      const free = Math.min(this.limitOf(line) - (this.usedBy.get(line) ?? 0), this.freeOfGroup(line, given, total));
       if (free <= 0 || total === 0) continue;
       byLine.set(line, free);
       if (this.groups) count(given, this.groups.of(line), free);
@@ -49,10 +49,10 @@ export class Slots {
     return { byLine, total };
   }
 
-  private freeOfGroup(line: string, given: ReadonlyMap<string, number>): number {
+  private freeOfGroup(line: string, given: ReadonlyMap<string, number>, total: number): number {
     if (!this.groups) return Infinity;
     const group = this.groups.of(line);
-    return this.groups.limit - (this.usedByGroup.get(group) ?? 0) - (given.get(group) ?? 0);
+    return Math.min(this.groups.limit, total) - (this.usedByGroup.get(group) ?? 0) - (given.get(group) ?? 0);
   }
 }
 

@@ -1,0 +1,44 @@
+import { Slots } from '../../src/leasing/slots.js';
+
+const TOTAL = 256;
+const hostOf = (line: string): string => line.split(' ')[0]!;
+
+describe('slots of lines that are grouped', () => {
+  const newSlots = (): Slots => new Slots(() => 16, TOTAL, { of: hostOf, limit: 64 });
+  const linesOf = (host: string): string[] => Array.from({ length: 8 }, (_, n) => `${host} ${n}`);
+
+  /** Takes one after another what is free for a host. */
+  function takeAll(slots: Slots, host: string): string[] {
+    for (const taken: string[] = []; ; ) {
+      const [line] = slots.free(linesOf(host)).byLine.keys();
+      if (line === undefined) return taken;
+      slots.take(line);
+      taken.push(line);
+    }
+  }
+
+  it('are as many for one group as its limit allows, where others take none', () => {
+    expect(takeAll(newSlots(), 'alone')).toHaveLength(64);
+  });
+
+  it.each([4, 16])('are left for another group, though %i groups take whatever they can', (count) => {
+    const slots = newSlots();
+    const slow = Array.from({ length: count }, (_, n) => `slow-${n}`);
+    const taken = slow.flatMap((host) => takeAll(slots, host));
+    for (let round = 0; round < 2 * TOTAL; round += 1) {
+      slots.release(taken.shift()!);
+      taken.push(...slow.flatMap((host) => takeAll(slots, host)));
+    }
+    expect(new Set(taken.map(hostOf)).size).toBe(count);
+    expect(takeAll(slots, 'another').length).toBeGreaterThan(0);
+  });
+
+  it('come back to a group as others let them go', () => {
+    const slots = newSlots();
+    const [some, more] = [takeAll(slots, 'one'), takeAll(slots, 'two'), takeAll(slots, 'three')];
+    const before = takeAll(slots, 'another');
+    expect(before.length).toBeLessThan(64);
+    for (const line of [...some!, ...more!]) slots.release(line);
+    expect([...before, ...takeAll(slots, 'another')]).toHaveLength(64);
+  });
+});
