@@ -94,6 +94,17 @@ describe('starling check', () => {
     expect(stdout).toContain(name);
   });
 
+  test('runs with sixteen threads, of which half look up names', async () => {
+    folder.write('threads.mjs', `
+      import { readdirSync, readFileSync } from 'node:fs';
+      const names = readdirSync('/proc/self/task').map((task) => readFileSync('/proc/self/task/' + task + '/comm', 'utf8').trim());
+      console.log('threads of the pool', names.filter((name) => name === 'libuv-worker').length);
+      export default () => null;
+    `);
+    const file = folder.write('threads.yaml', `${GOOD}  threads: { consumes: [{ types: [Number] }], publishes: [{ type: Never }], engine: { kind: function, module: ./threads.mjs } }\n`);
+    expect((await runProgram(['check', file])).stdout).toContain('threads of the pool 16\n');
+  });
+
   test('fills in the environment', async () => {
     const file = folder.write('variables.yaml', `server: { port: \${DESK_PORT}, server_name: \${DESK_NAME:-Desk} }\n${GOOD}`);
     expect((await runProgram(['check', file], { env: { DESK_PORT: '9000' } })).code).toBe(0);
