@@ -6,6 +6,7 @@ export class OutboundError extends Error {
     message: string,
     /** The address may not be reached: without another configuration, another try would end alike. */
     readonly isRefused: boolean = false,
+    /** For the log alone: it may tell what a name means inside. */
     cause?: unknown,
   ) {
     super(message, { cause });

@@ -123,13 +123,13 @@ export class Outbound implements OnApplicationShutdown {
     const reachable = addresses.filter((_, index) => refusals[index] === null);
     const refusal = refusals.find((found) => found !== null);
     // One bad address condemns a name. Only localhost has two by nature, of which an operator may have allowed one.
-    if (refusal && (reachable.length === 0 || !isLocalhost(name))) throw new OutboundError(`${name} must ${refusal}`, true);
+    if (refusal && (reachable.length === 0 || !isLocalhost(name))) throw refused(name, refusal, by);
     if (reachable.length === 0) throw new OutboundError(`${name} has no address`);
     return reachable;
   }
 
-  // The system looks up two names at once, and gives none up: those who ask for one that nobody answers for wait for it together, or
-  // they would keep all others waiting.
+  // The system looks up a few names at once (bin/starling.js), and gives none up: those who ask for one that nobody answers for wait for
+  // it together, or they would keep all others waiting.
   private lookUp(name: string): Promise<LookupAddress[]> {
     let lookup = this.lookups.get(name);
     if (!lookup) {
@@ -138,6 +138,13 @@ export class Outbound implements OnApplicationShutdown {
     }
     return lookup;
   }
+}
+
+// What a name means inside is nothing for clients, who could ask for one after the other.
+function refused(name: string, refusal: string, by: UrlGiver): OutboundError {
+  const whole = `${name} must ${refusal}`;
+  if (by === 'operator') return new OutboundError(whole, true);
+  return new OutboundError(`${name} resolves to an address that may not be called; the operator of this service finds it in the log`, true, new Error(whole));
 }
 
 // A receiver that has answered with a status is not asked again because the rest of its answer did not come.

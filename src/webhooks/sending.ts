@@ -59,6 +59,9 @@ export class Sending {
       const { status, headers: answered } = await this.outbound.post(target.url, { headers, body, timeoutMs: TIME_LIMIT_MS, signal, by: target.by });
       return answer(new URL(target.url).host, status, retryAfter(answered['retry-after'], this.clock.now()));
     } catch (error) {
+      if (error instanceof OutboundError && error.isRefused && error.cause instanceof Error) {
+        this.logger.warn({ delivery_id: id, reason: error.cause.message }, 'a delivery was not sent');
+      }
       if (error instanceof OutboundError) return noAnswer(error.message, error.isRefused, error.isRefused ? 'unknown' : 'fails');
       this.logger.error({ err: error, delivery_id: id }, 'a delivery could not be sent');
       return noAnswer(error instanceof Error ? error.message : 'it could not be sent', false, 'unknown');

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { Resolver } from '../../src/outbound/resolver.js';
 import { timestamp } from '../contract/rows.js';
 import { eventually } from '../support/eventually.js';
@@ -35,7 +36,12 @@ class HostileNames extends Resolver {
     'translated.example': '64:ff9b::a00:1',
     'allowed.example': '127.0.0.1',
     'mapped.example': '::ffff:127.0.0.1',
+    'rebound.example': '127.0.0.1',
   };
+
+  rebind(name: string, address: string): void {
+    this.addresses[name] = address;
+  }
 
   async resolve(name: string) {
     const address = this.addresses[name]!;
@@ -45,6 +51,7 @@ class HostileNames extends Resolver {
 
 // Deliveries as receivers see them: real servers, which verify what they get with the package that receivers use.
 describe('webhooks', () => {
+  const names = new HostileNames();
   let board: Board;
   let operators: Receiver;
   let clients: Receiver;
@@ -53,7 +60,7 @@ describe('webhooks', () => {
     operators = await Receiver.start();
     clients = await Receiver.start();
     board = await Board.start(CONFIG, {
-      resolver: new HostileNames(),
+      resolver: names,
       settings: { secretKey: '0f'.repeat(32), webhookUrl: operators.url('/all'), webhookSecret: [NEW, ENCODED], outboundAllow: ['127.0.0.1/32'] },
     });
   });
@@ -126,10 +133,26 @@ describe('webhooks', () => {
     ['inner.example', 'inner.example must point to a public address, not to 10.0.0.1; the operator of this service can allow that with outbound_allow'],
     ['translated.example', 'translated.example must point to a public address, not to 64:ff9b::a00:1; the operator of this service can allow that with outbound_allow'],
     ['metadata.example', 'metadata.example must not point to 169.254.169.254: link-local, metadata and unusable addresses are never called'],
-  ])('are dead at once where the name %s means an address that may not be reached', async (name, error) => {
+  ])('are dead at once where the name %s means an address that may not be reached, which only the log tells', async (name, reason) => {
     const origin = `http://${name}:${clients.port}`;
     const delivery = await ended(await publish({ url: `${origin}/` }), origin);
+    const error = `${name} resolves to an address that may not be called; the operator of this service finds it in the log`;
     expect(delivery).toMatchObject({ state: 'dead', last_error: error, attempts: [{ attempt: 1, error }] });
+    expect(board.app.logLines).toContainEqual(expect.objectContaining({ delivery_id: delivery.delivery_id, reason, msg: 'a delivery was not sent' }));
+  });
+
+  it('are dead where a name that meant an allowed address means another one when it is connected to', async () => {
+    const inner = createServer().on('request', () => (reached += 1));
+    let reached = 0;
+    await new Promise<void>((resolve) => inner.listen(clients.port, '127.0.0.2', resolve));
+    clients.on('/closes', answers(200, { connection: 'close' }));
+    const origin = `http://rebound.example:${clients.port}`;
+    expect(await ended(await publish({ url: `${origin}/closes` }), origin)).toMatchObject({ state: 'delivered' });
+    names.rebind('rebound.example', '127.0.0.2');
+    const correlation = await publish({ url: `${origin}/closes` });
+    expect(await ended(correlation, origin)).toMatchObject({ state: 'dead', last_error: expect.stringMatching(/^rebound\.example resolves to an address that may not be called; /) });
+    expect([reached, of(clients, correlation)]).toEqual([0, []]);
+    inner.close();
   });
 
   it.each(['allowed.example', 'mapped.example'])('arrive where outbound_allow lists what the name %s means', async (name) => {
