@@ -6,8 +6,10 @@ import { SignalsModule } from '../signals/signals.module.js';
 import { ActivityFold } from './queries/activity-fold.js';
 import { ActivityTotals } from './queries/activity-totals.js';
 import { AgentHistory } from './queries/agent-history.js';
+import { AgentLimits } from './executor/agent-limits.js';
 import { AgentPauses } from './executor/agent-pauses.js';
 import { AgentReaders } from './queries/agent-reader.js';
+import { Answers } from './executor/answers.js';
 import { ArtifactDeletion } from './retention/artifact-deletion.js';
 import { ArtifactFold } from './queries/artifact-fold.js';
 import { ArtifactStore } from './queries/artifact-store.js';
@@ -15,6 +17,7 @@ import { ArtifactTotals } from './queries/artifact-totals.js';
 import { ChangelogStore } from './queries/changelog-store.js';
 import { ArtifactWriter } from './artifact-writer.js';
 import { ArtifactsPublished } from './artifacts-published.js';
+import { AttemptReports } from './executor/attempt-reports.js';
 import { Backlog } from './executor/backlog.js';
 import { BatchWindows } from './waiting/batch-windows.js';
 import { Blackboard } from './blackboard.js';
@@ -26,6 +29,10 @@ import { CorrelationTracker } from './correlation-tracker.js';
 import { CorrelationWaiters } from './correlation-waiters.js';
 import { Deadlines } from './deadlines.js';
 import { DirectRuns } from './direct-runs.js';
+import { DueTimes } from './external/due-times.js';
+import { ExternalClaims } from './external/external-claims.js';
+import { ExternalLeases } from './external/external-leases.js';
+import { WaitingClaims } from './external/waiting-claims.js';
 import { Explanations } from './explaining/explanations.js';
 import { Traces } from './explaining/traces.js';
 import { Records } from './explaining/records.js';
@@ -60,14 +67,17 @@ import { WorkflowErrors } from './workflow-errors.js';
     ActivityFold,
     ActivityTotals,
     AgentHistory,
+    AgentLimits,
     AgentPauses,
     AgentReaders,
+    Answers,
     ArtifactDeletion,
     ArtifactFold,
     ArtifactStore,
     ArtifactTotals,
     ArtifactWriter,
     ArtifactsPublished,
+    AttemptReports,
     Backlog,
     BatchWindows,
     Cancellation,
@@ -78,11 +88,14 @@ import { WorkflowErrors } from './workflow-errors.js';
     CorrelationWaiters,
     Deadlines,
     DirectRuns,
+    DueTimes,
     ExecutionDeletion,
     ExecutionQueue,
     ExecutionRun,
     Executor,
     Explanations,
+    ExternalClaims,
+    ExternalLeases,
     FailedExecutions,
     Folding,
     Invocations,
@@ -101,6 +114,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Traces,
     Turns,
     Usages,
+    WaitingClaims,
     WaitingGroups,
     Withdrawal,
     Workers,
@@ -118,10 +132,13 @@ import { WorkflowErrors } from './workflow-errors.js';
     CorrelationSettled,
     DatabaseModule,
     Explanations,
+    ExternalClaims,
+    ExternalLeases,
     Retention,
     SettledCorrelations,
     SignalsModule,
     Traces,
+    WaitingClaims,
   ],
 })
 export class BlackboardModule {}

@@ -79,6 +79,7 @@ export class Cancellation {
     await endExecutions(tx.db, { correlationId, now: changes.now });
     this.backlog.changed(tx, -open.filter(({ state }) => state === 'pending').length);
     await this.timers.cancelReleases(tx, correlationId);
+    await this.timers.cancelDue(tx, open.flatMap(({ id, due_at }) => (due_at === null ? [] : id)));
     await this.withdrawal.withdraw(tx, changes, correlationId);
     await changes.end(correlation, as, reason);
     tx.afterCommit(() => this.tellEngines(running));
@@ -90,10 +91,10 @@ export class Cancellation {
 }
 
 /** Held as they are found: one that becomes another state's between a look and a change would go on, uncounted. */
-function openExecutions(tx: Transaction, correlationId: string): Promise<{ id: string; state: ExecutionState }[]> {
+function openExecutions(tx: Transaction, correlationId: string): Promise<{ id: string; state: ExecutionState; due_at: number | null }[]> {
   const open = tx.db
     .selectFrom('executions')
-    .select(['id', 'state'])
+    .select(['id', 'state', 'due_at'])
     .where('correlation_id', '=', correlationId)
     .where('state', 'in', ['pending', 'running'])
     .orderBy('id');

@@ -1,21 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
+import { Catalog } from '../catalog/catalog.js';
 import { DomainError } from '../common/domain-error.js';
 import { locking } from '../database/dialects/dialect.js';
 import type { ExecutionsTable } from '../database/schema.js';
 import type { Transaction } from '../database/unit-of-work.js';
+import { externalWork } from '../engines/external/external-work.js';
 import { Signals } from '../signals/signals.js';
 import type { CorrelationChanges } from './correlation-tracker.js';
 import { Backlog } from './executor/backlog.js';
 import { recordFailedAttempt } from './executor/failed-attempts.js';
 import { Workers } from './executor/workers.js';
+import { TimerQueue } from './waiting/timer-queue.js';
 import { DELETIONS } from './retention/sweep.js';
 
 /** Retrying by hand what has failed for good. */
 @Injectable()
 export class FailedExecutions {
   constructor(
+    private readonly catalog: Catalog,
     private readonly workers: Workers,
+    private readonly timers: TimerQueue,
     private readonly backlog: Backlog,
     private readonly signals: Signals,
   ) {}
@@ -41,7 +46,10 @@ export class FailedExecutions {
     correlation.pending += 1;
     if (failed.opening !== correlation.opening) correlation.opening_executions += 1;
     await recordFailedAttempt(tx, lastAttempt(failed));
-    await beginRound(tx, failed, correlation.opening);
+    const work = externalWork(this.catalog.agent(failed.agent));
+    const dueAt = work?.due ? changes.now + work.due.afterMs : null;
+    await beginRound(tx, failed, { opening: correlation.opening, assignee: work ? work.assignee : failed.assignee, due_at: dueAt });
+    if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
     this.backlog.changed(tx, 1);
     tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(failed.agent));
   }
@@ -74,8 +82,8 @@ const lastAttempt = (failed: Execution): Parameters<typeof recordFailedAttempt>[
   error_message: failed.error_message!,
 });
 
-async function beginRound(tx: Transaction, { id, round }: Execution, opening: number): Promise<void> {
-  const again = { opening, round: round + 1, attempt: 1, lost_leases: 0, attempt_started_at: null } as const;
+async function beginRound(tx: Transaction, { id, round }: Execution, begun: Pick<Execution, 'opening' | 'assignee' | 'due_at'>): Promise<void> {
+  const again = { ...begun, escalated_at: null, round: round + 1, attempt: 1, lost_leases: 0, attempt_started_at: null } as const;
   await tx.db
     .updateTable('executions')
     .set({ state: 'pending', available_at: null, ended_at: null, error_type: null, error_message: null, ...again })

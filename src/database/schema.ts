@@ -159,8 +159,19 @@ export interface ExecutionsTable {
   available_at: number | null;
   /** Set while running; a new token for every claim, and the guard of the outcome. */
   lease_token: string | null;
+  /** The process that runs it; null where it is somebody's outside, whose lease ends with its time alone. */
   lease_owner: string | null;
   lease_until: number | null;
+  /** Of an external agent's, whose it is; null where it is anybody's. */
+  assignee: Generated<string | null>;
+  /** By what name it was claimed last from outside; null where none was given. */
+  claimed_by: Generated<string | null>;
+  /** The lease under which its last attempt was ended from outside, so that who ended it may say so twice. */
+  ended_lease: Generated<string | null>;
+  /** When it is escalated or fails, if it has not ended; null for never. */
+  due_at: Generated<number | null>;
+  /** When it was. */
+  escalated_at: Generated<number | null>;
   /** Number of its last claim; counts up over all processes. Null where one process alone claims. */
   claim: Generated<number | null>;
   lost_leases: number;
@@ -280,13 +291,13 @@ export interface JoinArrivalsTable {
 
 /**
  * Work on the blackboard that is due at a time and is no execution: an artifact to release to its subscriptions, a join
- * group whose `where` is to be judged, a group whose time is up; or the deadline of a correlation.
+ * group whose `where` is to be judged, a group whose time is up; the deadline of a correlation, or when an execution is due.
  */
 export interface TimersTable {
   id: string;
-  kind: 'release' | 'judge' | 'close' | 'deadline';
+  kind: 'release' | 'judge' | 'close' | 'deadline' | 'due';
   due_at: number;
-  /** The artifact's seq, the group's id, or the correlation's opening and id. */
+  /** The artifact's seq, the group's id, the correlation's opening and id, or the execution's id. */
   subject: string;
 }
 

@@ -18,6 +18,7 @@ const TAGS: Record<string, string> = {
   Artifacts: 'Publish artifacts, wait for what agents make of them, and query what is on the blackboard',
   Agents: 'The agents, their subscriptions and history; run one directly, pause and resume one',
   Executions: 'One agent invoked on its inputs: states, attempts and errors; retry one that has failed',
+  'External work': 'Executions that remote workers and people claim, and complete',
   Correlations: 'Everything that follows from one publish: its state and counts',
   Runs: 'Run a workflow that starts with an agent, wait for its end or come back for it',
   Batches: 'Run an agent over the rows of a list or a CSV file, and watch it',

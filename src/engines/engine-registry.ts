@@ -1,13 +1,14 @@
 import type { Catalog } from '../catalog/catalog.js';
 import { PreparedEngines, type Engine, type EngineEnvironment, type PreparedEngine } from './engine.js';
 import { ExpressionEngine } from './expression/expression.engine.js';
+import { ExternalEngine } from './external/external.engine.js';
 import { FunctionEngine } from './function/function.engine.js';
 import { HttpEngine } from './http/http.engine.js';
 import { LlmEngine } from './llm/llm.engine.js';
 import { ProviderEngine } from './provider/provider.engine.js';
 
 /** The kinds of engines that a configuration file may name. */
-export const FILE_ENGINES: readonly Engine[] = [new ExpressionEngine(), new FunctionEngine(), new HttpEngine(), new LlmEngine()];
+export const FILE_ENGINES: readonly Engine[] = [new ExpressionEngine(), new FunctionEngine(), new HttpEngine(), new LlmEngine(), new ExternalEngine()];
 
 const ENGINES: readonly Engine[] = [...FILE_ENGINES, new ProviderEngine()];
 

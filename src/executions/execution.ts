@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { type ArtifactRow, artifactFromRow } from '../blackboard/artifact.js';
 import { WORKFLOW_ERROR } from '../catalog/definitions.js';
+import type { JsonObject } from '../common/json.js';
 import { toTimestamp } from '../common/timestamp.js';
 import type { ExecutionAttemptsTable, UsageTable } from '../database/schema.js';
 import type { ExecutionAttemptBody, ExecutionBody, ListedExecutionBody, ModelUseBody } from './dto/execution-body.js';
@@ -20,6 +21,12 @@ export const listedExecutionBody = (row: ExecutionRow): ListedExecutionBody => (
   next_attempt_at: timestampOf(row.available_at),
   error_type: row.error_type,
   error_message: row.error_message,
+  assignee: row.assignee,
+  claimed_by: row.claimed_by,
+  // What a process runs is held by it, and nobody else's to end.
+  lease_until: row.state === 'running' && row.lease_owner === null ? timestampOf(row.lease_until) : null,
+  due_at: timestampOf(row.due_at),
+  escalated_at: timestampOf(row.escalated_at),
 });
 
 /** What belongs to an execution. */
@@ -28,11 +35,13 @@ interface ExecutionParts {
   outputs: ArtifactRow[];
   attempts: Selectable<ExecutionAttemptsTable>[];
   modelUses: Selectable<UsageTable>[];
+  /** Null where nobody outside completes it. */
+  form: JsonObject | null;
 }
 
 export function executionBody(
   row: ExecutionRow,
-  { inputs, outputs, attempts, modelUses }: ExecutionParts,
+  { inputs, outputs, attempts, modelUses, form }: ExecutionParts,
 ): ExecutionBody {
   const isError = ({ type }: ArtifactRow): boolean => type === WORKFLOW_ERROR;
   return {
@@ -42,6 +51,7 @@ export function executionBody(
     outputs: outputs.filter((output) => !isError(output)).map(artifactFromRow),
     errors: outputs.filter(isError).map(artifactFromRow),
     attempts: [...attempts, ...lastAttempt(row)].map(attemptBody),
+    ...(form && { form }),
     ...(modelUses.length > 0 && { model_uses: modelUses.map(modelUseBody) }),
   };
 }

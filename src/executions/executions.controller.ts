@@ -1,13 +1,11 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors } from '../http/api-errors.js';
+import { ApiExecutionId } from './dto/api-execution-id.js';
 import { EXECUTION_EXAMPLE, ExecutionBody, RETRIED_EXAMPLE } from './dto/execution-body.js';
 import { EXECUTION_LIST_EXAMPLE, ExecutionListBody } from './dto/execution-list-body.js';
 import { ExecutionListQuery } from './dto/execution-list-query.js';
 import { ExecutionsService } from './executions.service.js';
-
-const ApiExecutionId = (): MethodDecorator =>
-  ApiParam({ name: 'execution_id', description: 'Its id', schema: { type: 'string', format: 'uuid', example: EXECUTION_EXAMPLE.id } });
 
 const NOT_FOUND = `Execution not found: ${EXECUTION_EXAMPLE.id}`;
 

@@ -3,6 +3,8 @@ import { BlackboardModule } from '../blackboard/blackboard.module.js';
 import { ExecutionsController } from './executions.controller.js';
 import { ExecutionsRepository } from './executions.repository.js';
 import { ExecutionsService } from './executions.service.js';
+import { ExternalWorkController } from './external-work.controller.js';
+import { ExternalWorkService } from './external-work.service.js';
 
-@Module({ imports: [BlackboardModule], controllers: [ExecutionsController], providers: [ExecutionsRepository, ExecutionsService] })
+@Module({ imports: [BlackboardModule], controllers: [ExecutionsController, ExternalWorkController], providers: [ExecutionsRepository, ExecutionsService, ExternalWorkService] })
 export class ExecutionsModule {}

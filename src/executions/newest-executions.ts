@@ -1,11 +1,13 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { ExecutionState, Schema } from '../database/schema.js';
+import { isInState } from '../leasing/known-state.js';
 
 /** Which executions a list asks for; null asks for nothing. */
 export interface ExecutionFilter {
   state: ExecutionState | null;
   agent: string | null;
   correlationId: string | null;
+  assignee: string | null;
 }
 
 type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
@@ -17,6 +19,7 @@ type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
  */
 export function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Found {
   const all = ofAgent(db.selectFrom('executions').select('seq'), filter.agent);
+  if (filter.assignee !== null) return newest(db, assigned(all, { ...filter, assignee: filter.assignee }), most);
   if (filter.correlationId !== null) {
     const own = all.where('correlation_id', '=', filter.correlationId);
     return filter.state === null ? own : own.where('state', '=', filter.state);
@@ -24,6 +27,13 @@ export function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: numb
   if (filter.state === null && filter.agent === null) return newest(db, all, most);
   const [first, ...others] = (filter.state === null ? STATES : [filter.state]).flatMap((state) => inState(db, all, state, most));
   return others.reduce((found, part) => found.unionAll(part), first!);
+}
+
+/** What is one's own has an index for itself, whatever its state. */
+function assigned(all: Found, { assignee, correlationId, state }: ExecutionFilter & { assignee: string }): Found {
+  const own = all.where('assignee', '=', assignee);
+  const inCorrelation = correlationId === null ? own : own.where('correlation_id', '=', correlationId);
+  return state === null ? inCorrelation : inCorrelation.where(isInState(state));
 }
 
 const STATES: readonly ExecutionState[] = ['pending', 'running', 'completed', 'failed', 'cancelled'];

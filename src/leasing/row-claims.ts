@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Clock } from '../common/clock.js';
-import { newId } from '../common/ids.js';
 import { dialectOf, locking } from '../database/dialects/dialect.js';
 import { preparedWithList } from '../database/prepared.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
@@ -9,9 +9,9 @@ import type { LeasedRow, LeasedTable } from './leased-table.js';
 import { ReadyRows } from './ready-rows.js';
 import type { FreeSlots } from './slots.js';
 
-/** A lease to be taken, or renewed: who holds it, and until when (epoch ms). */
+/** A lease to be taken, or renewed: which process holds it, and until when (epoch ms). One of no process outlives them all. */
 export interface Lease {
-  owner: string;
+  owner: string | null;
   until: number;
 }
 
@@ -61,11 +61,7 @@ export class RowClaims<Row extends LeasedRow, Input> {
     ]);
     const candidates = found.flatMap(({ line, ready }) => ready.slice(0, free.get(line)));
     const chosen = candidates.sort(byPriority).slice(0, slots.total);
-    const leaseToken = newId();
-    const ids = chosen.map(({ id }) => id);
-    const [leased, inputs] = await Promise.all([this.takeLease(tx.db, { leaseToken, ...lease, now }, ids), this.rules.inputsOf(tx, ids)]);
-
-    const ours = new Set(leased.map(({ id }) => id));
+    const { rows, ours, leaseToken, inputs } = await this.take(tx, chosen, lease, now);
     const moreWaiting: string[] = [];
     for (const { line, ready, isAll, take } of found) {
       const firstLeft = ready.findIndex(({ id }) => !ours.has(id));
@@ -73,7 +69,15 @@ export class RowClaims<Row extends LeasedRow, Input> {
       // Where the limit of all processes was reached, whoever frees a slot looks again; where it is paused, whoever resumes it.
       if (free.get(line) !== 0 && !(isAll && firstLeft < 0)) moreWaiting.push(line);
     }
-    return { rows: chosen.filter(({ id }) => ours.has(id)), leaseToken, inputs, moreWaiting, missed: ours.size < chosen.length };
+    return { rows, leaseToken, inputs, moreWaiting, missed: rows.length < chosen.length };
+  }
+
+  /** Claims rows that were found in another way, the first of each line where not all may run; what is no longer ready is left out. */
+  async claimThese(tx: Transaction, found: readonly Row[], lease: Lease, now: number): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs'>> {
+    const lines = [...new Set(found.map(({ line }) => line))];
+    const free = await this.rules.free(tx, lines);
+    const chosen = lines.flatMap((line) => found.filter((row) => row.line === line).slice(0, free.get(line)));
+    return this.take(tx, chosen, lease, now);
   }
 
   /** What was remembered of earlier searches and counts may no longer hold. */
@@ -106,6 +110,15 @@ export class RowClaims<Row extends LeasedRow, Input> {
       .limit(1)
       .executeTakeFirst();
     return row?.available_at ?? null;
+  }
+
+  private async take(tx: Transaction, chosen: readonly Row[], lease: Lease, now: number): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs'> & { ours: Set<string> }> {
+    // Outside the process, whoever knows it may end what it holds: none may follow from another.
+    const leaseToken = randomUUID();
+    const ids = chosen.map(({ id }) => id);
+    const [leased, inputs] = await Promise.all([this.takeLease(tx.db, { leaseToken, ...lease, now }, ids), this.rules.inputsOf(tx, ids)]);
+    const ours = new Set(leased.map(({ id }) => id));
+    return { rows: chosen.filter(({ id }) => ours.has(id)), ours, leaseToken, inputs };
   }
 }
 

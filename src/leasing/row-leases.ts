@@ -36,7 +36,7 @@ export class RowLeases<Row extends LeasedRow> {
   ) {}
 
   /** A lease taken now. */
-  next(): Lease {
+  next(): Lease & { owner: string } {
     return { owner: this.holder.owner, until: this.clock.now() + this.holder.leaseMs };
   }
 

@@ -2,7 +2,7 @@
  * What streams show besides artifacts, as it goes over the wire. It has no position and is not kept: a reader that is not there misses it.
  * Times are ISO 8601.
  */
-export type Notice = ArtifactConsumed | ExecutionChanged | ExecutionOutput | RunProgress | BatchProgress | CorrelationSettled;
+export type Notice = ArtifactConsumed | ExecutionChanged | ExecutionEscalated | ExecutionOutput | RunProgress | BatchProgress | CorrelationSettled;
 
 interface ArtifactConsumed {
   event_type: 'artifact_consumed';
@@ -23,6 +23,16 @@ interface ExecutionChanged {
   error_type?: string;
   /** When a retry may start. */
   retry_at?: string;
+  timestamp: string;
+}
+
+/** It was due, and is somebody else's now. */
+interface ExecutionEscalated {
+  event_type: 'execution_escalated';
+  execution_id: string;
+  agent: string;
+  assignee: string;
+  correlation_id: string;
   timestamp: string;
 }
 

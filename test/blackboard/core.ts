@@ -17,6 +17,7 @@ import { Settings } from '../../src/config/settings.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
 import { Signals } from '../../src/signals/signals.js';
+import { Resolver, SystemResolver } from '../../src/outbound/resolver.js';
 import { NoTracing, Tracing } from '../../src/tracing/tracing.js';
 import { databaseOf } from '../support/database.js';
 
@@ -80,6 +81,7 @@ export async function startCore(catalog: Catalog, engines: Record<string, Prepar
     maxConcurrentExecutions: 64,
     shutdownGraceMs: 5_000,
     leaseMs: 30_000,
+    outboundAllow: [],
     retainExecutionsMs: null,
     retainKeysMs: 86_400_000,
     ...overrides,
@@ -93,11 +95,12 @@ export async function startCore(catalog: Catalog, engines: Record<string, Prepar
       { provide: Clock, useValue: clock },
       { provide: Lifecycle, useValue: new Lifecycle() },
       { provide: Role, useValue: new Role() },
+      { provide: Resolver, useValue: new SystemResolver() },
       { provide: Telemetry, useClass: SilentTelemetry },
       { provide: Tracing, useClass: NoTracing },
       { provide: LOGGER, useValue: pino({ level: process.env.STARLING_TEST_LOG ?? 'silent' }) },
     ],
-    exports: [Settings, Catalog, Clock, Lifecycle, Role, Telemetry, Tracing, LOGGER],
+    exports: [Settings, Catalog, Clock, Lifecycle, Role, Telemetry, Tracing, LOGGER, Resolver],
   })
   class TestCoreModule {}
 

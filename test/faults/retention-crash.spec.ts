@@ -22,7 +22,7 @@ agents:
 /** The service looks every ten seconds whether a turn is due; here, ten times a second. */
 const HURRIED = `data:text/javascript,${encodeURIComponent('const set = setInterval; globalThis.setInterval = (work, ms, ...rest) => set(work, ms === 10000 ? 100 : ms, ...rest);')}`;
 
-const ROUNDS = Number(process.env.STARLING_RETENTION_CRASH_ROUNDS ?? 1);
+const ROUNDS = Number(process.env.STARLING_RETENTION_CRASH_ROUNDS ?? 2);
 const SEEDS = 12 * (ROUNDS + 1);
 const GRAINS = 20;
 const MINUTE_MS = 60_000;

@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
-import { dialectOf } from '../../database/dialects/dialect.js';
 import { preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { type Lease, RowClaims } from '../../leasing/row-claims.js';
+import { type Claimed, type Lease, RowClaims } from '../../leasing/row-claims.js';
 import type { FreeSlots } from '../../leasing/slots.js';
 import type { ArtifactRow } from '../artifact.js';
-import { AgentPauses, claimLine } from './agent-pauses.js';
+import { AgentLimits } from './agent-limits.js';
 import { Backlog } from './backlog.js';
 import { EXECUTIONS, type ExecutionRow } from './leased-executions.js';
-import { RunningExecutions } from './running-executions.js';
 
 /** An execution that this process holds by a lease. */
 export interface ClaimedExecution {
@@ -24,6 +23,10 @@ export interface ClaimedExecution {
   leaseToken: string;
   /** What caused it; null where nothing was traced. */
   traceparent: string | null;
+  /** Of an external agent's, whose it is; null where it is anybody's. */
+  assignee: string | null;
+  /** When it is escalated or fails, if it has not ended (epoch ms); null for never. */
+  dueAt: number | null;
   /** In the order in which the agent sees them. */
   inputs: ArtifactRow[];
   /** How long it waited to be claimed, in ms. */
@@ -38,19 +41,18 @@ export class Claims {
   readonly rows: RowClaims<ExecutionRow, InputRow>;
 
   constructor(
-    private readonly catalog: Catalog,
+    catalog: Catalog,
     private readonly backlog: Backlog,
-    private readonly running: RunningExecutions,
-    private readonly pauses: AgentPauses,
+    limits: AgentLimits,
     clock: Clock,
     unitOfWork: UnitOfWork,
   ) {
     const rules = {
-      free: (tx: Transaction, agents: string[]) => this.freeOf(tx, agents),
+      free: (tx: Transaction, agents: string[]) => limits.free(tx, agents),
       inputsOf: (tx: Transaction, ids: string[]) => inputsOf(tx.db, {}, ids),
-      forget: () => running.forget(),
+      forget: () => limits.forget(),
     };
-    this.rows = new RowClaims(EXECUTIONS, rules, (agent) => this.prioritiesOf(agent), clock, unitOfWork);
+    this.rows = new RowClaims(EXECUTIONS, rules, (agent) => prioritiesOf(catalog.agent(agent)), clock, unitOfWork);
   }
 
   /**
@@ -63,35 +65,24 @@ export class Claims {
     lease: Lease,
     now: number,
   ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[]; missed: boolean }> {
-    const { rows, leaseToken, inputs, moreWaiting, missed } = await this.rows.claim(tx, slots, lease, now);
+    const { moreWaiting, missed, ...taken } = await this.rows.claim(tx, slots, lease, now);
+    return { claimed: this.claimed(tx, taken, now), moreWaiting, missed };
+  }
+
+  /** Claims executions that were found in another way than by their places in the line. */
+  async claimThese(tx: Transaction, found: readonly ExecutionRow[], lease: Lease, now: number): Promise<ClaimedExecution[]> {
+    return this.claimed(tx, await this.rows.claimThese(tx, found, lease, now), now);
+  }
+
+  private claimed(tx: Transaction, { rows, leaseToken, inputs }: Pick<Claimed<ExecutionRow, InputRow>, 'rows' | 'leaseToken' | 'inputs'>, now: number): ClaimedExecution[] {
     this.backlog.changed(tx, -rows.length);
     const inputsByExecution = Map.groupBy(inputs, ({ input_of }) => input_of);
-    return { claimed: rows.map((row) => claimed(row, leaseToken, inputsByExecution.get(row.id) ?? [], now)), moreWaiting, missed };
-  }
-
-  /**
-   * How many more of each agent may run, where its `concurrency` holds for all processes together; one alone counts by itself. None
-   * of one that is paused.
-   */
-  private async freeOf(tx: Transaction, agents: string[]): Promise<Map<string, number>> {
-    if (dialectOf(tx.db).exclusive) return none(await this.pauses.all(tx.db));
-    // One process at a time counts what runs of an agent, and adds to it.
-    const [, paused, ...counts] = await Promise.all([
-      tx.lock(agents.map(claimLine)),
-      this.pauses.all(tx.db),
-      ...agents.map((agent) => this.running.count(tx, agent)),
-    ]);
-    const free = agents.map((agent, index) => [agent, Math.max((this.catalog.agent(agent)?.concurrency ?? 0) - counts[index]!, 0)] as const);
-    return new Map([...free, ...none(paused)]);
-  }
-
-  /** Those that its subscriptions give. */
-  private prioritiesOf(agent: string): number[] {
-    return this.catalog.agent(agent)?.subscriptions.flatMap(({ priority }) => [2 * priority, 2 * priority - 1]) ?? [];
+    return rows.map((row) => claimedExecution(row, leaseToken, inputsByExecution.get(row.id) ?? [], now));
   }
 }
 
-const none = (agents: ReadonlyMap<string, unknown>): Map<string, number> => new Map([...agents.keys()].map((agent) => [agent, 0]));
+/** Those that its subscriptions give to its executions. */
+const prioritiesOf = (agent: AgentDefinition | undefined): number[] => agent?.subscriptions.flatMap(({ priority }) => [2 * priority, 2 * priority - 1]) ?? [];
 
 const inputsOf = preparedWithList<object, string, InputRow>((db, _place, executionIds) =>
   db
@@ -104,7 +95,7 @@ const inputsOf = preparedWithList<object, string, InputRow>((db, _place, executi
     .orderBy('execution_inputs.position'),
 );
 
-const claimed = (row: ExecutionRow, leaseToken: string, inputs: ArtifactRow[], now: number): ClaimedExecution => ({
+const claimedExecution = (row: ExecutionRow, leaseToken: string, inputs: ArtifactRow[], now: number): ClaimedExecution => ({
   id: row.id,
   agent: row.line,
   correlationId: row.correlation_id,
@@ -113,6 +104,8 @@ const claimed = (row: ExecutionRow, leaseToken: string, inputs: ArtifactRow[], n
   batch: row.batch === 1,
   leaseToken,
   traceparent: row.traceparent,
+  assignee: row.assignee,
+  dueAt: row.due_at,
   inputs,
   waitedMs: now - row.created_at,
 });

@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import { newId } from '../../common/ids.js';
 import { Settings } from '../../config/settings.js';
 import { preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../signals/signals.js';
 import { Backlog } from './backlog.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import type { TrackedCorrelation } from '../tracked-correlation.js';
+import { TimerQueue } from '../waiting/timer-queue.js';
 import { WorkflowErrors } from '../workflow-errors.js';
 
 export interface NewExecution {
@@ -25,6 +28,8 @@ export interface NewExecution {
 export class ExecutionQueue {
   constructor(
     private readonly settings: Settings,
+    private readonly catalog: Catalog,
+    private readonly timers: TimerQueue,
     private readonly errors: WorkflowErrors,
     private readonly backlog: Backlog,
     private readonly signals: Signals,
@@ -50,6 +55,8 @@ export class ExecutionQueue {
   private async insert(tx: Transaction, id: string, correlation: TrackedCorrelation, execution: NewExecution, changes: CorrelationChanges): Promise<void> {
     const { opening, background } = correlation;
     const { subscription } = execution;
+    const work = externalWork(this.catalog.agent(subscription.agent));
+    const dueAt = work?.due ? changes.now + work.due.afterMs : null;
     await insertExecution(tx.db, [
       {
         id,
@@ -65,10 +72,13 @@ export class ExecutionQueue {
         attempt: 1,
         lost_leases: 0,
         traceparent: changes.traceparentIn(correlation),
+        assignee: work?.assignee ?? null,
+        due_at: dueAt,
         created_at: changes.now,
       },
     ]);
     await insertInputs(tx.db, execution.inputs.map((artifact_seq, position) => ({ execution_id: id, position, artifact_seq })));
+    if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
   }
 
   // The opening's count over all agents is at hand; only where even that passes the limit is one agent's counted.
@@ -127,6 +137,8 @@ const insertExecution = preparedInsert('executions', [
   'attempt',
   'lost_leases',
   'traceparent',
+  'assignee',
+  'due_at',
   'created_at',
 ]);
 

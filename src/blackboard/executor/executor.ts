@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Catalog } from '../../catalog/catalog.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { isExternal } from '../../engines/external/external-work.js';
 import { type ClaimHolder, ClaimingLoop, type StartedRun } from '../../leasing/claiming-loop.js';
 import { Slots } from '../../leasing/slots.js';
 import { Signals } from '../../signals/signals.js';
@@ -38,11 +40,11 @@ export class Executor {
         name: 'executions',
         limitsAreShared: true,
         lineOf: ({ agent }: ClaimedExecution) => agent,
-        lines: () => catalog.agents.map(({ name }) => name),
+        lines: () => catalog.agents.filter((agent) => !isExternal(agent)).map(({ name }) => name),
         claim: (tx, slots, lease, now) => claims.claim(tx, slots, lease, now),
         start: (execution: ClaimedExecution, abort, holder) => this.run(execution, abort, holder),
       },
-      new Slots((agent) => catalog.agent(agent)?.concurrency ?? 0, settings.maxConcurrentExecutions),
+      new Slots((agent) => slotsOf(catalog.agent(agent)), settings.maxConcurrentExecutions),
       claims.rows,
       leases.rows,
       {
@@ -94,3 +96,6 @@ export class Executor {
     return this.executionRun.start(execution, abort, holder);
   }
 }
+
+/** None for what is fetched from outside, of which other processes are told: somebody may wait for it there. */
+const slotsOf = (agent: AgentDefinition | undefined): number => (!agent || isExternal(agent) ? 0 : agent.concurrency);

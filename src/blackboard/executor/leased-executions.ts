@@ -1,7 +1,7 @@
 import { type LeasedRow, leasedTable } from '../../leasing/leased-table.js';
 
 /** Executions wait in the lines of their agents. */
-export const EXECUTIONS = leasedTable('executions', 'agent', ['correlation_id', 'attempt', 'direct', 'batch', 'traceparent']);
+export const EXECUTIONS = leasedTable('executions', 'agent', ['correlation_id', 'attempt', 'direct', 'batch', 'traceparent', 'assignee', 'due_at']);
 
 /** What is read of an execution that is claimed, or whose lease was lost. */
 export interface ExecutionRow extends LeasedRow {
@@ -10,4 +10,6 @@ export interface ExecutionRow extends LeasedRow {
   direct: number;
   batch: number;
   traceparent: string | null;
+  assignee: string | null;
+  due_at: number | null;
 }

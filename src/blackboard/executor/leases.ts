@@ -1,17 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
-import { newId } from '../../common/ids.js';
 import { Settings } from '../../config/settings.js';
 import { locking } from '../../database/dialects/dialect.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { columnsOf } from '../../leasing/leased-table.js';
 import { inOwnTransactions } from '../../leasing/own-transactions.js';
 import { type LostRow, RowLeases, TAKEN_AT_ONCE } from '../../leasing/row-leases.js';
+import { isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../signals/signals.js';
-import { NO_SPAN } from '../../tracing/tracing.js';
+import { endingExecution } from './ending-execution.js';
 import { EXECUTIONS, type ExecutionRow } from './leased-executions.js';
-import { type EndingExecution, Outcomes } from './outcomes.js';
+import { Outcomes } from './outcomes.js';
 import { Workers } from './workers.js';
 
 /** An execution whose agent is gone, held to be ended. */
@@ -27,6 +29,7 @@ export class Leases {
 
   constructor(
     settings: Settings,
+    private readonly catalog: Catalog,
     private readonly workers: Workers,
     clock: Clock,
     private readonly unitOfWork: UnitOfWork,
@@ -75,43 +78,26 @@ export class Leases {
       .where('state', '=', sql.lit('pending' as const));
     const orphans = await locking(tx.db, waiting, { wait: false }).$castTo<ExecutionRow>().execute();
     const { owner, until } = this.rows.next();
-    const leaseToken = newId();
+    const leaseToken = randomUUID();
     const seized = { state: 'running', lease_token: leaseToken, lease_owner: owner, lease_until: until, attempt_started_at: null } as const;
     if (orphans.length > 0) await tx.db.updateTable('executions').set(seized).where('id', 'in', orphans.map(({ id }) => id)).execute();
     return orphans.map((row) => ({ row, leaseToken }));
   }
 
   private async failOrphan(tx: Transaction, { row, leaseToken }: Orphan): Promise<void> {
-    await this.outcomes.fail(tx, await ending(tx, row, leaseToken), {
+    await this.outcomes.fail(tx, await endingExecution(tx, row, leaseToken), {
       type: 'agent_removed',
       message: `the configuration has no agent ${row.line} any more`,
     });
   }
 
   private async giveUp(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
-    await this.outcomes.fail(tx, await ending(tx, lost, lost.lease_token), {
+    const holder = isExternal(this.catalog.agent(lost.line))
+      ? 'whoever had claimed it neither ended it nor said in time that they were still at it'
+      : 'the process that ran it ended, or could not store its outcome';
+    await this.outcomes.fail(tx, await endingExecution(tx, lost, lost.lease_token), {
       type: 'lost',
-      message: `its lease was lost ${lost.lost_leases} times: the process that ran it ended, or could not store its outcome`,
+      message: `its lease was lost ${lost.lost_leases} times: ${holder}`,
     });
   }
-}
-
-async function ending(tx: Transaction, row: ExecutionRow, leaseToken: string): Promise<EndingExecution> {
-  const inputs = await tx.db
-    .selectFrom('execution_inputs')
-    .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
-    .select(['artifacts.seq', 'artifacts.id'])
-    .where('execution_inputs.execution_id', '=', row.id)
-    .orderBy('execution_inputs.position')
-    .execute();
-  return {
-    id: row.id,
-    agent: row.line,
-    correlationId: row.correlation_id,
-    attempt: row.attempt,
-    direct: row.direct === 1,
-    leaseToken,
-    inputs,
-    span: NO_SPAN,
-  };
 }

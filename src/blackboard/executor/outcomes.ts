@@ -17,6 +17,7 @@ import { executionNotice } from './execution-notice.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlation-tracker.js';
 import { type MatchedArtifact, Publisher } from '../publisher.js';
 import { isInState } from '../../leasing/known-state.js';
+import { TimerQueue } from '../waiting/timer-queue.js';
 import { recordFailedAttempt } from './failed-attempts.js';
 import { nextAttemptAt } from './retry.js';
 import { BudgetOverrun, type Spender, Usages } from './usages.js';
@@ -37,6 +38,8 @@ export type EndingExecution = Pick<ClaimedExecution, 'id' | 'agent' | 'correlati
     inputs: { seq: number; id: string }[];
     /** Of its attempt. */
     span: Span;
+    /** Whoever holds the lease ends it from outside, and may say so once more. */
+    fromOutside?: boolean;
   };
 
 const HOUR_MS = 3_600_000;
@@ -58,6 +61,7 @@ export class Outcomes {
     private readonly usages: Usages,
     private readonly cancellation: Cancellation,
     private readonly backlog: Backlog,
+    private readonly timers: TimerQueue,
     private readonly signals: Signals,
     private readonly notices: Notices,
   ) {}
@@ -72,10 +76,12 @@ export class Outcomes {
       if (!held) return this.discard(tx, changes, execution);
       await this.usages.spend(tx, changes, execution);
       await consume(tx, execution, held, now);
+      await this.dropDue(tx, execution, held);
       this.tellEnded(tx, execution, now, null);
       for (const output of outputs) await this.publisher.store(tx, changes, output);
       await countActivity(tx, execution, now, { failures: 0, artifacts_produced: outputs.length });
       await this.release(changes, execution);
+      await changes.save();
       return 'completed';
     });
   }
@@ -117,6 +123,13 @@ export class Outcomes {
   /** Ends an execution for good, in the caller's transaction. */
   async fail(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
     const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
+    const outcome = await this.failWith(tx, changes, execution, failure);
+    if (outcome === 'failed') await changes.save();
+    return outcome;
+  }
+
+  /** The same, where the caller saves what it changes of correlations. */
+  async failWith(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
     const held = await letGoWith(changes, tx, execution, { state: 'failed', endedAt: changes.now, failure });
     if (!held) return this.discard(tx, changes, execution);
     await this.usages.spend(tx, changes, execution);
@@ -164,6 +177,7 @@ export class Outcomes {
 
   private async writeFailure(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution, held: Held, failure: ExecutionFailure): Promise<void> {
     await consume(tx, execution, held, changes.now);
+    await this.dropDue(tx, execution, held);
     this.tellEnded(tx, execution, changes.now, failure);
     await this.errors.write(tx, changes, {
       agent: execution.agent,
@@ -176,6 +190,11 @@ export class Outcomes {
       silent: execution.direct,
     });
     await countActivity(tx, execution, changes.now, { failures: 1, artifacts_produced: 1 });
+  }
+
+  /** After the correlation, as whoever sets it does. */
+  private async dropDue(tx: Transaction, { id }: EndingExecution, { due_at }: Held): Promise<void> {
+    if (due_at !== null) await this.timers.cancel(tx, 'due', id);
   }
 
   private tellEnded(tx: Transaction, execution: EndingExecution, now: number, failure: ExecutionFailure | null): void {
@@ -193,7 +212,6 @@ export class Outcomes {
   // Last, so that a correlation settles only after everything that the outcome triggered counts as pending.
   private async release(changes: CorrelationChanges, execution: EndingExecution): Promise<void> {
     (await changes.get(execution.correlationId)).pending -= 1;
-    await changes.save();
   }
 }
 
@@ -202,14 +220,14 @@ type NextState =
   | { state: 'completed'; endedAt: number }
   | { state: 'failed'; endedAt: number; failure: ExecutionFailure };
 
-const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'error_type', 'error_message'] as const;
+const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'error_type', 'error_message', 'ended_lease'] as const;
 
 type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]>;
 
-type Held = Pick<Selectable<ExecutionAttemptsTable>, 'round' | 'started_at'>;
+type Held = Pick<Selectable<ExecutionAttemptsTable>, 'round' | 'started_at'> & Pick<Selectable<ExecutionsTable>, 'due_at'>;
 
 /** Gives up the lease, if it is still held: the guard of every outcome. Nothing where it is not. */
-async function letGo(tx: Transaction, { id, leaseToken, attempt }: EndingExecution, next: NextState): Promise<Held | undefined> {
+async function letGo(tx: Transaction, { id, leaseToken, attempt, fromOutside = false }: EndingExecution, next: NextState): Promise<Held | undefined> {
   const [held] = await updateHeld(tx.db, {
     id,
     leaseToken,
@@ -219,6 +237,7 @@ async function letGo(tx: Transaction, { id, leaseToken, attempt }: EndingExecuti
     ended_at: next.state === 'pending' ? null : next.endedAt,
     error_type: next.state === 'failed' ? next.failure.type : null,
     error_message: next.state === 'failed' ? next.failure.message : null,
+    ended_lease: fromOutside ? leaseToken : null,
   });
   return held;
 }
@@ -236,7 +255,7 @@ const updateHeld = prepared<Change & { id: string; leaseToken: string }, Held>((
     .where('id', '=', place('id'))
     .where(isInState('running'))
     .where('lease_token', '=', place('leaseToken'))
-    .returning(['round', 'attempt_started_at as started_at']),
+    .returning(['round', 'attempt_started_at as started_at', 'due_at']),
 );
 
 async function consume(tx: Transaction, { id, agent, inputs }: EndingExecution, { round }: Held, now: number): Promise<void> {

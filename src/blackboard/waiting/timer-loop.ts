@@ -11,6 +11,7 @@ import { BatchWindows } from './batch-windows.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlation-tracker.js';
 import { Cancellation } from '../cancellation.js';
 import { openingOf } from '../deadlines.js';
+import { DueTimes } from '../external/due-times.js';
 import { Workers } from '../executor/workers.js';
 import { Joins } from './joins.js';
 import type { Triggered } from '../matcher.js';
@@ -58,6 +59,7 @@ export class TimerLoop {
     private readonly groups: WaitingGroups,
     private readonly withdrawal: Withdrawal,
     private readonly cancellation: Cancellation,
+    private readonly dueTimes: DueTimes,
     private readonly workers: Workers,
     private readonly signals: Signals,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -207,6 +209,8 @@ export class TimerLoop {
         return this.prepareClosing(timer.subject);
       case 'deadline':
         return this.prepareDeadline(openingOf(timer.subject));
+      case 'due':
+        return this.prepareDue(timer);
     }
   }
 
@@ -246,6 +250,12 @@ export class TimerLoop {
   private async prepareDeadline(overdue: { id: string; opening: number }): Promise<Work> {
     const lines = await this.withdrawal.lines(this.unitOfWork.reader, [overdue.id]);
     return { lines, correlationId: overdue.id, run: (tx, changes) => this.cancellation.cancelOverdue(tx, changes, overdue) };
+  }
+
+  private async prepareDue({ subject: id, due_at }: Timer): Promise<Work> {
+    const execution = await this.unitOfWork.reader.selectFrom('executions').select('correlation_id').where('id', '=', id).executeTakeFirst();
+    if (!execution) return NOTHING;
+    return { lines: [], correlationId: execution.correlation_id, run: (tx, changes) => this.dueTimes.passed(tx, changes, id, due_at) };
   }
 
   private async close(tx: Transaction, changes: CorrelationChanges, groupId: string): Promise<void> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import { newId } from '../../common/ids.js';
 import { amongFound } from '../../database/dialects/dialect.js';
-import { prepared, preparedInsert } from '../../database/prepared.js';
+import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { Schema, TimersTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
@@ -29,6 +29,11 @@ export class TimerQueue {
     await deleteTimer(tx.db, { kind, subject });
   }
 
+  /** Of these executions. */
+  async cancelDue(tx: Transaction, executionIds: readonly string[]): Promise<void> {
+    await deleteDue(tx.db, {}, executionIds);
+  }
+
   /** For artifacts of this correlation that were to be released later: they trigger nothing any more. */
   async cancelReleases(tx: Transaction, correlationId: string): Promise<void> {
     const own = tx.db.selectFrom('artifacts').select(sql<string>`cast(seq as text)`.as('subject')).where('correlation_id', '=', correlationId);
@@ -39,7 +44,7 @@ export class TimerQueue {
       .execute();
   }
 
-  /** Due timers in the order of their times, but for those of groups that wait for one of `leftOut`. */
+  /** Due timers in the order of their times, but for those of groups that wait for one of `leftOut`, and of its executions. */
   async due(reader: Reader, now: number, limit: number, leftOut: readonly string[]): Promise<Timer[]> {
     return without(leftOut, reader.selectFrom('timers').selectAll().where('due_at', '<=', now)).orderBy('due_at').orderBy('id').limit(limit).execute();
   }
@@ -55,6 +60,8 @@ function without<Row>(agents: readonly string[], timers: SelectQueryBuilder<Sche
   if (agents.length === 0) return timers;
   return timers.where(({ not, exists, selectFrom }) =>
     not(exists(selectFrom('join_groups').select('join_groups.id').whereRef('join_groups.id', '=', 'timers.subject').where('join_groups.agent', 'in', agents))),
+  ).where(({ not, exists, selectFrom }) =>
+    not(exists(selectFrom('executions').select('executions.id').whereRef('executions.id', '=', 'timers.subject').where('executions.agent', 'in', agents))),
   );
 }
 
@@ -63,3 +70,5 @@ const insertTimers = preparedInsert('timers', ['id', 'kind', 'due_at', 'subject'
 const deleteTimer = prepared<Pick<Timer, 'kind' | 'subject'>, unknown>((db, place) =>
   db.deleteFrom('timers').where('subject', '=', place('subject')).where('kind', '=', place('kind')),
 );
+
+const deleteDue = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('timers').where('subject', 'in', ids).where('kind', '=', 'due'));

@@ -1,6 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { JsonObject } from '../../common/json.js';
 import { UsageBody } from '../../http/dto/usage-body.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../http/dto/artifact-body.js';
+
+/** What completes an execution of an external agent looks like, for whoever shows it to a person. */
+export const ApiForm = (options: { required?: false } = {}): PropertyDecorator =>
+  ApiProperty({
+    description: "Of an external agent's: by the names of the types that it publishes, the JSON Schema of their payloads",
+    type: 'object',
+    additionalProperties: { type: 'object', additionalProperties: true },
+    selfRequired: options.required ?? true,
+  });
+
+export const FORM_EXAMPLE = { Approval: { type: 'object', required: ['approved'], properties: { approved: { type: 'boolean' } } } };
 
 export const EXECUTION_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 
@@ -44,6 +56,21 @@ export class ListedExecutionBody {
 
   @ApiProperty({ type: String, nullable: true, description: 'Why it has failed for good' })
   error_message!: string | null;
+
+  @ApiProperty({ type: String, nullable: true, description: "Of an external agent's: whose it is; null where it is anybody's, and for other agents" })
+  assignee!: string | null;
+
+  @ApiProperty({ type: String, nullable: true, description: 'The name that whoever claimed it last, from outside, gave' })
+  claimed_by!: string | null;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Until when whoever claimed it holds it; null where nobody outside does' })
+  lease_until!: string | null;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: "Of an external agent's: when it is escalated or fails, if it has not ended" })
+  due_at!: string | null;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When it was escalated' })
+  escalated_at!: string | null;
 }
 
 export class ExecutionAttemptBody {
@@ -98,6 +125,9 @@ export class ExecutionBody extends ListedExecutionBody {
   @ApiProperty({ type: [ExecutionAttemptBody], description: 'Those that have begun, in order' })
   attempts!: ExecutionAttemptBody[];
 
+  @ApiForm({ required: false })
+  form?: JsonObject;
+
   @ApiProperty({ type: [ModelUseBody], required: false, description: 'Of its attempts that used a model, in order' })
   model_uses?: ModelUseBody[];
 }
@@ -116,6 +146,11 @@ export const LISTED_EXECUTION_EXAMPLE: ListedExecutionBody = {
   next_attempt_at: null,
   error_type: 'Error',
   error_message: 'the model could not be read',
+  assignee: null,
+  claimed_by: null,
+  lease_until: null,
+  due_at: null,
+  escalated_at: null,
 };
 
 const INPUT = ARTIFACT_EXAMPLE as ArtifactBody;

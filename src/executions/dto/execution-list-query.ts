@@ -12,6 +12,9 @@ export class ExecutionListQuery {
   @QueryText({ description: 'Of this correlation alone', example: 'order-4711' })
   correlation_id?: string;
 
+  @QueryText({ description: 'Assigned to this one alone', example: 'anna' })
+  assignee?: string;
+
   @QueryInteger({ description: 'Items on a page', min: 1, max: 500, default: 50, example: 50 })
   limit!: number;
 

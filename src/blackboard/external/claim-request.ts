@@ -1,0 +1,19 @@
+import type { ClaimedExecution } from '../executor/claims.js';
+
+/** What somebody outside asks for. */
+export interface ClaimRequest {
+  /** External ones; executions of the first are claimed before those of the next. */
+  agents: readonly string[];
+  /** Executions at once. */
+  max: number;
+  /** Keeps to those that are this one's; null takes whoever's. */
+  assignee: string | null;
+  /** Who claims, as those who look see it. */
+  claimedBy: string | null;
+}
+
+/** What somebody outside holds by a lease. */
+export type HeldExecution = ClaimedExecution & {
+  /** Epoch ms. */
+  leaseUntil: number;
+};

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '../../catalog/catalog.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { locking } from '../../database/dialects/dialect.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { externalWork } from '../../engines/external/external-work.js';
+import { Notices } from '../../signals/notices.js';
+import { Signals } from '../../signals/signals.js';
+import type { CorrelationChanges } from '../correlation-tracker.js';
+import { Backlog } from '../executor/backlog.js';
+import { endingExecution, leaseToEnd } from '../executor/ending-execution.js';
+import { Outcomes } from '../executor/outcomes.js';
+
+/** What becomes of executions of external agents that have not ended when they were due: as the agent's configuration says now. */
+@Injectable()
+export class DueTimes {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly outcomes: Outcomes,
+    private readonly backlog: Backlog,
+    private readonly signals: Signals,
+    private readonly notices: Notices,
+  ) {}
+
+  /** The caller holds the correlation, and ends the timer. */
+  async passed(tx: Transaction, changes: CorrelationChanges, id: string, dueAt: number): Promise<void> {
+    const execution = await hold(tx, id);
+    const isOpen = execution?.state === 'pending' || execution?.state === 'running';
+    // One that was retried by hand has another time.
+    if (!isOpen || execution.due_at !== dueAt) return;
+    const due = externalWork(this.catalog.agent(execution.line))?.due;
+    if (!due) return;
+    if (due.then === 'escalate') await this.escalate(tx, execution, due.to, changes.now);
+    else await this.fail(tx, changes, execution);
+    // Somebody may wait for what is assigned to them, or for a place among those that may be claimed at once.
+    tx.afterCommit(() => this.signals.executionReady.publish(execution.line));
+  }
+
+  /** Whoever holds it goes on. */
+  private async escalate(tx: Transaction, { id, line: agent, correlation_id }: Overdue, assignee: string, now: number): Promise<void> {
+    await tx.db.updateTable('executions').set({ assignee, escalated_at: now }).where('id', '=', id).execute();
+    if (!this.notices.areWanted) return;
+    this.notices.tellAfter(tx, { event_type: 'execution_escalated', execution_id: id, agent, assignee, correlation_id, timestamp: toTimestamp(now) });
+  }
+
+  private async fail(tx: Transaction, changes: CorrelationChanges, execution: Overdue): Promise<void> {
+    const { id, state, lease_token, claimed_by } = execution;
+    const isClaimed = state === 'running';
+    if (!isClaimed) this.backlog.changed(tx, -1);
+    const ending = await endingExecution(tx, execution, isClaimed ? lease_token! : await leaseToEnd(tx, id));
+    const who = isClaimed ? (claimed_by ?? 'whoever had claimed it') : 'nobody';
+    const message = `it was due at ${toTimestamp(execution.due_at!)}, and ${who} had ${isClaimed ? 'not ended' : 'claimed'} it by then`;
+    await this.outcomes.failWith(tx, changes, ending, { type: 'overdue', message });
+  }
+}
+
+type Overdue = NonNullable<Awaited<ReturnType<typeof hold>>>;
+
+function hold(tx: Transaction, id: string) {
+  const execution = tx.db
+    .selectFrom('executions')
+    .select(['id', 'agent as line', 'correlation_id', 'state', 'attempt', 'direct', 'lease_token', 'claimed_by', 'due_at'])
+    .where('id', '=', id);
+  return locking(tx.db, execution, { wait: true }).executeTakeFirst();
+}

@@ -1,0 +1,150 @@
+import { setTimeout } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { Catalog } from '../../catalog/catalog.js';
+import { Clock } from '../../common/clock.js';
+import { DomainError } from '../../common/domain-error.js';
+import { Telemetry } from '../../common/telemetry.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { isExternal } from '../../engines/external/external-work.js';
+import { columnsOf } from '../../leasing/leased-table.js';
+import { Notices } from '../../signals/notices.js';
+import { Signals } from '../../signals/signals.js';
+import { claimLine } from '../executor/agent-pauses.js';
+import { Backlog } from '../executor/backlog.js';
+import { type ClaimedExecution, Claims } from '../executor/claims.js';
+import { executionNotice } from '../executor/execution-notice.js';
+import { EXECUTIONS, type ExecutionRow } from '../executor/leased-executions.js';
+import type { ClaimRequest, HeldExecution } from './claim-request.js';
+
+const MISSED_TRIES = 3;
+/** Others' transactions end within milliseconds. */
+const MISSED_PAUSE_MS = 5;
+
+/**
+ * Claims executions of external agents for somebody outside. A lease is no process's, and lasts for the agent's `timeout`: neither the
+ * end of a process nor its start touches it.
+ */
+@Injectable()
+export class ExternalClaims {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly claims: Claims,
+    private readonly backlog: Backlog,
+    private readonly telemetry: Telemetry,
+    private readonly notices: Notices,
+    private readonly signals: Signals,
+  ) {}
+
+  /** DomainError `not_found` where there is no such agent, `invalid` where it is not external. */
+  check(agents: readonly string[]): void {
+    for (const name of agents) {
+      const agent = this.catalog.agent(name);
+      if (!agent) throw new DomainError('not_found', `Agent not found: ${name}`);
+      if (!isExternal(agent)) throw new DomainError('invalid', `agents: ${name} is no external agent; its executions are not to be claimed`);
+    }
+  }
+
+  /** What is there now, in the order of priorities; nothing where nothing is. */
+  async claim(request: ClaimRequest): Promise<HeldExecution[]> {
+    for (let tries = 1; ; tries += 1) {
+      const { held, missed } = await this.claimOnce(request);
+      if (held.length > 0 || !missed || tries === MISSED_TRIES) return held;
+      await setTimeout(MISSED_PAUSE_MS);
+    }
+  }
+
+  /** Undefined where it cannot be claimed now. */
+  async claimOne(id: string, agent: string, claimedBy: string | null): Promise<HeldExecution | undefined> {
+    const [held] = await this.unitOfWork.run(async (tx) => {
+      const now = this.clock.now();
+      return this.take(tx, await ready(tx).where('id', '=', id).$castTo<ExecutionRow>().execute(), agent, claimedBy, now);
+    });
+    return held;
+  }
+
+  /** For one whom they did not reach: no lease lost, the same attempt again. */
+  async handBack(executions: readonly HeldExecution[]): Promise<void> {
+    await this.unitOfWork.run(async (tx) => {
+      for (const { id, agent, leaseToken } of executions) {
+        const { numUpdatedRows } = await tx.db
+          .updateTable('executions')
+          .set({ state: 'pending', lease_token: null, lease_until: null, claimed_by: null })
+          .where('id', '=', id)
+          .where('lease_token', '=', leaseToken)
+          .executeTakeFirst();
+        this.backlog.changed(tx, Number(numUpdatedRows));
+        tx.afterCommit(() => this.signals.executionReturned.publishEverywhere(agent));
+      }
+    });
+  }
+
+  /** Rows of an agent may be ready again that were passed before; all, where wake-ups may have been missed. */
+  lookAnew(agent: string | null): void {
+    if (agent === null) this.claims.rows.forget();
+    else this.claims.rows.ready.returned(agent);
+  }
+
+  private claimOnce({ agents, max, assignee, claimedBy }: ClaimRequest): Promise<{ held: HeldExecution[]; missed: boolean }> {
+    this.claims.rows.ready.look();
+    return this.unitOfWork.run(async (tx) => {
+      // All at once: one after another, two claims could wait for each other.
+      await tx.lock(agents.map(claimLine));
+      const now = this.clock.now();
+      const held: HeldExecution[] = [];
+      let someMissed = false;
+      for (const agent of agents) {
+        const left = max - held.length;
+        if (left === 0) break;
+        if (assignee === null) {
+          const lease = this.lease(agent, now);
+          const { claimed, missed } = await this.claims.claim(tx, { byLine: new Map([[agent, left]]), total: left }, lease, now);
+          someMissed ||= missed;
+          held.push(...(await this.give(tx, claimed, lease.until, claimedBy, now)));
+        } else {
+          // What waits for one person is little: it is looked for among all that waits.
+          const found = await ready(tx).where('agent', '=', agent).where('assignee', '=', assignee).limit(left).$castTo<ExecutionRow>().execute();
+          held.push(...(await this.take(tx, found, agent, claimedBy, now)));
+        }
+      }
+      return { held, missed: someMissed };
+    });
+  }
+
+  private async take(tx: Transaction, found: ExecutionRow[], agent: string, claimedBy: string | null, now: number): Promise<HeldExecution[]> {
+    const lease = this.lease(agent, now);
+    return this.give(tx, await this.claims.claimThese(tx, found, lease, now), lease.until, claimedBy, now);
+  }
+
+  private async give(tx: Transaction, claimed: ClaimedExecution[], leaseUntil: number, claimed_by: string | null, now: number): Promise<HeldExecution[]> {
+    if (claimed.length === 0) return [];
+    await tx.db
+      .updateTable('executions')
+      .set({ claimed_by })
+      .where('id', 'in', claimed.map(({ id }) => id))
+      .execute();
+    tx.afterCommit(() => claimed.forEach((execution) => this.tell(execution, now)));
+    return claimed.map((execution) => ({ ...execution, leaseUntil }));
+  }
+
+  private tell(execution: ClaimedExecution, now: number): void {
+    if (execution.attempt === 1) this.telemetry.executionClaimed(execution.agent, execution.waitedMs);
+    if (this.notices.areWanted) this.notices.tell(executionNotice('execution_started', execution, now));
+  }
+
+  private lease(agent: string, now: number): { owner: null; until: number } {
+    return { owner: null, until: now + this.catalog.agent(agent)!.timeoutMs };
+  }
+}
+
+const ready = ({ db }: Transaction) =>
+  db
+    .selectFrom('executions')
+    .select(columnsOf(EXECUTIONS))
+    // A literal, since a partial index serves no query whose state is a parameter.
+    .where('state', '=', sql.lit('pending' as const))
+    .where('available_at', 'is', null)
+    .orderBy('priority', 'desc')
+    .orderBy('seq');

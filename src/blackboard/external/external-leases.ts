@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import type { Selectable } from 'kysely';
+import { Catalog } from '../../catalog/catalog.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
+import { Clock } from '../../common/clock.js';
+import { DomainError } from '../../common/domain-error.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import type { ExecutionsTable } from '../../database/schema.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { isInState } from '../../leasing/known-state.js';
+import { Signals } from '../../signals/signals.js';
+import { Answers } from '../executor/answers.js';
+import { AttemptReports } from '../executor/attempt-reports.js';
+import { endingExecution } from '../executor/ending-execution.js';
+import { type EndingExecution, type ExecutionFailure, Outcomes } from '../executor/outcomes.js';
+import type { MatchedArtifact } from '../publisher.js';
+
+const TRY_AGAIN_SECONDS = 5;
+
+/**
+ * What somebody outside does with an execution whose lease they hold; the token is all that says so. Every method throws a DomainError:
+ * `not_found`, `conflict` where the lease is held no more, `unavailable`.
+ */
+@Injectable()
+export class ExternalLeases {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly answers: Answers,
+    private readonly outcomes: Outcomes,
+    private readonly reports: AttemptReports,
+    private readonly signals: Signals,
+  ) {}
+
+  /** Until when it is held now (epoch ms): for another `timeout` of the agent. */
+  async renew(id: string, leaseToken: string): Promise<number> {
+    const { agent } = await this.find(id);
+    const until = this.clock.now() + this.agent(agent).timeoutMs;
+    const { numUpdatedRows } = await this.unitOfWork.run(({ db }) =>
+      db
+        .updateTable('executions')
+        .set({ lease_until: until })
+        .where('id', '=', id)
+        .where('lease_token', '=', leaseToken)
+        .where('lease_owner', 'is', null)
+        .where(isInState('running'))
+        .executeTakeFirst(),
+    );
+    if (numUpdatedRows === 0n) throw notHeld(await this.find(id));
+    return until;
+  }
+
+  /**
+   * Publishes what an agent would have answered (`executor/outputs.ts`). Again with the same lease it changes nothing. DomainError
+   * `invalid` where the answer cannot be published; the lease is then held as before.
+   */
+  async complete(id: string, leaseToken: string, answer: unknown): Promise<void> {
+    const row = await this.find(id);
+    if (wasEnded(row, leaseToken, 'completed')) return;
+    const agent = this.agent(row.agent);
+    const execution = await this.held(row, leaseToken);
+    const checked = this.answers.check(execution, agent, answer);
+    if ('problem' in checked) throw new DomainError('invalid', checked.problem);
+    const matched: MatchedArtifact[] = [];
+    await this.answers.match(execution, checked.drafts, matched);
+    const outcome = await this.outcomes.complete(execution, matched, () => undefined);
+    if (outcome === 'discarded') await this.refuseUnlessEnded(id, leaseToken, 'completed');
+    else this.ended(row, execution, { outcome });
+  }
+
+  /** Ends the attempt; another one follows as the agent's `retry` says. Again with the same lease it changes nothing. */
+  async fail(id: string, leaseToken: string, failure: ExecutionFailure): Promise<void> {
+    const row = await this.find(id);
+    if (wasEnded(row, leaseToken, 'failed')) return;
+    const execution = await this.held(row, leaseToken);
+    const outcome = await this.outcomes.failAttempt(execution, failure, () => undefined);
+    if (outcome === 'discarded') await this.refuseUnlessEnded(id, leaseToken, 'failed');
+    else this.ended(row, execution, { outcome, failure });
+  }
+
+  private ended(row: Leased, execution: EndingExecution, result: Parameters<AttemptReports['ended']>[1]): void {
+    this.reports.ended(execution, result, Math.max(this.clock.now() - (row.attempt_started_at ?? row.created_at), 0));
+    // Its place among those that may be claimed at once is free.
+    this.signals.executionReady.publish(row.agent);
+  }
+
+  private async held(row: Leased, leaseToken: string): Promise<EndingExecution> {
+    if (row.state !== 'running' || row.lease_token !== leaseToken) throw notHeld(row);
+    const ending = await endingExecution({ db: this.unitOfWork.reader }, { ...row, line: row.agent }, leaseToken);
+    return { ...ending, span: this.reports.span({ ...ending, traceparent: row.traceparent }), fromOutside: true };
+  }
+
+  /** The same request may have come twice at once, or the lease have ended meanwhile. */
+  private async refuseUnlessEnded(id: string, leaseToken: string, as: EndedAs): Promise<void> {
+    const row = await this.find(id);
+    if (!wasEnded(row, leaseToken, as)) throw notHeld(row);
+  }
+
+  private async find(id: string): Promise<Leased> {
+    const row = await this.unitOfWork.reader.selectFrom('executions').select(LEASED).where('id', '=', id).executeTakeFirst();
+    if (!row) throw new DomainError('not_found', `Execution not found: ${id}`);
+    return row;
+  }
+
+  private agent(name: string): AgentDefinition {
+    const agent = this.catalog.agent(name);
+    if (agent) return agent;
+    const message = `The configuration of this process has no agent ${name}; try again, where another one may answer`;
+    throw new DomainError('unavailable', message, { retryAfterSeconds: TRY_AGAIN_SECONDS });
+  }
+}
+
+const LEASED = [
+  'id',
+  'agent',
+  'correlation_id',
+  'state',
+  'attempt',
+  'direct',
+  'lease_token',
+  'ended_lease',
+  'attempt_started_at',
+  'created_at',
+  'ended_at',
+  'error_message',
+  'traceparent',
+] as const;
+
+type Leased = Pick<Selectable<ExecutionsTable>, (typeof LEASED)[number]>;
+
+type EndedAs = 'completed' | 'failed';
+
+/** Whether this lease has ended an attempt already, in this way. */
+function wasEnded({ state, ended_lease }: Leased, leaseToken: string, as: EndedAs): boolean {
+  return ended_lease === leaseToken && (state === 'completed') === (as === 'completed');
+}
+
+/** Says why the lease is held no more. */
+function notHeld({ id, state, ended_at, error_message, correlation_id }: Leased): DomainError {
+  switch (state) {
+    case 'completed':
+      return new DomainError('conflict', `Execution ${id} was completed at ${toTimestamp(ended_at!)} already`);
+    case 'failed':
+      return new DomainError('conflict', `Execution ${id} has failed at ${toTimestamp(ended_at!)} (${error_message}) and takes nothing more`);
+    case 'cancelled':
+      return new DomainError('conflict', `Execution ${id} was cancelled at ${toTimestamp(ended_at!)}, with its correlation ${correlation_id}, and takes nothing more`);
+    default:
+      return new DomainError('conflict', `This lease of execution ${id} is lost: it has lapsed or was ended, and somebody else may hold the execution now; claim it again`);
+  }
+}

@@ -1,0 +1,99 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsArray, IsBoolean, IsString, MaxLength, MinLength, ValidateBy } from 'class-validator';
+import type { JsonValue } from '../../common/json.js';
+import { IfGiven } from '../../http/if-given.js';
+import { Opaque } from '../../http/opaque.js';
+
+const LONGEST_ERROR_TYPE = 100;
+const LONGEST_ERROR_MESSAGE = 2_000;
+
+export const LEASE_TOKEN_EXAMPLE = '5f0c7a52-94bd-4c61-8d52-0f6f1f2b9a77';
+
+/** Body of a heartbeat. */
+export class LeaseRequest {
+  @ApiProperty({ description: 'The token that came with the execution when it was claimed', example: LEASE_TOKEN_EXAMPLE })
+  @IsString()
+  lease_token!: string;
+}
+
+/** One output of a completed execution. Its fields are checked as an agent's answer is. */
+export class GivenOutputBody {
+  @ApiProperty({ description: 'One of the types that the agent publishes', example: 'Approval' })
+  type!: string;
+
+  @ApiProperty({ description: 'It has to fit the JSON Schema of its type', type: 'object', additionalProperties: true, example: { approved: true } })
+  payload!: object;
+
+  @ApiProperty({ description: "Besides those that the agent's configuration gives", type: [String], required: false, maxItems: 100, example: ['checked'] })
+  tags?: string[];
+
+  @ApiProperty({
+    description: "Who may see it, as in a publish; in place of what the agent's configuration says",
+    type: 'object',
+    additionalProperties: true,
+    selfRequired: false,
+    example: { kind: 'Public' },
+  })
+  visibility?: object;
+}
+
+/** One of two fields, whichever: neither may be left out without the other. */
+const OneOfBoth = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isOneOfBoth',
+    validator: {
+      validate: (_value, args) => {
+        const { outputs, output } = args!.object as CompleteRequest;
+        return (outputs === undefined) !== (output === undefined);
+      },
+      defaultMessage: () => 'give either outputs or output',
+    },
+  });
+
+/** Body of a completion: `outputs` or `output`. */
+export class CompleteRequest extends LeaseRequest {
+  @ApiProperty({ description: 'What it publishes; an empty list publishes nothing', type: [GivenOutputBody], required: false })
+  @IfGiven()
+  @IsArray()
+  @Opaque()
+  outputs?: unknown[];
+
+  @ApiProperty({
+    description:
+      'Instead of `outputs`, what an engine would answer: the payload where the agent publishes one type (or a list of payloads), else an object keyed by type name',
+    required: false,
+    oneOf: [
+      { type: 'object', additionalProperties: true },
+      { type: 'array', items: { type: 'object', additionalProperties: true } },
+    ],
+    example: { approved: true },
+  })
+  @Opaque()
+  @OneOfBoth()
+  output?: JsonValue;
+}
+
+export const COMPLETE_EXAMPLE = { lease_token: LEASE_TOKEN_EXAMPLE, outputs: [{ type: 'Approval', payload: { approved: true } }] };
+
+/** Body of a failure. */
+export class FailRequest extends LeaseRequest {
+  @ApiProperty({ description: 'Why, for people', minLength: 1, maxLength: LONGEST_ERROR_MESSAGE, example: 'the scan cannot be read' })
+  @IsString()
+  @MinLength(1)
+  @MaxLength(LONGEST_ERROR_MESSAGE)
+  error_message!: string;
+
+  @ApiProperty({ description: 'Why, for programs', type: String, required: false, minLength: 1, maxLength: LONGEST_ERROR_TYPE, default: 'Error', example: 'UnreadableScan' })
+  @IfGiven()
+  @IsString()
+  @MinLength(1)
+  @MaxLength(LONGEST_ERROR_TYPE)
+  error_type?: string;
+
+  @ApiProperty({ description: 'True: no other attempt follows, whatever the `retry` of the agent says', type: Boolean, required: false, default: false, example: false })
+  @IfGiven()
+  @IsBoolean()
+  final?: boolean;
+}
+
+export const FAIL_EXAMPLE = { lease_token: LEASE_TOKEN_EXAMPLE, error_message: 'the scan cannot be read' };

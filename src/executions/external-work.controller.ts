@@ -1,0 +1,85 @@
+import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors } from '../http/api-errors.js';
+import { ClientGone } from '../http/client-gone.js';
+import { ApiExecutionId } from './dto/api-execution-id.js';
+import { CLAIM_EXAMPLE, ClaimOneRequest, ClaimRequestBody } from './dto/claim-request.js';
+import { EXECUTION_EXAMPLE, ExecutionBody } from './dto/execution-body.js';
+import { ClaimBody, HELD_EXAMPLE, HeldExecutionBody, LEASE_EXAMPLE, LeaseBody } from './dto/held-execution-body.js';
+import { COMPLETE_EXAMPLE, CompleteRequest, FAIL_EXAMPLE, FailRequest, LEASE_TOKEN_EXAMPLE, LeaseRequest } from './dto/lease-requests.js';
+import { ExternalWorkService } from './external-work.service.js';
+
+const NOT_FOUND = `Execution not found: ${EXECUTION_EXAMPLE.id}`;
+const LOST = `This lease of execution ${EXECUTION_EXAMPLE.id} is lost: it has lapsed or was ended, and somebody else may hold the execution now; claim it again`;
+
+const COMPLETED_EXAMPLE: ExecutionBody = { ...EXECUTION_EXAMPLE, state: 'completed', error_type: null, error_message: null, errors: [] };
+
+@ApiTags('External work')
+@Controller('api/v1/executions')
+export class ExternalWorkController {
+  constructor(private readonly work: ExternalWorkService) {}
+
+  @Post('claim')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Claim executions of external agents',
+    description: 'Those that wait, by priority and then the oldest first. Each is held by a lease for the `timeout` of its agent, unless a heartbeat renews it.',
+  })
+  @ApiBody({ type: ClaimRequestBody, examples: { claim: { value: CLAIM_EXAMPLE } } })
+  @ApiOkResponse({ type: ClaimBody, description: 'What was claimed', example: { executions: [HELD_EXAMPLE] } })
+  @ApiErrors([400, 'agents: classifier is no external agent; its executions are not to be claimed'], [404, 'Agent not found: invoice-reader'], 503)
+  claim(@Body() request: ClaimRequestBody, @ClientGone() gone: AbortSignal): Promise<ClaimBody> {
+    return this.work.claim(request, gone);
+  }
+
+  @Post(':execution_id/claim')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Claim this execution', description: 'For somebody who has chosen it from the list of executions.' })
+  @ApiExecutionId()
+  @ApiBody({ type: ClaimOneRequest, examples: { claim: { value: { claimed_by: 'anna' } } } })
+  @ApiOkResponse({ type: HeldExecutionBody, description: 'The claimed execution', example: HELD_EXAMPLE })
+  @ApiErrors([404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is held by worker-1 until ${LEASE_EXAMPLE.lease_until}`], 503)
+  claimOne(@Param('execution_id') id: string, @Body() request: ClaimOneRequest): Promise<HeldExecutionBody> {
+    return this.work.claimOne(id, request);
+  }
+
+  @Post(':execution_id/heartbeat')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Renew the lease of an execution', description: 'For another `timeout` of its agent.' })
+  @ApiExecutionId()
+  @ApiBody({ type: LeaseRequest, examples: { heartbeat: { value: { lease_token: LEASE_TOKEN_EXAMPLE } } } })
+  @ApiOkResponse({ type: LeaseBody, description: 'Until when it is held now', example: LEASE_EXAMPLE })
+  @ApiErrors([404, NOT_FOUND], [409, LOST], 503)
+  heartbeat(@Param('execution_id') id: string, @Body() request: LeaseRequest): Promise<LeaseBody> {
+    return this.work.heartbeat(id, request);
+  }
+
+  @Post(':execution_id/complete')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Complete a claimed execution',
+    description:
+      'Publishes its outputs, as if the agent had answered them. Where they are refused the lease is held as before, so that they can be mended. Completing again with the same lease token changes nothing.',
+  })
+  @ApiExecutionId()
+  @ApiBody({ type: CompleteRequest, examples: { complete: { value: COMPLETE_EXAMPLE } } })
+  @ApiOkResponse({ type: ExecutionBody, description: 'The completed execution', example: COMPLETED_EXAMPLE })
+  @ApiErrors([400, 'outputs[0]: Approval refuses its payload: payload.approved: must be boolean'], [404, NOT_FOUND], [409, LOST], 503)
+  complete(@Param('execution_id') id: string, @Body() request: CompleteRequest): Promise<ExecutionBody> {
+    return this.work.complete(id, request);
+  }
+
+  @Post(':execution_id/fail')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Fail the attempt of a claimed execution',
+    description: 'Another attempt follows as the `retry` of its agent says. Failing again with the same lease token changes nothing.',
+  })
+  @ApiExecutionId()
+  @ApiBody({ type: FailRequest, examples: { fail: { value: FAIL_EXAMPLE } } })
+  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits for its next attempt or has failed', example: EXECUTION_EXAMPLE })
+  @ApiErrors([404, NOT_FOUND], [409, LOST], 503)
+  fail(@Param('execution_id') id: string, @Body() request: FailRequest): Promise<ExecutionBody> {
+    return this.work.fail(id, request);
+  }
+}

@@ -1,0 +1,195 @@
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { Board } from './board.js';
+import { type Held, Outside } from './outside.js';
+
+const CONFIG = `
+types:
+  Read: { schema: { type: object, required: [total], properties: { total: { type: number } } } }
+agents:
+  reader:
+    consumes: [{ types: [Scan] }, { types: [Urgent], priority: 5 }]
+    publishes: [{ type: Read, tags: [read] }]
+    engine: { kind: external }
+    timeout: 60s
+    concurrency: 3
+    retry: { attempts: 2, delay: 10s }
+  sorter:
+    consumes: [{ types: [Pile] }]
+    publishes: [{ type: Big }, { type: Small }]
+    engine: { kind: external }
+  checker:
+    consumes: [{ types: [Read] }]
+    publishes: [{ type: Checked }]
+    engine: { kind: expression, expression: '{"total": payload.total, "tags": artifact.tags}' }
+`;
+
+// Real: an app, its database and its HTTP. The clock stands still until a test moves it.
+describe('executions that are fetched from outside', () => {
+  const clock = new ManualClock();
+  let board: Board;
+  let outside: Outside;
+
+  beforeAll(async () => {
+    board = await Board.start(CONFIG, { clock });
+    outside = new Outside(board.http);
+  });
+
+  afterAll(() => board.close());
+
+  /** A scan's execution, claimed. */
+  async function claimedScan(body: object = {}): Promise<Held> {
+    const correlation = await board.publish('Scan', { page: 1 });
+    const held = await outside.claimOne({ agents: ['reader'], ...body });
+    expect(held.correlation_id).toBe(correlation);
+    return held;
+  }
+
+  it('wait until somebody claims them, and go on with what that one makes of them', async () => {
+    const correlation = await board.publish('Scan', { page: 7 });
+    const held = await outside.claimOne({ agents: ['reader'], claimed_by: 'worker-1' });
+    expect(held).toMatchObject({ correlation_id: correlation, agent: 'reader', attempt: 1, assignee: null, due_at: null });
+    expect(held.inputs.map(({ type, payload }) => [type, payload])).toEqual([['Scan', { page: 7 }]]);
+    expect(held.form).toMatchObject({ Read: { required: ['total'] } });
+    expect(Date.parse(held.lease_until)).toBe(clock.now() + 60_000);
+    expect(await outside.claim({ agents: ['reader'] })).toEqual([]);
+    expect(await outside.execution(held.execution_id)).toMatchObject({ state: 'running', claimed_by: 'worker-1', lease_until: held.lease_until });
+
+    const { status, body } = await outside.send(held, 'complete', { outputs: [{ type: 'Read', payload: { total: 12 }, tags: ['by-hand'] }] });
+    expect([status, body.state, body.lease_until]).toEqual([200, 'completed', null]);
+    expect(await board.ended(correlation)).toMatchObject({ state: 'completed', error_count: 0 });
+    const [, read, checked] = await board.artifacts(correlation);
+    expect(read).toMatchObject({ type: 'Read', produced_by: 'reader', tags: ['read', 'by-hand'] });
+    expect(checked!.payload).toEqual({ total: 12, tags: ['read', 'by-hand'] });
+  });
+
+  it('take an answer as any engine gives it, too', async () => {
+    const pile = await board.publish('Pile', {});
+    const held = await outside.claimOne({ agents: ['sorter'] });
+    expect(await outside.send(held, 'complete', { output: { Small: [{ n: 1 }, { n: 2 }], Big: { n: 9 } } })).toMatchObject({ status: 200 });
+    expect(await board.ended(pile)).toMatchObject({ state: 'completed' });
+    expect((await board.types(pile)).sort()).toEqual(['Big', 'Pile', 'Small', 'Small']);
+  });
+
+  it.each([
+    ['a payload that its type refuses', { outputs: [{ type: 'Read', payload: { total: 'x' } }] }, 'outputs[0]: Read refuses its payload: payload.total: must be number'],
+    ['the same without its list', { output: { total: 'x' } }, 'Read refuses its payload: payload.total: must be number'],
+    ['a type that the agent does not publish', { outputs: [{ type: 'Big', payload: {} }] }, 'outputs[0].type: must be one of Read'],
+    ['an output that is none', { outputs: [7] }, 'outputs[0]: must be an object with type and payload'],
+    ['tags that are none', { outputs: [{ type: 'Read', payload: { total: 1 }, tags: [''] }] }, 'outputs[0].tags: must be a list'],
+    ['a visibility that is none', { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'Secret' } }] }, 'outputs[0].visibility: kind must be one of'],
+    ['nothing at all', {}, 'output: give either outputs or output'],
+    ['two answers', { outputs: [], output: {} }, 'output: give either outputs or output'],
+  ])('refuse %s, and leave the lease to whoever mends it', async (_what, answer, detail) => {
+    const held = await claimedScan();
+    const refused = await outside.send(held, 'complete', answer);
+    expect([refused.status, refused.body.detail]).toEqual([400, expect.stringContaining(detail)]);
+    expect(await outside.send(held, 'complete', { output: { total: 3 } })).toMatchObject({ status: 200, body: { state: 'completed' } });
+  });
+
+  it('are completed once, however often the same lease says so', async () => {
+    const held = await claimedScan();
+    const answers = await Promise.all([1, 2, 3].map(() => outside.send(held, 'complete', { output: { total: 5 } })));
+    expect(answers.map(({ status, body }) => [status, body.state])).toEqual(Array(3).fill([200, 'completed']));
+    await board.ended(held.correlation_id);
+    expect(await board.types(held.correlation_id)).toEqual(['Scan', 'Read', 'Checked']);
+    expect(await outside.send(held, 'fail', { error_message: 'no' })).toMatchObject({ status: 409, body: { detail: expect.stringContaining('was completed') } });
+    const stranger = { ...held, lease_token: 'another' };
+    expect(await outside.send(stranger, 'complete', { output: { total: 6 } })).toMatchObject({ status: 409 });
+  });
+
+  it('are tried again as the agent says when an attempt is failed, and end where it is final', async () => {
+    const held = await claimedScan();
+    const failure = { error_type: 'Unreadable', error_message: 'too dark' };
+    expect(await outside.send(held, 'fail', failure)).toMatchObject({ status: 200, body: { state: 'pending', attempt: 2 } });
+    expect(await outside.send(held, 'fail', failure)).toMatchObject({ status: 200, body: { state: 'pending', attempt: 2 } });
+    expect(await outside.claim({ agents: ['reader'] })).toEqual([]);
+    clock.advance(15_000);
+    let again: Held | undefined;
+    await eventually('its retry is there', async () => ([again] = await outside.claim({ agents: ['reader'] })).length > 0);
+    expect(again).toMatchObject({ execution_id: held.execution_id, attempt: 2 });
+    expect(await outside.send(held, 'complete', { output: { total: 1 } })).toMatchObject({ status: 409, body: { detail: expect.stringContaining('is lost') } });
+    expect(await outside.send(again!, 'fail', failure)).toMatchObject({ status: 200, body: { state: 'failed', error_type: 'Unreadable', error_message: 'too dark' } });
+
+    const hopeless = await claimedScan();
+    expect(await outside.send(hopeless, 'fail', { ...failure, final: true })).toMatchObject({ status: 200, body: { state: 'failed', attempt: 1 } });
+    expect(await board.types(hopeless.correlation_id)).toEqual(['Scan', 'WorkflowError']);
+  });
+
+  it('come back when nobody renews their lease, for the same attempt', async () => {
+    const [kept, lost] = [await claimedScan(), await claimedScan({ claimed_by: 'worker-2' })];
+    for (let beats = 0; beats < 3; beats += 1) {
+      clock.advance(40_000);
+      expect(await outside.send(kept, 'heartbeat')).toMatchObject({ status: 200 });
+    }
+    let again: Held | undefined;
+    await eventually('the other one is there again', async () => ([again] = await outside.claim({ agents: ['reader'] })).length > 0);
+    expect(again).toMatchObject({ execution_id: lost.execution_id, attempt: 1 });
+    expect(again!.lease_token).not.toBe(lost.lease_token);
+    for (const what of ['heartbeat', 'complete', 'fail'] as const) {
+      const { status, body } = await outside.send(lost, what, { ...(what === 'complete' && { output: { total: 1 } }), ...(what === 'fail' && { error_message: 'late' }) });
+      expect([what, status, body.detail]).toEqual([what, 409, expect.stringContaining('is lost')]);
+    }
+    expect(await outside.execution(lost.execution_id)).toMatchObject({ state: 'running', lost_leases: 1 });
+    expect(await outside.send(again!, 'complete', { output: { total: 2 } })).toMatchObject({ status: 200 });
+    expect(await outside.send(kept, 'complete', { output: { total: 3 } })).toMatchObject({ status: 200 });
+  });
+
+  it('are refused once they are cancelled', async () => {
+    const held = await claimedScan();
+    await board.http.post(`/api/v1/correlations/${held.correlation_id}/cancel`).expect(200);
+    for (const [what, body] of [['heartbeat', {}], ['complete', { output: { total: 1 } }], ['fail', { error_message: 'x' }]] as const) {
+      const answer = await outside.send(held, what, body);
+      expect([what, answer.status, answer.body.detail]).toEqual([what, 409, expect.stringMatching(/was cancelled at .*, with its correlation/)]);
+    }
+  });
+
+  it('are held by as many as the concurrency allows, by priority, and by none while the agent is paused', async () => {
+    const scans: string[] = [];
+    for (const page of [1, 2, 3]) scans.push(await board.publish('Scan', { page }));
+    const urgent = await board.publish('Urgent', {});
+    await board.http.post('/api/v1/agents/reader/pause').expect(200);
+    expect(await outside.claim({ agents: ['reader'], max: 10 })).toEqual([]);
+    await board.http.post('/api/v1/agents/reader/resume').expect(200);
+    const held = await outside.claim({ agents: ['sorter', 'reader'], max: 10 });
+    expect(held.map(({ correlation_id }) => correlation_id)).toEqual([urgent, ...scans.slice(0, 2)]);
+    expect(await outside.claim({ agents: ['reader'], max: 10 })).toEqual([]);
+    const waiting = outside.claim({ agents: ['reader'], max: 10, wait: 60 });
+    expect(await outside.send(held[0]!, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
+    const [last, ...none] = await waiting;
+    expect([last!.correlation_id, none]).toEqual([scans[2], []]);
+    for (const each of [...held.slice(1), last!]) expect(await outside.send(each, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
+  });
+
+  it('are claimed of external agents alone', async () => {
+    const refusals = [
+      [{ agents: ['checker'] }, 400, 'agents: checker is no external agent'],
+      [{ agents: ['nobody'] }, 404, 'Agent not found: nobody'],
+      [{ agents: [] }, 400, 'agents:'],
+      [{ agents: ['reader'], max: 101 }, 400, 'max:'],
+      [{ agents: ['reader'], wait: 61 }, 400, 'wait:'],
+    ] as const;
+    for (const [body, status, detail] of refusals) {
+      const response = await board.http.post('/api/v1/executions/claim').send(body);
+      expect([response.status, response.body]).toEqual([status, { detail: expect.stringContaining(detail) }]);
+    }
+    for (const what of ['claim', 'heartbeat', 'complete', 'fail']) {
+      const body = { lease_token: 'x', output: {}, error_message: 'x' };
+      await board.http.post(`/api/v1/executions/${what}-nobody/${what}`).send(body).expect(404, { detail: `Execution not found: ${what}-nobody` });
+    }
+  });
+
+  it('show nobody the token of a lease', async () => {
+    const held = await claimedScan({ claimed_by: 'worker-3' });
+    expect(held.lease_token).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    const views = await Promise.all(
+      [`executions/${held.execution_id}`, 'executions', `correlations/${held.correlation_id}/trace`, `artifacts/${held.inputs[0]!.id}/explain`].map((path) => board.http.get(`/api/v1/${path}`).expect(200)),
+    );
+    const shown = views.map(({ text }) => text).join('\n');
+    expect(shown).toContain('worker-3');
+    expect(shown).not.toContain(held.lease_token);
+    await outside.send(held, 'complete', { output: { total: 1 } });
+    expect(JSON.stringify(board.app.logLines)).toContain(held.execution_id);
+    expect(JSON.stringify(board.app.logLines)).not.toContain(held.lease_token);
+  });
+});
