@@ -88,6 +88,29 @@ describe('a delivery', () => {
     for (const { id, body } of others) expect([id, body]).toEqual([first!.id, first!.body]);
   });
 
+  it('to a receiver that is dead for an hour arrives with the next try of the schedule, and those behind it follow in their order', async () => {
+    const path = newPath();
+    const start = clock.now();
+    const well = start + 3_600_000;
+    const tries: { at: number; sequence: number }[] = [];
+    receiver.on(path, (response, received) => {
+      tries.push({ at: clock.now(), sequence: received.sequence });
+      answers(clock.now() < well ? 503 : 200)(response, received);
+    });
+    const correlation = await publish(receiver.url(path));
+    for (let n = 0; n < 2; n += 1) await publish(receiver.url(path), correlation);
+    for (let attempt = 2; clock.now() < well; attempt += 1) moveTo((await triedAgainLater(correlation, attempt)).next_attempt_at!);
+    await eventually('all are delivered', async () => (await deliveries(correlation)).every(({ state }) => state === 'delivered'));
+
+    const ofFirst = tries.filter(({ sequence }) => sequence === 1).map(({ at }) => at);
+    const pauses = ofFirst.slice(1).map((at, index) => (at - ofFirst[index]!) / 1_000 / PAUSES[index]!);
+    for (const pause of pauses) expect(Math.abs(pause - 1)).toBeLessThanOrEqual(0.2);
+    // Six or seven in all, as the one after about an hour comes a little before its end or after.
+    expect(ofFirst.filter((at) => at >= well)).toHaveLength(1);
+    expect(tries.map(({ sequence }) => sequence)).toEqual([...ofFirst.map(() => 1), 2, 3]);
+    expect((await deliveries(correlation)).map(({ attempt }) => attempt)).toEqual([ofFirst.length, 1, 1]);
+  });
+
   it.each<[string, Behaviour, number | undefined, RegExp]>([
     ['answers 500', answers(500), 500, /answered 500$/],
     ['answers 404', answers(404), 404, /answered 404$/],
@@ -236,7 +259,7 @@ describe('a delivery', () => {
 });
 
 // Tried every minute, so that only what holds the target back keeps the tries down.
-describe('thirty deliveries to a target that is dead for ten minutes', () => {
+describe('thirty deliveries to a target that is dead for an hour', () => {
   const clock = new ManualClock();
   const COUNT = 30;
   const PATH = '/hook';
@@ -260,7 +283,7 @@ describe('thirty deliveries to a target that is dead for ten minutes', () => {
   /** In steps that leave what is on its way the time that it has. */
   async function advanceUntil(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
     await eventually(what, async () => {
-      if ((await countOf('running')) === 0) clock.advance(9_000);
+      if ((await countOf('running')) === 0) clock.advance(30_000);
       return holds();
     });
   }
@@ -270,10 +293,10 @@ describe('thirty deliveries to a target that is dead for ten minutes', () => {
     // Each in a correlation of its own, so that none waits for another.
     for (let n = 0; n < COUNT; n += 1) await board.http.post('/api/v1/artifacts').send({ type: 'Order', webhook: { url: receiver.url(PATH) } }).expect(200);
     const start = clock.now();
-    await advanceUntil('ten minutes have passed', () => clock.now() >= start + 600_000);
-    // Those that went out before anything was known of it, those after growing pauses, and one a minute; not 300.
-    expect(receiver.received.length).toBeGreaterThan(10);
-    expect(receiver.received.length).toBeLessThan(50);
+    await advanceUntil('an hour has passed', () => clock.now() >= start + 3_600_000);
+    // Those that went out before anything was known of it, those after growing pauses, and one a minute; not 1,800.
+    expect(receiver.received.length).toBeGreaterThan(30);
+    expect(receiver.received.length).toBeLessThan(120);
 
     receiver.on(PATH, answers(200));
     const well = clock.now();
