@@ -8,6 +8,8 @@ export abstract class Telemetry {
   abstract executionEnded(agent: string, outcome: ExecutionOutcome, durationMs: number): void;
   abstract executionClaimed(agent: string, waitedMs: number): void;
   abstract deliveryTried(outcome: DeliveryOutcome, durationMs: number): void;
+  /** Dead without a try that was the last. */
+  abstract deliveriesGivenUp(count: number): void;
   abstract transactionEnded(durationMs: number): void;
   abstract predicateFailed(agent: string): void;
   abstract streamsOpen(count: number): void;

@@ -4,6 +4,7 @@ import { ActivityTotals } from '../blackboard/queries/activity-totals.js';
 import { ArtifactTotals } from '../blackboard/queries/artifact-totals.js';
 import { Blackboard } from '../blackboard/blackboard.js';
 import { Catalog } from '../catalog/catalog.js';
+import { OpenDeliveries } from '../webhooks/open-deliveries.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
 /**
@@ -18,6 +19,7 @@ export class BlackboardMetrics implements OnModuleInit {
     private readonly activity: ActivityTotals,
     private readonly catalog: Catalog,
     private readonly blackboard: Blackboard,
+    private readonly deliveries: OpenDeliveries,
   ) {}
 
   onModuleInit(): void {
@@ -25,6 +27,7 @@ export class BlackboardMetrics implements OnModuleInit {
     this.count('blackboard_executions_total', 'Executions that have ended', () => this.activity.executions());
     this.gauge('blackboard_agents_count', 'Agents in the catalog', () => this.catalog.agents.length);
     this.gauge('starling_queue_depth', 'Executions that wait to be claimed', () => this.blackboard.waitingExecutions());
+    this.gaugeDeliveries();
   }
 
   private count(name: string, help: string, read: () => Promise<number>): void {
@@ -39,5 +42,18 @@ export class BlackboardMetrics implements OnModuleInit {
 
   private gauge(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [this.registry], collect: () => gauge.set(read()) });
+  }
+
+  private gaugeDeliveries(): void {
+    const collect = async (): Promise<void> => {
+      for (const [state, count] of Object.entries(await this.deliveries.count())) gauge.set({ state }, count);
+    };
+    const gauge: Gauge<'state'> = new Gauge({
+      name: 'starling_deliveries',
+      help: 'Deliveries of webhooks that have not ended, by state',
+      labelNames: ['state'],
+      registers: [this.registry],
+      collect,
+    });
   }
 }

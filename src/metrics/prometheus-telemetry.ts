@@ -12,6 +12,7 @@ export class PrometheusTelemetry extends Telemetry {
   private readonly executions: Histogram<'agent' | 'outcome'>;
   private readonly waits: Histogram<'agent'>;
   private readonly deliveries: Histogram<'outcome'>;
+  private readonly deadDeliveries: Counter;
   private readonly transactions: Histogram;
   private readonly predicateFailures: Counter<'agent'>;
   private readonly streams: Gauge;
@@ -44,6 +45,7 @@ export class PrometheusTelemetry extends Telemetry {
       buckets: LONG_SECONDS,
       registers,
     });
+    this.deadDeliveries = new Counter({ name: 'starling_dead_deliveries_total', help: 'Deliveries of webhooks that ended dead, by a last try or given up', registers });
     this.transactions = new Histogram({
       name: 'starling_database_transaction_seconds',
       help: 'Time of a write transaction, its commit included',
@@ -88,6 +90,11 @@ export class PrometheusTelemetry extends Telemetry {
 
   deliveryTried(outcome: DeliveryOutcome, durationMs: number): void {
     this.deliveries.observe({ outcome }, durationMs / 1_000);
+    if (outcome === 'dead') this.deadDeliveries.inc();
+  }
+
+  deliveriesGivenUp(count: number): void {
+    this.deadDeliveries.inc(count);
   }
 
   transactionEnded(durationMs: number): void {

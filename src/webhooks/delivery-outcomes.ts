@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../common/clock.js';
-import type { DeliveryOutcome } from '../common/telemetry.js';
+import { type DeliveryOutcome, Telemetry } from '../common/telemetry.js';
 import { Settings } from '../config/settings.js';
 import { dialectOf } from '../database/dialects/dialect.js';
 import { places, prepared, preparedInsert } from '../database/prepared.js';
@@ -30,6 +30,7 @@ export class DeliveryOutcomes {
     private readonly deliveries: DeliveriesRepository,
     private readonly targets: WebhookTargetsRepository,
     private readonly signals: Signals,
+    private readonly telemetry: Telemetry,
   ) {}
 
   /** `onVisible` is called when following transactions see the outcome. */
@@ -45,7 +46,7 @@ export class DeliveryOutcomes {
 
   /** Ends a delivery without another try, in the caller's transaction. */
   async giveUp(tx: Transaction, delivery: EndingDelivery, error: string): Promise<void> {
-    await this.end(tx, delivery, 'dead', { status: null, error });
+    if (await this.end(tx, delivery, 'dead', { status: null, error })) tx.afterCommit(() => this.telemetry.deliveriesGivenUp(1));
   }
 
   private nextTry(attempt: number, { startedAt, notBefore }: Sent): number | null {

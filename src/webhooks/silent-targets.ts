@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { Clock } from '../common/clock.js';
 import { LOGGER, type Logger } from '../common/logger.js';
+import { Telemetry } from '../common/telemetry.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { locking } from '../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../database/prepared.js';
@@ -51,6 +52,7 @@ export class SilentTargets {
     private readonly deliveries: DeliveriesRepository,
     private readonly targets: WebhookTargetsRepository,
     private readonly signals: Signals,
+    private readonly telemetry: Telemetry,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -111,6 +113,7 @@ export class SilentTargets {
     let ended = 0;
     for (let start = 0; start < correlations.length && !this.stopped; ) {
       const some = await this.unitOfWork.run((tx) => this.endSome(tx, silence, correlations.slice(start, start + AT_ONCE)));
+      this.telemetry.deliveriesGivenUp(some);
       ended += some;
       if (some < AT_ONCE) start += AT_ONCE;
     }

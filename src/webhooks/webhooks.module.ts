@@ -10,6 +10,7 @@ import { Deliverer } from './deliverer.js';
 import { DeliveryClaims } from './delivery-claims.js';
 import { DeliveryLeases } from './delivery-leases.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
+import { OpenDeliveries } from './open-deliveries.js';
 import { Outbox } from './outbox.js';
 import { ReadyTargets } from './ready-targets.js';
 import { Sending } from './sending.js';
@@ -31,6 +32,7 @@ import { WebhooksController } from './webhooks.controller.js';
     DeliveryClaims,
     DeliveryLeases,
     DeliveryOutcomes,
+    OpenDeliveries,
     Outbox,
     ReadyTargets,
     Sending,
@@ -41,6 +43,6 @@ import { WebhooksController } from './webhooks.controller.js';
     WebhookTargets,
     WebhookTargetsRepository,
   ],
-  exports: [WebhookTargets],
+  exports: [OpenDeliveries, WebhookTargets],
 })
 export class WebhooksModule {}

@@ -24,6 +24,7 @@ const BETWEEN_FEATURES = new Set([
   'runs → idempotency',
   'batches → idempotency',
   'batches → runs',
+  'metrics → webhooks',
   'mcp → agents',
   'mcp → artifacts',
   'mcp → correlations',

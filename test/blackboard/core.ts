@@ -56,6 +56,7 @@ class SilentTelemetry extends Telemetry {
   executionEnded(): void {}
   executionClaimed(): void {}
   deliveryTried(): void {}
+  deliveriesGivenUp(): void {}
   transactionEnded(): void {}
   predicateFailed(): void {}
   streamsOpen(): void {}

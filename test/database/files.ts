@@ -42,6 +42,7 @@ class CountingTelemetry extends Telemetry {
   executionEnded(): void {}
   executionClaimed(): void {}
   deliveryTried(): void {}
+  deliveriesGivenUp(): void {}
   predicateFailed(): void {}
   streamsOpen(): void {}
   modelUsed(): void {}

@@ -92,6 +92,13 @@ describe('what waits for a target', () => {
     expect(receiver.at(path).length).toBeLessThan((ALONE * ALL_TRIES) / 2);
     expect(clock.now() - start).toBeLessThan((ALONE * ALL_TRIES * MINUTE_MS) / 2);
 
+    await eventually('the metrics say so', async () => {
+      const { text } = await board.http.get('/metrics').expect(200);
+      const value = (sample: string): number => Number(text.split('\n').find((line) => line.startsWith(`${sample} `))!.split(' ')[1]);
+      const [deadNow, pendingNow] = await Promise.all(['dead', 'pending'].map(async (state) => (await deliveries({ state })).length));
+      return value('starling_dead_deliveries_total') === deadNow && value('starling_deliveries{state="pending"}') === pendingNow;
+    });
+
     const [again] = givenUp;
     await board.http.post(`/api/v1/webhooks/deliveries/${again!.delivery_id}/redeliver`).expect(200);
     receiver.on(path, answers(200));
