@@ -41,18 +41,11 @@ export class DeliveryDeletion implements Deletion, OnModuleInit {
     const cutoff = sweep.cutoff(this.settings.retainDeliveriesMs);
     if (cutoff === null) return 0;
     const { reader } = this.unitOfWork;
-    let after = 0;
-    let deleted = 0;
-    while (await sweep.goesOn()) {
-      const some = await findSome(reader, { after });
-      const last = some.at(-1);
-      if (!last) break;
-      after = last.seq;
-      const ended = await findEnded(reader, { cutoff }, some.map(({ id }) => id));
-      if (ended.length > 0) deleted += await sweep.step((tx) => this.remove(tx, sweep, cutoff, ended));
-      if (some.every(({ created_at }) => created_at > cutoff)) break;
-    }
-    return deleted;
+    return sweep.deleteEnded<Ended>(cutoff, {
+      next: (after) => findSome(reader, { after }),
+      due: (ids) => findEnded(reader, { cutoff }, ids),
+      remove: (tx, ended) => this.remove(tx, sweep, cutoff, ended),
+    });
   }
 
   private async remove(tx: Transaction, { settledBy }: Sweep, cutoff: number, found: readonly Ended[]): Promise<number> {

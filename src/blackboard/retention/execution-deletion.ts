@@ -30,20 +30,11 @@ export class ExecutionDeletion implements Deletion {
     const cutoff = sweep.cutoff(this.settings.retainExecutionsMs);
     if (cutoff === null) return 0;
     const { reader } = this.unitOfWork;
-    let after = 0;
-    let deleted = 0;
-    while (await sweep.goesOn()) {
-      // In the order of their making, which is nearly that of their ends: an index over these would be written to with every outcome.
-      const some = await findSome(reader, { after });
-      const last = some.at(-1);
-      if (!last) break;
-      after = last.seq;
-      const free = await this.free(reader, { settledBy: sweep.settledBy, cutoff }, some.map(({ id }) => id));
-      if (free.length > 0) deleted += await sweep.step((tx) => this.deleteFree(tx, sweep, cutoff, free));
-      // Not at the first that is too young: clocks of several machines differ.
-      if (some.every(({ created_at }) => created_at > cutoff)) break;
-    }
-    return deleted;
+    return sweep.deleteEnded<Ended>(cutoff, {
+      next: (after) => findSome(reader, { after }),
+      due: (ids) => this.free(reader, { settledBy: sweep.settledBy, cutoff }, ids),
+      remove: (tx, free) => this.deleteFree(tx, sweep, cutoff, free),
+    });
   }
 
   private async deleteFree(tx: Transaction, { settledBy }: Sweep, cutoff: number, found: readonly Ended[]): Promise<number> {

@@ -19,6 +19,16 @@ export interface Deletion {
   run(sweep: Sweep): Promise<number>;
 }
 
+/** A table's rows, of which those are deleted that ended long enough ago. */
+export interface EndedRows<Due> {
+  /** The next ones, in the order of their making: at most AT_ONCE, behind this position. */
+  next(after: number): Promise<{ seq: number; id: string; created_at: number }[]>;
+  /** Those of them that may go, looked at before a transaction is asked for. */
+  due(ids: readonly string[]): Promise<Due[]>;
+  /** Deletes those that still may; how many that were. */
+  remove(tx: Transaction, due: readonly Due[]): Promise<number>;
+}
+
 /** One pass over all that may have been kept long enough, as of the time at which it began. */
 export class Sweep {
   private lost = false;
@@ -49,6 +59,24 @@ export class Sweep {
   async goesOn(): Promise<boolean> {
     await setImmediate();
     return !this.lost && !this.isStopped();
+  }
+
+  /** Deletes what is due of rows that were made at `cutoff` or before; how many that were. */
+  async deleteEnded<Due>(cutoff: number, rows: EndedRows<Due>): Promise<number> {
+    let after = 0;
+    let deleted = 0;
+    while (await this.goesOn()) {
+      // In the order of their making, which is nearly that of their ends: an index over these would be written to with every outcome.
+      const some = await rows.next(after);
+      const last = some.at(-1);
+      if (!last) break;
+      after = last.seq;
+      const due = await rows.due(some.map(({ id }) => id));
+      if (due.length > 0) deleted += await this.step((tx) => rows.remove(tx, due));
+      // Not at the first that is too young: clocks of several machines differ.
+      if (some.every(({ created_at }) => created_at > cutoff)) break;
+    }
+    return deleted;
   }
 
   /** One small transaction; 0, and nothing done, where the sweep is over. */
