@@ -55,6 +55,10 @@ export class Server {
     return Server.start(process.execPath, [here('model-app.ts')], join(folder, 'model.log'));
   }
 
+  static remoteAgent(folder: string): Promise<Server> {
+    return Server.start(process.execPath, [here('remote-app.ts')], join(folder, 'remote-agent.log'));
+  }
+
   private static async start(command: string, args: string[], logPath: string): Promise<Server> {
     const log = openSync(logPath, 'w');
     const child = track(spawn(command, args, { stdio: ['ignore', log, log] }));

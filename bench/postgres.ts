@@ -2,6 +2,7 @@ import { PostgresCluster, queryOnce } from '../test/support/postgres-cluster.ts'
 import { type LoadGenerator, Server, runToEnd } from './children.ts';
 import { eventually } from './eventually.ts';
 import { jobRow } from './jobs.ts';
+import { remoteRows } from './remote.ts';
 import { latencyRows, replicaRows } from './replicas.ts';
 import type { Row } from './row.ts';
 import { type History, LARGE, SMALL, Scale } from './scale.ts';
@@ -32,6 +33,9 @@ export async function postgresRows(generator: LoadGenerator, folder: string): Pr
   rows.push(...(await replicaRows(generator, folder, await newDatabase('replicas'))));
   tell('Postgres: beside pg-boss');
   rows.push(await jobRow(newDatabase));
+
+  tell('Postgres: remote agents');
+  rows.push(...(await remoteRows(generator, folder, await newDatabase('remote'))));
 
   tell('Postgres: streams');
   rows.push(await streamRow(folder, await newDatabase('streams')));

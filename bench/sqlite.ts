@@ -6,6 +6,7 @@ import { eventually } from './eventually.ts';
 import { intakeRows } from './intake.ts';
 import { llmRow } from './llm.ts';
 import { memoryRows } from './memory.ts';
+import { remoteRows } from './remote.ts';
 import type { Row } from './row.ts';
 import { type History, LARGE, SMALL, Scale } from './scale.ts';
 import { streamRow } from './streams.ts';
@@ -36,6 +37,9 @@ export async function sqliteRows(generator: LoadGenerator, folder: string): Prom
 
   tell('SQLite: a language model');
   rows.push(await llmRow(generator, folder));
+
+  tell('SQLite: remote agents');
+  rows.push(...(await remoteRows(generator, folder)));
 
   tell('SQLite: webhooks');
   rows.push(...(await webhookRows(generator, folder)));
