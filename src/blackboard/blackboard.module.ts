@@ -46,6 +46,7 @@ import { RunningExecutions } from './executor/running-executions.js';
 import { FailedExecutions } from './failed-executions.js';
 import { Folding } from './queries/folding.js';
 import { Joins } from './waiting/joins.js';
+import { LeaseWatch } from './executor/lease-watch.js';
 import { Leases } from './executor/leases.js';
 import { Invocations } from './invocations.js';
 import { Matching } from './matching.js';
@@ -100,6 +101,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Folding,
     Invocations,
     Joins,
+    LeaseWatch,
     Leases,
     Matching,
     Outcomes,

@@ -17,6 +17,7 @@ import { CorrelationWaiters } from './correlation-waiters.js';
 import { DirectRuns } from './direct-runs.js';
 import { Executor } from './executor/executor.js';
 import { FailedExecutions } from './failed-executions.js';
+import { LeaseWatch } from './executor/lease-watch.js';
 import { Leases } from './executor/leases.js';
 import { Workers } from './executor/workers.js';
 import { namedInputs } from './input-fit.js';
@@ -47,6 +48,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     private readonly executor: Executor,
     private readonly timers: TimerLoop,
     private readonly leases: Leases,
+    private readonly leaseWatch: LeaseWatch,
     private readonly workers: Workers,
     private readonly pauses: AgentPauses,
     private readonly signals: Signals,
@@ -148,6 +150,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     if (this.role.works) {
       await this.executor.start();
       this.timers.start();
+      this.leaseWatch.start();
     }
     this.beating = true;
     this.armHeartbeat();
@@ -155,6 +158,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
 
   async beforeApplicationShutdown(): Promise<void> {
     this.lifecycle.stop();
+    this.leaseWatch.stop();
     // Side by side: neither takes new work while the other one ends.
     await Promise.all([this.timers.stop(), this.executor.stop(this.settings.shutdownGraceMs)]);
     this.beating = false;

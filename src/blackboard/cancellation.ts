@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { Selectable } from 'kysely';
 import { DomainError } from '../common/domain-error.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { locking } from '../database/dialects/dialect.js';
 import { prepared } from '../database/prepared.js';
-import type { ExecutionState } from '../database/schema.js';
+import type { ExecutionsTable } from '../database/schema.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
 import type { CorrelationChanges } from './correlation-tracker.js';
@@ -82,7 +83,12 @@ export class Cancellation {
     await this.timers.cancelDue(tx, open.flatMap(({ id, due_at }) => (due_at === null ? [] : id)));
     await this.withdrawal.withdraw(tx, changes, correlationId);
     await changes.end(correlation, as, reason);
-    tx.afterCommit(() => this.tellEngines(running));
+    const left = open.filter(({ state, lease_owner }) => state === 'running' && lease_owner === null).map(({ agent }) => agent);
+    tx.afterCommit(() => {
+      this.tellEngines(running);
+      // Their places are free, which no process of ours will notice by itself.
+      new Set(left).forEach((agent) => this.signals.executionReady.publish(agent));
+    });
   }
 
   private tellEngines(ids: readonly string[]): void {
@@ -90,11 +96,13 @@ export class Cancellation {
   }
 }
 
+type OpenExecution = Pick<Selectable<ExecutionsTable>, 'id' | 'agent' | 'state' | 'lease_owner' | 'due_at'>;
+
 /** Held as they are found: one that becomes another state's between a look and a change would go on, uncounted. */
-function openExecutions(tx: Transaction, correlationId: string): Promise<{ id: string; state: ExecutionState; due_at: number | null }[]> {
+function openExecutions(tx: Transaction, correlationId: string): Promise<OpenExecution[]> {
   const open = tx.db
     .selectFrom('executions')
-    .select(['id', 'state', 'due_at'])
+    .select(['id', 'agent', 'state', 'lease_owner', 'due_at'])
     .where('correlation_id', '=', correlationId)
     .where('state', 'in', ['pending', 'running'])
     .orderBy('id');

@@ -1,4 +1,5 @@
-export type ExecutionOutcome = 'completed' | 'retried' | 'failed' | 'discarded';
+/** Of an attempt. `left`: to somebody outside, who ends it later. */
+export type ExecutionOutcome = 'completed' | 'retried' | 'failed' | 'left' | 'discarded';
 
 /** Of a try. `dead`: it was the last one. */
 export type DeliveryOutcome = 'delivered' | 'retried' | 'dead' | 'discarded';

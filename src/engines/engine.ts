@@ -64,6 +64,8 @@ export interface ModelUsage {
 
 /** What engines are given beside what agents' own code sees. */
 export interface EngineContext extends ExecutionContext {
+  /** Whoever shows it can end this attempt over the API, as long as it lasts: a secret. */
+  leaseToken: string;
   /** Why this answer would be refused, as `blackboard/outputs.ts` says it; null where it would not. */
   refusal(answer: unknown): string | null;
   /** To be told of each call of a model as soon as it has ended, whatever becomes of the attempt. */
@@ -86,7 +88,7 @@ export interface ExecutionInputs {
  * other attempt is to be made, its `retryAfterMs` that none is before then.
  */
 export interface PreparedEngine {
-  /** The payload, a list of payloads, an object keyed by type name, GivenOutputs, or null: see `blackboard/executor/outputs.ts`. */
+  /** The payload, a list of payloads, an object keyed by type name, GivenOutputs, AnswerLater, or null: see `blackboard/executor/outputs.ts`. */
   run(inputs: ExecutionInputs, context: EngineContext): Promise<unknown>;
 }
 

@@ -57,7 +57,7 @@ export class ExternalWorkController {
   @Post(':execution_id/complete')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Complete a claimed execution',
+    summary: 'Complete a claimed execution, or one that a remote agent was to answer later',
     description:
       'Publishes its outputs, as if the agent had answered them. Where they are refused the lease is held as before, so that they can be mended. Completing again with the same lease token changes nothing.',
   })

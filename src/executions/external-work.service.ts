@@ -72,7 +72,7 @@ export class ExternalWorkService {
       agent: execution.agent,
       attempt: execution.attempt,
       inputs: execution.inputs.map(artifactFromRow),
-      lease_token: execution.leaseToken,
+      lease_token: execution.token,
       lease_until: toTimestamp(execution.leaseUntil),
       assignee: execution.assignee,
       due_at: execution.dueAt === null ? null : toTimestamp(execution.dueAt),

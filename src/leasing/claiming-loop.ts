@@ -36,8 +36,8 @@ export interface ClaimHolder {
 export interface Claimant<Claimed> {
   /** What a claim is called, in the plural. */
   name: string;
-  /** The limits of lines hold for all processes together: whoever frees a slot looks for what another one found. */
-  limitsAreShared: boolean;
+  /** The limit of this line counts more than this process runs: whoever frees a slot of it looks for what was found when none was free. */
+  isLimitShared(line: string): boolean;
   lineOf(claimed: Claimed): string;
   /** The lines in which something may wait. */
   lines(): Iterable<string> | Promise<Iterable<string>>;
@@ -241,8 +241,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     const abort = new AbortController();
     const free = once(() => {
       this.slots.release(line);
-      // Its slot counts for all processes, and what waits for it may have been found by another one.
-      if (this.claimant.limitsAreShared && !this.unitOfWork.dialect.exclusive) this.hungry.add(line);
+      if (this.claimant.isLimitShared(line)) this.hungry.add(line);
       this.claimSome();
     });
     // A slot is held until what was started returns, which may be after its outcome.

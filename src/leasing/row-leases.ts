@@ -14,13 +14,15 @@ export const MAX_LOST_LEASES = 10;
 export const TAKEN_AT_ONCE = 100;
 
 /** A row whose holder is gone. */
-export type LostRow<Row extends LeasedRow> = Row & { lease_token: string; lost_leases: number };
+export type LostRow<Row extends LeasedRow> = Row & { lease_token: string; lease_owner: string | null; lost_leases: number };
 
 /** Who holds leases, for how long (ms), and what follows when they are given back or lost. */
 export interface Holder<Row extends LeasedRow> {
   owner: string;
   leaseMs: number;
-  /** Ends a row whose lease was lost too often, `lost_leases` times now; in a transaction of its own, which holds nothing yet. */
+  /** True for a row whose work has ended with its lease: it is not done again, but given up at once. */
+  isOver?(lost: LostRow<Row>): boolean;
+  /** Ends a row that is over, or whose lease was lost too often, `lost_leases` times now; in a transaction of its own, which holds nothing yet. */
   giveUp(tx: Transaction, lost: LostRow<Row>): Promise<void>;
   /** A line has something to claim that is not new; called after the commit. */
   returned(line: string): void;
@@ -60,8 +62,8 @@ export class RowLeases<Row extends LeasedRow> {
   async takeOverLost(): Promise<number> {
     let taken = 0;
     for (;;) {
-      const { count, lostTooOften } = await this.unitOfWork.run((tx) => this.takeOverSome(tx));
-      await inOwnTransactions(this.unitOfWork, lostTooOften, (tx, lost) => this.holder.giveUp(tx, lost));
+      const { count, givenUp } = await this.unitOfWork.run((tx) => this.takeOverSome(tx));
+      await inOwnTransactions(this.unitOfWork, givenUp, (tx, lost) => this.holder.giveUp(tx, lost));
       taken += count;
       if (count < TAKEN_AT_ONCE) return taken;
     }
@@ -86,11 +88,11 @@ export class RowLeases<Row extends LeasedRow> {
     return handedBack.length;
   }
 
-  private async takeOverSome(tx: Transaction): Promise<{ count: number; lostTooOften: LostRow<Row>[] }> {
+  private async takeOverSome(tx: Transaction): Promise<{ count: number; givenUp: LostRow<Row>[] }> {
     const { exclusive } = this.unitOfWork.dialect;
     const lapsed = tx.db
       .selectFrom(this.table.name)
-      .select([...columnsOf(this.table), 'lease_token', 'lost_leases'])
+      .select([...columnsOf(this.table), 'lease_token', 'lease_owner', 'lost_leases'])
       .where('state', '=', sql.lit('running' as const))
       .where(({ eb, or }) => {
         const lapsed = eb('lease_until', '<', this.clock.now());
@@ -98,13 +100,15 @@ export class RowLeases<Row extends LeasedRow> {
       })
       .limit(TAKEN_AT_ONCE);
     const lost = await locking(tx.db, lapsed, { wait: false }).$castTo<LostRow<Row>>().execute();
-    const lostTooOften: LostRow<Row>[] = [];
+    const givenUp: LostRow<Row>[] = [];
     for (const row of lost) {
       const again = { ...row, lost_leases: row.lost_leases + 1 };
-      if (again.lost_leases < MAX_LOST_LEASES) await this.takeOver(tx, again);
-      else lostTooOften.push(await this.seize(tx, again));
+      // Nobody's, it is over again where this process ends before it has given it up.
+      if (this.holder.isOver?.(row)) givenUp.push(await this.seize(tx, row, null));
+      else if (again.lost_leases < MAX_LOST_LEASES) await this.takeOver(tx, again);
+      else givenUp.push(await this.seize(tx, again, this.holder.owner));
     }
-    return { count: lost.length, lostTooOften };
+    return { count: lost.length, givenUp };
   }
 
   private async takeOver(tx: Transaction, lost: LostRow<Row>): Promise<void> {
@@ -116,14 +120,14 @@ export class RowLeases<Row extends LeasedRow> {
    * Holds it by a lease of this process instead of ending it here: its end holds its correlation first, then the row, as all others do,
    * and this transaction has the row already. Where the process ends in between, the lease is lost once more.
    */
-  private async seize(tx: Transaction, lost: LostRow<Row>): Promise<LostRow<Row>> {
-    const { owner, until } = this.next();
+  private async seize(tx: Transaction, lost: LostRow<Row>, owner: string | null): Promise<LostRow<Row>> {
+    const { until } = this.next();
     const lease_token = newId();
     await this.update(tx, lost, { lease_token, lease_owner: owner, lease_until: until });
     return { ...lost, lease_token };
   }
 
-  private async update(tx: Transaction, lost: LostRow<Row>, lease: typeof WAITING_AGAIN | { lease_token: string; lease_owner: string; lease_until: number }): Promise<void> {
+  private async update(tx: Transaction, lost: LostRow<Row>, lease: typeof WAITING_AGAIN | { lease_token: string; lease_owner: string | null; lease_until: number }): Promise<void> {
     await tx.db
       .updateTable(this.table.name)
       .set({ ...lease, lost_leases: lost.lost_leases })

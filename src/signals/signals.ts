@@ -70,6 +70,8 @@ export class Signals {
   readonly streamsOpen: Topic<{ notices: boolean }>;
   /** A process does not know who has streams open. */
   readonly whoHasStreams: Topic<null>;
+  /** A lease was left to somebody outside until then (epoch ms), and may end with its time; published after the commit. */
+  readonly leaseLeft = new Topic<number>();
   /** Wake-ups of other processes may have been lost: whoever waits for one looks now. */
   readonly mayHaveMissed = new Topic<void>();
 

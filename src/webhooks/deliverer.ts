@@ -57,7 +57,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     this.loop = new ClaimingLoop(
       {
         name: 'deliveries',
-        limitsAreShared: false,
+        isLimitShared: () => false,
         lineOf: ({ line }: ClaimedDelivery) => line,
         lines: () => targets.find(),
         claim: (tx, slots, lease, now) => claims.claim(tx, slots, lease, now),

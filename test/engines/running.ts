@@ -31,6 +31,7 @@ export const context = (): EngineContext => ({
   correlationId: 'case-1',
   attempt: 2,
   traceparent: null,
+  leaseToken: 'the lease of this suite',
   signal: new AbortController().signal,
   logger: pino({ level: 'silent' }),
   blackboard: { get: async () => null, list: async () => [] },

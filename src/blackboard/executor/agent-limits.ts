@@ -4,7 +4,7 @@ import { Catalog } from '../../catalog/catalog.js';
 import { dialectOf } from '../../database/dialects/dialect.js';
 import { prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { isExternal } from '../../engines/external/external-work.js';
+import { mayRunOutside } from '../../engines/external/external-work.js';
 import { AgentPauses, claimLine } from './agent-pauses.js';
 import { RunningExecutions } from './running-executions.js';
 
@@ -19,10 +19,10 @@ export class AgentLimits {
 
   /**
    * By agent; nobody else changes it until the transaction ends. A process that has the database alone counts by itself what it runs,
-   * and finds here only what is claimed from outside.
+   * and finds here only what may be held outside.
    */
   async free(tx: Transaction, agents: readonly string[]): Promise<Map<string, number>> {
-    const counted = dialectOf(tx.db).exclusive ? agents.filter((agent) => isExternal(this.catalog.agent(agent))) : agents;
+    const counted = dialectOf(tx.db).exclusive ? agents.filter((agent) => mayRunOutside(this.catalog.agent(agent))) : agents;
     const [, paused, ...counts] = await Promise.all([
       tx.lock(counted.map(claimLine)),
       this.pauses.all(tx.db),

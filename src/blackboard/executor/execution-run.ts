@@ -4,6 +4,7 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import type { ExecutionOutcome } from '../../common/telemetry.js';
+import { AnswerLater } from '../../engines/answer-later.js';
 import { type EngineContext, PreparedEngines } from '../../engines/engine.js';
 import type { ClaimHolder, StartedRun } from '../../leasing/claiming-loop.js';
 import { persist } from '../../leasing/persist.js';
@@ -19,6 +20,7 @@ import { addUsage, type AttemptUsage } from './attempt-usage.js';
 import type { ClaimedExecution } from './claims.js';
 import { executionNotice, outputNotices } from './execution-notice.js';
 import { inputView } from '../input-view.js';
+import { outsideToken } from './lease-token.js';
 import { type ExecutionFailure, Outcomes } from './outcomes.js';
 import type { MatchedArtifact } from '../publisher.js';
 
@@ -44,6 +46,7 @@ export class ExecutionRun {
     const execution: RunningExecution = { ...claimed, span: this.reports.span(claimed), usage: null };
     const agent = this.catalog.agent(execution.agent)!;
     const startedAt = performance.now();
+    const endsBy = this.clock.now() + agent.timeoutMs;
     if (this.notices.areWanted) this.notices.tell(executionNotice('execution_started', execution, this.clock.now()));
     const artifacts = execution.inputs.map(agentArtifactFromRow);
     const { result, returned } = startAttempt(
@@ -53,7 +56,7 @@ export class ExecutionRun {
       { timeoutMs: agent.timeoutMs, clock: this.clock, abort: (reason) => abort.abort(reason) },
     );
     const committed = result
-      .then((attempt) => this.commit(execution, agent, attempt, holder))
+      .then((attempt) => this.commit(execution, agent, attempt, endsBy, holder))
       .then((outcome) => this.reports.ended(execution, outcome, performance.now() - startedAt))
       .catch((error: unknown) => {
         this.logger.error({ err: error, execution_id: execution.id }, 'an outcome could not be committed');
@@ -70,6 +73,9 @@ export class ExecutionRun {
       correlationId: execution.correlationId,
       attempt: execution.attempt,
       traceparent: execution.span.traceparent,
+      get leaseToken() {
+        return outsideToken(execution.leaseToken, execution.id);
+      },
       signal,
       blackboard: this.readers.for(agent),
       refusal: (answer) => {
@@ -93,8 +99,12 @@ export class ExecutionRun {
     execution: RunningExecution,
     agent: AgentDefinition,
     attempt: AttemptResult,
+    endsBy: number,
     holder: ClaimHolder,
   ): Promise<{ outcome: ExecutionOutcome; failure?: ExecutionFailure }> {
+    if (attempt.ok && attempt.answer instanceof AnswerLater) {
+      return { outcome: await persist(holder, this.clock, () => this.outcomes.leaveOutside(execution, endsBy, holder.onOutcomeVisible)) };
+    }
     const checked = this.check(execution, agent, attempt);
     if ('failure' in checked) return this.commitFailure(execution, checked.failure, holder);
     try {

@@ -7,7 +7,7 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { isExternal } from '../../engines/external/external-work.js';
+import { isExternal, mayRunOutside } from '../../engines/external/external-work.js';
 import { type ClaimHolder, ClaimingLoop, type StartedRun } from '../../leasing/claiming-loop.js';
 import { Slots } from '../../leasing/slots.js';
 import { Signals } from '../../signals/signals.js';
@@ -38,7 +38,8 @@ export class Executor {
     this.loop = new ClaimingLoop(
       {
         name: 'executions',
-        limitsAreShared: true,
+        // One process alone still shares it with those who hold executions outside.
+        isLimitShared: (agent) => !unitOfWork.dialect.exclusive || mayRunOutside(catalog.agent(agent)),
         lineOf: ({ agent }: ClaimedExecution) => agent,
         lines: () => catalog.agents.filter((agent) => !isExternal(agent)).map(({ name }) => name),
         claim: (tx, slots, lease, now) => claims.claim(tx, slots, lease, now),

@@ -34,11 +34,12 @@ export class Leases {
     clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly outcomes: Outcomes,
-    signals: Signals,
+    private readonly signals: Signals,
   ) {
     const holder = {
       owner: workers.own,
       leaseMs: settings.leaseMs,
+      isOver: (lost: LostRow<ExecutionRow>) => this.wasLeftOutside(lost),
       giveUp: (tx: Transaction, lost: LostRow<ExecutionRow>) => this.giveUp(tx, lost),
       returned: (agent: string) => signals.executionReturned.publishEverywhere(agent),
     };
@@ -91,7 +92,14 @@ export class Leases {
     });
   }
 
+  /** To a remote agent that was to answer later, and whose time is up. */
+  private wasLeftOutside({ line, lease_owner }: LostRow<ExecutionRow>): boolean {
+    const agent = this.catalog.agent(line);
+    return lease_owner === null && agent !== undefined && !isExternal(agent);
+  }
+
   private async giveUp(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
+    if (this.wasLeftOutside(lost)) return this.failLate(tx, lost);
     const holder = isExternal(this.catalog.agent(lost.line))
       ? 'whoever had claimed it neither ended it nor said in time that they were still at it'
       : 'the process that ran it ended, or could not store its outcome';
@@ -99,5 +107,12 @@ export class Leases {
       type: 'lost',
       message: `its lease was lost ${lost.lost_leases} times: ${holder}`,
     });
+  }
+
+  private async failLate(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
+    const message = `no answer within ${this.catalog.agent(lost.line)!.timeoutMs / 1_000} s: it was to come later`;
+    await this.outcomes.failAttemptIn(tx, await endingExecution(tx, lost, lost.lease_token), { type: 'timeout', message });
+    // Its place is free.
+    tx.afterCommit(() => this.signals.executionReady.publish(lost.line));
   }
 }

@@ -88,35 +88,49 @@ export class Outcomes {
 
   /** Tries again after the policy's delay, or ends in a WorkflowError where the attempts are used up, or where none would help. */
   failAttempt(execution: EndingExecution, failure: ExecutionFailure, onVisible: () => void): Promise<'retried' | 'failed' | 'discarded'> {
+    return this.withinBudget(execution, onVisible, (tx) => this.failAttemptIn(tx, execution, failure));
+  }
+
+  /** The same in the caller's transaction, for one that used nothing of a budget. */
+  async failAttemptIn(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'retried' | 'failed' | 'discarded'> {
     const retry = this.catalog.agent(execution.agent)?.retry;
-    return this.withinBudget(execution, onVisible, async (tx) => {
-      if (!retry || failure.isFinal || execution.attempt >= retry.attempts) return this.fail(tx, execution, failure);
-      const now = this.clock.now();
-      const earliest = now + Math.min(failure.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
-      const availableAt = Math.max(nextAttemptAt(retry, execution.attempt, now, Math.random()), earliest);
-      const again = { state: 'pending', attempt: execution.attempt + 1, availableAt } as const;
-      const changes = this.tracker.begin(tx, now, execution.span);
-      // What it used counts in its correlation; nothing else of a retry touches that.
-      if (execution.usage) await changes.get(execution.correlationId);
-      const held = await letGo(tx, execution, again);
-      if (!held) return this.discard(tx, changes, execution);
-      await this.usages.spend(tx, changes, execution);
-      await changes.save();
-      await recordFailedAttempt(tx, {
-        execution_id: execution.id,
-        attempt: execution.attempt,
-        ...held,
-        ended_at: now,
-        error_type: failure.type,
-        error_message: failure.message,
-      });
-      this.backlog.changed(tx, 1);
-      tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));
-      if (this.notices.areWanted) {
-        const why = { error_type: failure.type, retry_at: toTimestamp(availableAt) };
-        this.notices.tellAfter(tx, executionNotice('execution_retrying', execution, this.clock.now(), why));
-      }
-      return 'retried';
+    if (!retry || failure.isFinal || execution.attempt >= retry.attempts) return this.fail(tx, execution, failure);
+    const now = this.clock.now();
+    const earliest = now + Math.min(failure.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
+    const availableAt = Math.max(nextAttemptAt(retry, execution.attempt, now, Math.random()), earliest);
+    const again = { state: 'pending', attempt: execution.attempt + 1, availableAt } as const;
+    const changes = this.tracker.begin(tx, now, execution.span);
+    // What it used counts in its correlation; nothing else of a retry touches that.
+    if (execution.usage) await changes.get(execution.correlationId);
+    const held = await letGo(tx, execution, again);
+    if (!held) return this.discard(tx, changes, execution);
+    await this.usages.spend(tx, changes, execution);
+    await changes.save();
+    await recordFailedAttempt(tx, {
+      execution_id: execution.id,
+      attempt: execution.attempt,
+      ...held,
+      ended_at: now,
+      error_type: failure.type,
+      error_message: failure.message,
+    });
+    this.backlog.changed(tx, 1);
+    tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));
+    if (this.notices.areWanted) {
+      const why = { error_type: failure.type, retry_at: toTimestamp(availableAt) };
+      this.notices.tellAfter(tx, executionNotice('execution_retrying', execution, this.clock.now(), why));
+    }
+    return 'retried';
+  }
+
+  /** The lease goes on until then (epoch ms), without this process: who knows its token ends the attempt, or its end does. */
+  leaveOutside({ id, leaseToken }: EndingExecution, until: number, onVisible: () => void): Promise<'left' | 'discarded'> {
+    return this.unitOfWork.run(async (tx) => {
+      tx.whenVisible(onVisible);
+      const [left] = await updateLeft(tx.db, { id, leaseToken, until });
+      if (!left) return 'discarded';
+      tx.afterCommit(() => this.signals.leaseLeft.publish(until));
+      return 'left';
     });
   }
 
@@ -256,6 +270,16 @@ const updateHeld = prepared<Change & { id: string; leaseToken: string }, Held>((
     .where(isInState('running'))
     .where('lease_token', '=', place('leaseToken'))
     .returning(['round', 'attempt_started_at as started_at', 'due_at']),
+);
+
+const updateLeft = prepared<{ id: string; leaseToken: string; until: number }, { id: string }>((db, place) =>
+  db
+    .updateTable('executions')
+    .set({ lease_owner: null, lease_until: place('until') })
+    .where('id', '=', place('id'))
+    .where(isInState('running'))
+    .where('lease_token', '=', place('leaseToken'))
+    .returning('id'),
 );
 
 async function consume(tx: Transaction, { id, agent, inputs }: EndingExecution, { round }: Held, now: number): Promise<void> {

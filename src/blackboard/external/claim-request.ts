@@ -14,6 +14,8 @@ export interface ClaimRequest {
 
 /** What somebody outside holds by a lease. */
 export type HeldExecution = ClaimedExecution & {
+  /** What its holder shows. */
+  token: string;
   /** Epoch ms. */
   leaseUntil: number;
 };

@@ -14,6 +14,7 @@ import { claimLine } from '../executor/agent-pauses.js';
 import { Backlog } from '../executor/backlog.js';
 import { type ClaimedExecution, Claims } from '../executor/claims.js';
 import { executionNotice } from '../executor/execution-notice.js';
+import { outsideToken } from '../executor/lease-token.js';
 import { EXECUTIONS, type ExecutionRow } from '../executor/leased-executions.js';
 import type { ClaimRequest, HeldExecution } from './claim-request.js';
 
@@ -126,7 +127,7 @@ export class ExternalClaims {
       .where('id', 'in', claimed.map(({ id }) => id))
       .execute();
     tx.afterCommit(() => claimed.forEach((execution) => this.tell(execution, now)));
-    return claimed.map((execution) => ({ ...execution, leaseUntil }));
+    return claimed.map((execution) => ({ ...execution, token: outsideToken(execution.leaseToken, execution.id), leaseUntil }));
   }
 
   private tell(execution: ClaimedExecution, now: number): void {

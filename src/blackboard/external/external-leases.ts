@@ -12,6 +12,7 @@ import { Signals } from '../../signals/signals.js';
 import { Answers } from '../executor/answers.js';
 import { AttemptReports } from '../executor/attempt-reports.js';
 import { endingExecution } from '../executor/ending-execution.js';
+import { outsideToken } from '../executor/lease-token.js';
 import { type EndingExecution, type ExecutionFailure, Outcomes } from '../executor/outcomes.js';
 import type { MatchedArtifact } from '../publisher.js';
 
@@ -35,14 +36,15 @@ export class ExternalLeases {
 
   /** Until when it is held now (epoch ms): for another `timeout` of the agent. */
   async renew(id: string, leaseToken: string): Promise<number> {
-    const { agent } = await this.find(id);
-    const until = this.clock.now() + this.agent(agent).timeoutMs;
+    const row = await this.find(id);
+    if (!isHeldBy(row, leaseToken)) throw notHeld(row);
+    const until = this.clock.now() + this.agent(row.agent).timeoutMs;
     const { numUpdatedRows } = await this.unitOfWork.run(({ db }) =>
       db
         .updateTable('executions')
         .set({ lease_until: until })
         .where('id', '=', id)
-        .where('lease_token', '=', leaseToken)
+        .where('lease_token', '=', row.lease_token)
         .where('lease_owner', 'is', null)
         .where(isInState('running'))
         .executeTakeFirst(),
@@ -86,8 +88,8 @@ export class ExternalLeases {
   }
 
   private async held(row: Leased, leaseToken: string): Promise<EndingExecution> {
-    if (row.state !== 'running' || row.lease_token !== leaseToken) throw notHeld(row);
-    const ending = await endingExecution({ db: this.unitOfWork.reader }, { ...row, line: row.agent }, leaseToken);
+    if (!isHeldBy(row, leaseToken)) throw notHeld(row);
+    const ending = await endingExecution({ db: this.unitOfWork.reader }, { ...row, line: row.agent }, row.lease_token!);
     return { ...ending, span: this.reports.span({ ...ending, traceparent: row.traceparent }), fromOutside: true };
   }
 
@@ -131,9 +133,12 @@ type Leased = Pick<Selectable<ExecutionsTable>, (typeof LEASED)[number]>;
 
 type EndedAs = 'completed' | 'failed';
 
+const isHeldBy = ({ id, state, lease_token }: Leased, leaseToken: string): boolean =>
+  state === 'running' && lease_token !== null && outsideToken(lease_token, id) === leaseToken;
+
 /** Whether this lease has ended an attempt already, in this way. */
-function wasEnded({ state, ended_lease }: Leased, leaseToken: string, as: EndedAs): boolean {
-  return ended_lease === leaseToken && (state === 'completed') === (as === 'completed');
+function wasEnded({ id, state, ended_lease }: Leased, leaseToken: string, as: EndedAs): boolean {
+  return ended_lease !== null && outsideToken(ended_lease, id) === leaseToken && (state === 'completed') === (as === 'completed');
 }
 
 /** Says why the lease is held no more. */

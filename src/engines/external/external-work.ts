@@ -22,6 +22,9 @@ export interface ExternalWork {
 
 export const isExternal = (agent: AgentDefinition | undefined): boolean => agent?.engine.kind === EXTERNAL_KIND;
 
+/** Whether executions of it may be held by somebody outside: fetched from there, or left to a remote agent that answers later. */
+export const mayRunOutside = (agent: AgentDefinition | undefined): boolean => isExternal(agent) || agent?.engine.kind === 'http';
+
 /** What the configuration says of an external agent's executions; null for any other agent. */
 export function externalWork(agent: AgentDefinition | undefined): ExternalWork | null {
   if (!agent || !isExternal(agent)) return null;

@@ -54,16 +54,18 @@ class RemoteAgent implements PreparedEngine {
 
   async run(inputs: ExecutionInputs, context: EngineContext): Promise<unknown> {
     const { secret } = this.options;
-    return answerOf(await this.answerTo(inputs, context), { host: this.host, secrets: secret === undefined ? [] : [secret], now: this.environment.clock.now() });
+    return answerOf(await this.answerTo(inputs, context), { host: this.host, secrets: [context.leaseToken, ...(secret === undefined ? [] : [secret])], now: this.environment.clock.now() });
   }
 
-  private async answerTo({ artifacts }: ExecutionInputs, { executionId, correlationId, attempt, traceparent, signal }: EngineContext): Promise<OutboundAnswer> {
+  private async answerTo({ artifacts }: ExecutionInputs, { executionId, correlationId, attempt, traceparent, leaseToken, signal }: EngineContext): Promise<OutboundAnswer> {
     const { url, secret, max_answer } = this.options;
     const body = JSON.stringify({ execution_id: executionId, correlation_id: correlationId, agent: this.agent.name, attempt, inputs: artifacts });
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json',
       'idempotency-key': executionId,
+      // To end the attempt by, for one that answers 202.
+      'starling-lease-token': leaseToken,
       ...(traceparent !== null && { traceparent }),
       ...webhookHeaders(secret === undefined ? [] : [secret], { id: executionId, sentAt: this.environment.clock.now(), body }),
     };

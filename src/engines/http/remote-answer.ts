@@ -1,5 +1,6 @@
 import type { OutboundAnswer } from '../../outbound/outbound.js';
 import { retryAfter } from '../../outbound/retry-after.js';
+import { AnswerLater } from '../answer-later.js';
 import { readAnswer } from '../given-outputs.js';
 import { RemoteFailure } from './remote-failure.js';
 
@@ -7,6 +8,7 @@ const REQUEST_TIMEOUT = 408;
 const TOO_EARLY = 425;
 const TOO_MANY = 429;
 const RETRIED = [REQUEST_TIMEOUT, TOO_EARLY, TOO_MANY];
+const ACCEPTED = 202;
 const NO_CONTENT = 204;
 const LONGEST_REASON = 500;
 
@@ -23,9 +25,15 @@ export function answerOf(answer: OutboundAnswer, asked: Asked): unknown {
   const { status } = answer;
   const { host } = asked;
   if (status < 200 || status >= 300) throw failureOf(answer, asked);
+  if (status === ACCEPTED) return acceptance(answer, host);
   if (answer.isTooLong) throw new RemoteFailure('output', `${host} answered with more than max_answer allows; raise it, or answer less`);
   if (!answer.isWhole) throw new RemoteFailure('network', `${host}: the answer broke off`);
   return status === NO_CONTENT ? null : readAnswer(jsonIn(answer.text, host));
+}
+
+function acceptance({ headers }: OutboundAnswer, host: string): AnswerLater {
+  if (headers.location) return new AnswerLater();
+  throw new RemoteFailure('output', `${host} answered 202 without a Location, which would say that it answers later`);
 }
 
 function jsonIn(text: string, host: string): unknown {

@@ -7,11 +7,11 @@ import { Opaque } from '../../http/opaque.js';
 const LONGEST_ERROR_TYPE = 100;
 const LONGEST_ERROR_MESSAGE = 2_000;
 
-export const LEASE_TOKEN_EXAMPLE = '5f0c7a52-94bd-4c61-8d52-0f6f1f2b9a77';
+export const LEASE_TOKEN_EXAMPLE = 'OUQgrXPfWWJ--0SDVt-H0cWXjEYFAwf6-rpX_e6P4r8';
 
 /** Body of a heartbeat. */
 export class LeaseRequest {
-  @ApiProperty({ description: 'The token that came with the execution when it was claimed', example: LEASE_TOKEN_EXAMPLE })
+  @ApiProperty({ description: 'The token that came with the execution when it was claimed, or with the request to a remote agent that answers later', example: LEASE_TOKEN_EXAMPLE })
   @IsString()
   lease_token!: string;
 }
