@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import { type ArtifactRow, artifactFromRow } from '../blackboard/artifact.js';
+import { heldUntil } from '../blackboard/external/held-until.js';
 import { WORKFLOW_ERROR } from '../catalog/definitions.js';
 import type { JsonObject } from '../common/json.js';
 import { toTimestamp } from '../common/timestamp.js';
@@ -23,8 +24,7 @@ export const listedExecutionBody = (row: ExecutionRow): ListedExecutionBody => (
   error_message: row.error_message,
   assignee: row.assignee,
   claimed_by: row.claimed_by,
-  // What a process runs is held by it, and nobody else's to end.
-  lease_until: row.state === 'running' && row.lease_owner === null ? timestampOf(row.lease_until) : null,
+  lease_until: timestampOf(heldUntil(row)),
   due_at: timestampOf(row.due_at),
   escalated_at: timestampOf(row.escalated_at),
 });

@@ -54,6 +54,7 @@ const FILES = {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const NO_ERROR = { error_type: null, error_message: null };
+const NOBODY_OUTSIDE = { assignee: null, claimed_by: null, lease_until: null, due_at: null };
 const time = expect.stringMatching(TIME) as string;
 
 /** Real: the whole app over HTTP on a database, function agents. Faked: the clock. */
@@ -128,6 +129,7 @@ describe('the trace of a correlation', () => {
       next_attempt_at: null,
       attempts: [waiting.attempts[0], { attempt: 2, round: 0, started_at: time, ended_at, ...NO_ERROR }],
       ...NO_ERROR,
+      ...NOBODY_OUTSIDE,
       inputs: [artifact('Left').id],
       outputs: [artifact('LeftDone').id],
       truncated: false,

@@ -5,7 +5,9 @@ import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifact.js';
 import { WINDOW_KEY } from '../waiting/waiting-groups.js';
 
-type ExecutionColumn = 'id' | 'agent' | 'subscription' | 'correlation_id' | 'state' | 'direct' | 'attempt' | 'available_at' | 'ended_at' | 'error_message';
+type ExecutionColumn = 'id' | 'agent' | 'subscription' | 'correlation_id' | 'state' | 'direct' | 'attempt' | 'available_at' | 'ended_at' | 'error_message' | OutsideColumn;
+/** Who is to do it outside, and who is at it. */
+type OutsideColumn = 'assignee' | 'claimed_by' | 'lease_owner' | 'lease_until';
 
 export type ExecutionOfInput = Pick<Selectable<ExecutionsTable>, ExecutionColumn> & {
   /** Whether a caller named the agent, for a run or a direct run. */
@@ -88,6 +90,10 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.available_at',
       'executions.ended_at',
       'executions.error_message',
+      'executions.assignee',
+      'executions.claimed_by',
+      'executions.lease_owner',
+      'executions.lease_until',
       'runs.id as run_id',
       'agent_pauses.paused_at',
     ])

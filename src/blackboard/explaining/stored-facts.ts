@@ -1,5 +1,6 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import { toTimestamp } from '../../common/timestamp.js';
+import { heldUntil } from '../external/held-until.js';
 import { isWindow } from '../waiting/waiting-groups.js';
 import type { Explanation } from './explanation.js';
 import type { ExecutionOfInput, GroupOfArrival, Recorded } from './records.js';
@@ -24,13 +25,15 @@ const ofExecution = (execution: ExecutionOfInput): Explanation => ({
   execution_correlation_id: execution.correlation_id,
 });
 
-function howFar({ state, attempt, available_at, ended_at, error_message, paused }: ExecutionOfInput): string {
+function howFar(execution: ExecutionOfInput): string {
+  const { state, attempt, available_at, ended_at, error_message, paused, assignee, claimed_by } = execution;
+  const until = heldUntil(execution);
   switch (state) {
     case 'pending':
       if (paused) return 'waits until the agent is resumed';
-      return available_at === null ? 'waits to be claimed' : `waits for its attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;
+      return available_at === null ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}` : `waits for its attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;
     case 'running':
-      return `runs, in its attempt ${attempt}`;
+      return until === null ? `runs, in its attempt ${attempt}` : `is held by ${claimed_by ?? 'whoever claimed it'} until ${toTimestamp(until)}, in its attempt ${attempt}`;
     case 'completed':
       return `completed at ${toTimestamp(ended_at!)}`;
     case 'failed':

@@ -44,6 +44,11 @@ const OF_EXECUTION = [
   'ended_at',
   'error_type',
   'error_message',
+  'assignee',
+  'claimed_by',
+  'lease_owner',
+  'lease_until',
+  'due_at',
 ] as const;
 
 export type ExecutionOfTrace = Pick<Selectable<ExecutionsTable>, (typeof OF_EXECUTION)[number]> & { run_id: string | null };

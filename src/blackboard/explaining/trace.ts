@@ -45,6 +45,13 @@ export interface TracedExecution {
   /** Why it failed for good; null where it did not. */
   error_type: string | null;
   error_message: string | null;
+  /** Of an external agent's: whose it is; null where it is anybody's. */
+  assignee: string | null;
+  /** The name that whoever claimed it last, from outside, gave. */
+  claimed_by: string | null;
+  /** Until when whoever claimed it from outside holds it; null where nobody does. */
+  lease_until: string | null;
+  due_at: string | null;
   /** Ids of artifacts, in the order in which the agent sees them. */
   inputs: string[];
   /** Ids of artifacts, in the order of publishing. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { heldUntil } from '../external/held-until.js';
 import { countsOf } from '../tracked-correlation.js';
 import type { Trace, TracedArtifact, TracedAttempt, TracedExecution } from './trace.js';
 import {
@@ -93,6 +94,10 @@ const executionOf = (row: ExecutionOfTrace, inputs: End[], outputs: End[], attem
   attempts: attempts.slice(0, MOST_LISTED),
   error_type: row.error_type,
   error_message: row.error_message,
+  assignee: row.assignee,
+  claimed_by: row.claimed_by,
+  lease_until: timestampOrNull(heldUntil(row)),
+  due_at: timestampOrNull(row.due_at),
   inputs: inputs.slice(0, MOST_LISTED).map(({ id }) => id),
   outputs: outputs.slice(0, MOST_LISTED).map(({ id }) => id),
   truncated: [inputs, outputs, attempts].some(({ length }) => length > MOST_LISTED),

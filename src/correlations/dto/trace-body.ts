@@ -89,6 +89,18 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiProperty({ type: String, nullable: true, description: 'Where it failed for good' })
   error_message!: string | null;
 
+  @ApiProperty({ type: String, nullable: true, description: "Of an external agent's: whose it is; null where it is anybody's" })
+  assignee!: string | null;
+
+  @ApiProperty({ type: String, nullable: true, description: 'The name that whoever claimed it last, from outside, gave' })
+  claimed_by!: string | null;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Until when whoever claimed it from outside holds it; null where nobody does' })
+  lease_until!: string | null;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When it is escalated or fails, if it has not ended' })
+  due_at!: string | null;
+
   @ApiProperty({ type: [String], description: 'Ids of artifacts, of other correlations too' })
   inputs!: string[];
 
@@ -165,6 +177,10 @@ export const TRACE_EXAMPLE: TraceBody = {
       attempts: [{ attempt: 1, round: 0, started_at: '2026-11-20T10:00:00.004Z', ended_at: '2026-11-20T10:00:00.120Z', error_type: null, error_message: null }],
       error_type: null,
       error_message: null,
+      assignee: null,
+      claimed_by: null,
+      lease_until: null,
+      due_at: null,
       inputs: [ARTIFACT_EXAMPLE.id],
       outputs: [PRODUCED_EXAMPLE.id],
       truncated: false,

@@ -1,0 +1,148 @@
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { Board } from './board.js';
+import { Outside } from './outside.js';
+
+const CONFIG = `
+types:
+  Approval: { schema: { type: object, required: [approved], properties: { approved: { type: boolean } } } }
+agents:
+  approver:
+    consumes: [{ types: [Invoice] }]
+    publishes: [{ type: Approval }]
+    engine: { kind: external, assignee: anna, due: { after: 48h, then: escalate, to: head-of-finance } }
+    timeout: 8h
+  auditor:
+    consumes: [{ types: [Audit] }]
+    publishes: [{ type: Approval }]
+    engine: { kind: external, assignee: bela, due: { after: 2h, then: fail } }
+    timeout: 30m
+    retry: { attempts: 5 }
+  payer:
+    consumes: [{ types: [Approval], where: payload.approved }]
+    publishes: [{ type: Payment }]
+    engine: { kind: expression, expression: '{}' }
+`;
+
+const HOUR_MS = 3_600_000;
+
+interface Listed {
+  items: { id: string; agent: string; state: string; assignee: string | null }[];
+}
+
+// Real: an app, its database and its HTTP. The clock stands still until a test moves it.
+describe('work for a person', () => {
+  const clock = new ManualClock();
+  let board: Board;
+  let outside: Outside;
+
+  beforeAll(async () => {
+    board = await Board.start(CONFIG, { clock });
+    outside = new Outside(board.http);
+  });
+
+  afterAll(() => board.close());
+
+  const assigned = async (query: object): Promise<Listed['items']> => ((await board.http.get('/api/v1/executions').query(query).expect(200)).body as Listed).items;
+
+  /** The execution that an artifact has made, which is the person's newest. */
+  async function published(type: string, assignee: string): Promise<{ id: string; correlation: string }> {
+    const correlation = await board.publish(type, { total: 12 });
+    const [newest] = await assigned({ assignee, state: 'pending' });
+    return { id: newest!.id, correlation };
+  }
+
+  const claimed = async (id: string, body: object = {}): Promise<{ status: number; body: Record<string, unknown> }> => board.http.post(`/api/v1/executions/${id}/claim`).send(body);
+
+  it('is found in the list, chosen from it, and completed with what the form asks for', async () => {
+    const { id, correlation } = await published('Invoice', 'anna');
+    expect(await assigned({ assignee: 'anna', agent: 'auditor' })).toEqual([]);
+    expect(await outside.execution(id)).toMatchObject({
+      assignee: 'anna',
+      due_at: new Date(clock.now() + 48 * HOUR_MS).toISOString(),
+      form: { Approval: { required: ['approved'] } },
+      inputs: [{ payload: { total: 12 } }],
+    });
+    expect(await outside.claim({ agents: ['approver'], assignee: 'bela' })).toEqual([]);
+
+    const held = await claimed(id, { claimed_by: 'anna' });
+    expect([held.status, held.body.execution_id]).toEqual([200, id]);
+    expect(await claimed(id, { claimed_by: 'bela' })).toMatchObject({ status: 409, body: { detail: expect.stringContaining(`is held by anna until ${held.body.lease_until as string}`) } });
+    const { artifacts, executions } = (await board.http.get(`/api/v1/correlations/${correlation}/trace`).expect(200)).body as { artifacts: { id: string }[]; executions: object[] };
+    expect(executions).toMatchObject([{ id, assignee: 'anna', claimed_by: 'anna', lease_until: held.body.lease_until }]);
+    const explained = await board.http.get(`/api/v1/artifacts/${artifacts[0]!.id}/explain`).expect(200);
+    expect(explained.text).toContain(`is held by anna until ${held.body.lease_until as string}`);
+
+    const lease = { execution_id: id, lease_token: held.body.lease_token as string };
+    expect(await outside.send(lease, 'complete', { output: { approved: 'yes' } })).toMatchObject({ status: 400, body: { detail: expect.stringContaining('payload.approved: must be boolean') } });
+    expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({ status: 200, body: { claimed_by: 'anna', lease_until: null } });
+    await board.ended(correlation);
+    expect(await board.types(correlation)).toEqual(['Invoice', 'Approval', 'Payment']);
+    expect(await assigned({ assignee: 'anna', state: 'completed' })).toMatchObject([{ id, agent: 'approver', assignee: 'anna' }]);
+    expect(await claimed(id)).toMatchObject({ status: 409, body: { detail: expect.stringContaining('is completed; only one that waits') } });
+  });
+
+  it('is somebody else’s when it is due and escalates, which those who wait for that and those who watch are told', async () => {
+    const { id, correlation } = await published('Invoice', 'anna');
+    clock.advance(48 * HOUR_MS - 1_000);
+    expect(await outside.execution(id)).toMatchObject({ assignee: 'anna', escalated_at: null });
+    const stream = watchNotices(board.app.url, correlation);
+    await eventually('the stream shows the correlation', () => stream.text().includes('"Invoice"'));
+    const next = outside.claim({ agents: ['approver'], assignee: 'head-of-finance', wait: 60 });
+    // Not so far that heartbeats of the stream pass at once, which would end it.
+    clock.advance(1_000);
+    const [held] = await next;
+    expect(held).toMatchObject({ execution_id: id, assignee: 'head-of-finance', attempt: 1 });
+    expect(await outside.execution(id)).toMatchObject({ assignee: 'head-of-finance', escalated_at: new Date(clock.now()).toISOString() });
+    await eventually('the notice was seen', () => stream.text().includes('execution_escalated'));
+    expect(stream.text()).toContain('"assignee":"head-of-finance"');
+    stream.close();
+    expect(await outside.send(held!, 'complete', { output: { approved: false } })).toMatchObject({ status: 200 });
+    expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
+  });
+
+  it('has failed for good when it is due and says so, be it that somebody holds it', async () => {
+    const [waiting, held] = [await published('Audit', 'bela'), await published('Audit', 'bela')];
+    const lease = (await claimed(held.id, { claimed_by: 'bela' })).body as unknown as { execution_id: string; lease_token: string };
+    for (let beats = 0; beats < 6; beats += 1) {
+      expect(await outside.send(lease, 'heartbeat')).toMatchObject({ status: 200 });
+      clock.advance(HOUR_MS / 3);
+    }
+    for (const { correlation } of [waiting, held]) expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
+    expect(await outside.execution(waiting.id)).toMatchObject({ state: 'failed', attempt: 1, error_type: 'overdue', error_message: expect.stringContaining('nobody had claimed it') });
+    expect(await outside.execution(held.id)).toMatchObject({ state: 'failed', error_type: 'overdue', error_message: expect.stringContaining('bela had not ended it') });
+    expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({ status: 409, body: { detail: expect.stringContaining('has failed at') } });
+
+    const retried = await board.http.post(`/api/v1/executions/${waiting.id}/retry`).expect(200);
+    expect(retried.body).toMatchObject({ state: 'pending', round: 1, assignee: 'bela', due_at: new Date(clock.now() + 2 * HOUR_MS).toISOString() });
+    clock.advance(2 * HOUR_MS);
+    await eventually('it is overdue again', async () => (await outside.execution(waiting.id)).state === 'failed');
+  });
+
+  it('is due no more once it has ended or is cancelled', async () => {
+    const [done, cancelled] = [await published('Audit', 'bela'), await published('Audit', 'bela')];
+    const lease = (await claimed(done.id)).body as unknown as { execution_id: string; lease_token: string };
+    expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({ status: 200 });
+    await board.http.post(`/api/v1/correlations/${cancelled.correlation}/cancel`).expect(200);
+    clock.advance(3 * HOUR_MS);
+    // A later one's time has passed, so that the earlier ones' would have been looked at.
+    const later = await published('Audit', 'bela');
+    clock.advance(3 * HOUR_MS);
+    expect(await board.ended(later.correlation)).toMatchObject({ state: 'failed' });
+    expect(await outside.execution(done.id)).toMatchObject({ state: 'completed' });
+    expect(await outside.execution(cancelled.id)).toMatchObject({ state: 'cancelled' });
+  });
+});
+
+/** What a stream shows of a correlation from its beginning, notices included. */
+function watchNotices(url: string, correlation: string): { text: () => string; close: () => void } {
+  const abort = new AbortController();
+  let seen = '';
+  const read = async (): Promise<void> => {
+    const headers = { 'last-event-id': '0' };
+    const response = await fetch(`${url}/api/v1/changelog/stream?correlation_id=${correlation}&notices=true`, { headers, signal: abort.signal });
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) seen += chunk;
+  };
+  void read().catch(() => undefined);
+  return { text: () => seen, close: () => abort.abort() };
+}
