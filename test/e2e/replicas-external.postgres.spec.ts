@@ -1,0 +1,74 @@
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import type { Board } from './board.js';
+import { type Held, Outside } from './outside.js';
+import { Replicas, SERVER, withoutLooks, WORKER } from './replica-boards.js';
+
+const CONFIG = `
+agents:
+  packer:
+    consumes: [{ types: [Parcel] }]
+    publishes: [{ type: Packed }]
+    engine: { kind: external, due: { after: 10m, then: fail } }
+    timeout: 60s
+    concurrency: 2
+  labeller: { consumes: [{ types: [Packed] }], publishes: [{ type: Label }], engine: { kind: expression, expression: '{}' } }
+`;
+
+/** Real: three apps over HTTP on one Postgres, one of which only answers. They hear of each other by their wake-ups alone. */
+describe('executions that are fetched from several processes', () => {
+  const replicas = new Replicas();
+  const clock = new ManualClock();
+  let boards: [server: Board, one: Board, other: Board];
+  let outside: [Outside, Outside, Outside];
+
+  beforeAll(async () => {
+    const started: Board[] = [];
+    for (const role of [SERVER, WORKER, WORKER]) started.push(withoutLooks(await replicas.start(CONFIG, { role, clock })));
+    boards = started as typeof boards;
+    outside = boards.map(({ http }) => new Outside(http)) as typeof outside;
+  });
+
+  afterAll(() => replicas.close());
+
+  it('are claimed at one, renewed at another, and completed at the third', async () => {
+    const parcel = await boards[1].publish('Parcel', { n: 1 });
+    const held = await outside[0].claimOne({ agents: ['packer'] });
+    expect(await outside[1].claim({ agents: ['packer'] })).toEqual([]);
+    expect(await outside[1].send(held, 'heartbeat')).toMatchObject({ status: 200 });
+    expect(await outside[2].send(held, 'complete', { output: {} })).toMatchObject({ status: 200 });
+    expect(await outside[0].send(held, 'complete', { output: {} })).toMatchObject({ status: 200 });
+    expect(await boards[0].ended(parcel)).toMatchObject({ state: 'completed' });
+    expect(await boards[0].types(parcel)).toEqual(['Parcel', 'Packed', 'Label']);
+  });
+
+  it('come to whoever waits for them, wherever they are published, and to as many as the concurrency allows', async () => {
+    const waiting = outside.map((each) => each.claim({ agents: ['packer'], wait: 60 }));
+    const parcels = [];
+    for (const board of boards) parcels.push(await board.publish('Parcel', { n: 2 }));
+    const answered: Held[] = [];
+    for (const claim of waiting) void claim.then((held) => answered.push(...held));
+    await eventually('two are held', () => answered.length === 2);
+    expect(await outside[1].claim({ agents: ['packer'] })).toEqual([]);
+    for (let next = 0; next < 3; next += 1) {
+      await eventually('the next one is held', () => answered.length > next);
+      expect(await outside[(next + 1) % 3]!.send(answered[next]!, 'complete', { output: {} })).toMatchObject({ status: 200 });
+    }
+    await Promise.all(waiting);
+    expect(answered.map(({ correlation_id }) => correlation_id).sort()).toEqual(parcels.sort());
+  });
+
+  it('are taken back once, by whichever notices that their lease has lapsed, and fail once when they are due', async () => {
+    const parcel = await boards[0].publish('Parcel', { n: 3 });
+    const lost = await outside[0].claimOne({ agents: ['packer'] });
+    clock.advance(90_000);
+    let again: Held | undefined;
+    await eventually('it is there again', async () => ([again] = await outside[2].claim({ agents: ['packer'] })).length > 0);
+    expect(again).toMatchObject({ execution_id: lost.execution_id, attempt: 1 });
+    expect(await outside[1].send(lost, 'complete', { output: {} })).toMatchObject({ status: 409 });
+    expect(await outside[1].execution(lost.execution_id)).toMatchObject({ lost_leases: 1 });
+    clock.advance(600_000);
+    expect(await boards[1].ended(parcel)).toMatchObject({ state: 'failed', error_count: 1 });
+    expect(await outside[0].send(again!, 'complete', { output: {} })).toMatchObject({ status: 409, body: { detail: expect.stringContaining('it was due at') } });
+  });
+});

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { Board } from './board.js';
+import { Outside } from './outside.js';
+
+const CONFIG = `
+agents:
+  packer:
+    consumes: [{ types: [Parcel] }]
+    publishes: [{ type: Packed }]
+    engine: { kind: external }
+    concurrency: 100
+    timeout: 1h
+`;
+
+// Real: an app, its database and its HTTP. The clock stands still until a test moves it.
+describe('claims that wait', () => {
+  const clock = new ManualClock();
+  let board: Board;
+  let outside: Outside;
+
+  beforeAll(async () => {
+    board = await Board.start(CONFIG, { clock });
+    outside = new Outside(board.http);
+  });
+
+  afterAll(() => board.close());
+
+  const pack = { agents: ['packer'], wait: 60 };
+
+  it('are answered as soon as there is something, one execution each, and with nothing when their time is up', async () => {
+    const waiting = Array.from({ length: 4 }, (_, worker) => outside.claim({ ...pack, claimed_by: `worker-${worker}` }));
+    const parcels = await Promise.all([1, 2, 3].map((n) => board.publish('Parcel', { n })));
+    await eventually('three are held', async () => {
+      const { items } = (await board.http.get('/api/v1/executions?state=running').expect(200)).body as { items: object[] };
+      return items.length === 3;
+    });
+    clock.advance(61_000);
+    const held = (await Promise.all(waiting)).flat();
+    expect(held.map(({ correlation_id }) => correlation_id).sort()).toEqual([...parcels].sort());
+    for (const each of held) expect(await outside.send(each, 'complete', { output: {} })).toMatchObject({ status: 200 });
+  });
+
+  it('hold nothing for a client that has gone', async () => {
+    const gone = await waitingRequest(board.app.url);
+    const closed = new Promise((resolve) => gone.once('close', resolve));
+    gone.destroy();
+    await closed;
+    const parcel = await board.publish('Parcel', { n: 9 });
+    // Whether the service had heard of it or not: what it claimed for the client is handed back.
+    let held;
+    await eventually('another one gets it', async () => ([held] = await outside.claim({ agents: ['packer'] })).length > 0);
+    expect(held).toMatchObject({ correlation_id: parcel, attempt: 1 });
+    expect(await outside.execution(held!['execution_id'])).toMatchObject({ lost_leases: 0 });
+    expect(await outside.send(held!, 'complete', { output: {} })).toMatchObject({ status: 200 });
+  });
+
+  it('end when the service stops', async () => {
+    const stopping = await Board.start(CONFIG);
+    const arrived = once(stopping.app.app.getHttpServer() as NodeJS.EventEmitter, 'request');
+    const waiting = new Outside(stopping.http).claim(pack);
+    await arrived;
+    // By then the claim waits, too.
+    await stopping.http.get('/api/v1/agents').expect(200);
+    stopping.app.lifecycle.stop();
+    expect(await waiting).toEqual([]);
+    await stopping.http.post('/api/v1/executions/claim').send({ agents: ['packer'] }).expect(503);
+    await stopping.close();
+  });
+});
+
+/** A claim that was sent, whole. */
+async function waitingRequest(url: string): Promise<ReturnType<typeof request>> {
+  const call = request(`${url}/api/v1/executions/claim`, { method: 'POST', headers: { 'content-type': 'application/json' } });
+  call.on('error', () => undefined);
+  call.end(JSON.stringify({ agents: ['packer'], wait: 60 }));
+  await once(call, 'finish');
+  return call;
+}
