@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Board } from './board.js';
@@ -44,12 +44,14 @@ describe('claims that wait', () => {
   });
 
   it('hold nothing for a client that has gone', async () => {
+    const server = board.app.app.getHttpServer() as NodeJS.EventEmitter;
+    const arrived = once(server, 'request') as Promise<[IncomingMessage]>;
     const gone = await waitingRequest(board.app.url);
-    const closed = new Promise((resolve) => gone.once('close', resolve));
+    const [{ socket }] = await arrived;
+    const closed = once(socket, 'close');
     gone.destroy();
     await closed;
     const parcel = await board.publish('Parcel', { n: 9 });
-    // Whether the service had heard of it or not: what it claimed for the client is handed back.
     let held;
     await eventually('another one gets it', async () => ([held] = await outside.claim({ agents: ['packer'] })).length > 0);
     expect(held).toMatchObject({ correlation_id: parcel, attempt: 1 });
@@ -71,7 +73,7 @@ describe('claims that wait', () => {
   });
 });
 
-/** A claim that was sent, whole. */
+/** A claim that was sent, whole; its errors are of a connection that the test ends itself. */
 async function waitingRequest(url: string): Promise<ReturnType<typeof request>> {
   const call = request(`${url}/api/v1/executions/claim`, { method: 'POST', headers: { 'content-type': 'application/json' } });
   call.on('error', () => undefined);
