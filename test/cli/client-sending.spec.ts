@@ -119,8 +119,9 @@ onLinux('the time that is left does not count the time that the server was away'
 test('watching that gives up after a minute says how to go on', async () => {
   let looks = 0;
   const url = await running(() => (++looks === 1 ? 0 : null));
-  const program = await StartedProgram.start(['batch', 'watch', 'b-1', '--out', join(folder.path, 'out.csv'), '--url', url]);
+  const program = await StartedProgram.start(['batch', 'watch', 'b-1', '--out', join(folder.path, 'out.csv'), '--url', url], { NODE_OPTIONS: `--import=${join(import.meta.dirname, 'fast-time.js')}` });
   expect(await program.ended).toBe(1);
+  expect(looks).toBeGreaterThan(50);
   const command = `npx starling batch watch b-1 --out ${join(folder.path, 'out.csv')} --url ${url}`;
   expect(program.stderr.split('\n').at(-2)).toMatch(/^the server at \S+ went away before its answer was whole/);
   expect(program.stderr.endsWith(`; the batch goes on when the server starts again, and to watch it then: ${command}\n`)).toBe(true);
