@@ -43,7 +43,7 @@ agents:
     expect(at('agents.triage.engine.module')[0]).toMatch(/^19: there is no file .*missing\.ts$/);
     expect(at('agents.triage.timeout')).toEqual(['20: must be a duration such as 500ms, 30s, 5m, 2h or 30d']);
     expect(at('agents.external')).toEqual(['21: external is what clients publish as; choose another name']);
-    expect(at('agents.external.engine.kind')).toEqual(['23: must be one of "expression", "function", "llm"']);
+    expect(at('agents.external.engine.kind')).toEqual(['23: must be one of "expression", "function", "http", "llm", "external"']);
     expect(mistakes.map(({ line }) => line)).toEqual(mistakes.map(({ line }) => line).sort((a, b) => a! - b!));
   });
 
