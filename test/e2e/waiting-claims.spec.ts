@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Board } from './board.js';
-import { Outside } from './outside.js';
+import { type Held, Outside } from './outside.js';
 
 const CONFIG = `
 agents:
@@ -13,7 +13,13 @@ agents:
     engine: { kind: external }
     concurrency: 100
     timeout: 1h
+  checker:
+    consumes: [{ types: [Check] }]
+    publishes: [{ type: Checked }]
+    engine: { kind: external, assignee: anna }
 `;
+
+const STRANGERS = 150;
 
 // Real: an app, its database and its HTTP. The clock stands still until a test moves it.
 describe('claims that wait', () => {
@@ -28,6 +34,11 @@ describe('claims that wait', () => {
 
   afterAll(() => board.close());
 
+  async function transactions(): Promise<number> {
+    const { text } = await board.http.get('/metrics').expect(200);
+    return Number(/^starling_database_transaction_seconds_count(?:\{.*\})? (\d+)$/m.exec(text)![1]);
+  }
+
   const pack = { agents: ['packer'], wait: 60 };
 
   it('are answered as soon as there is something, one execution each, and with nothing when their time is up', async () => {
@@ -41,6 +52,23 @@ describe('claims that wait', () => {
     const held = (await Promise.all(waiting)).flat();
     expect(held.map(({ correlation_id }) => correlation_id).sort()).toEqual([...parcels].sort());
     for (const each of held) expect(await outside.send(each, 'complete', { output: {} })).toMatchObject({ status: 200 });
+  });
+
+  it('of many to whom nothing is assigned are no burden to those who get something', async () => {
+    let arrived = 0;
+    (board.app.app.getHttpServer() as NodeJS.EventEmitter).on('request', () => (arrived += 1));
+    const wait = (assignee: string): Promise<Held[]> => outside.claim({ agents: ['packer', 'checker'], assignee, wait: 60 });
+    const strangers = Array.from({ length: STRANGERS }, (_, n) => wait(`stranger-${n}`));
+    await eventually('they have all come', () => arrived === STRANGERS);
+    const anna = wait('anna');
+    const before = await transactions();
+    const check = await board.publish('Check', { n: 1 });
+    const [held] = await anna;
+    expect(held).toMatchObject({ correlation_id: check, assignee: 'anna' });
+    expect((await transactions()) - before).toBeLessThan(STRANGERS / 2);
+    expect(await outside.send(held!, 'complete', { output: {} })).toMatchObject({ status: 200 });
+    clock.advance(61_000);
+    expect((await Promise.all(strangers)).flat()).toEqual([]);
   });
 
   it('hold nothing for a client that has gone', async () => {

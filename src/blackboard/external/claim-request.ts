@@ -12,6 +12,12 @@ export interface ClaimRequest {
   claimedBy: string | null;
 }
 
+/** What somebody waits for who takes only what is theirs. */
+export interface AskedFor {
+  agent: string;
+  assignee: string;
+}
+
 /** What somebody outside holds by a lease. */
 export type HeldExecution = ClaimedExecution & {
   /** What its holder shows. */

@@ -7,6 +7,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { Telemetry } from '../../common/telemetry.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
+import { isInState } from '../../leasing/known-state.js';
 import { columnsOf } from '../../leasing/leased-table.js';
 import { Notices } from '../../signals/notices.js';
 import { Signals } from '../../signals/signals.js';
@@ -16,7 +17,7 @@ import { type ClaimedExecution, Claims } from '../executor/claims.js';
 import { executionNotice } from '../executor/execution-notice.js';
 import { outsideToken } from '../executor/lease-token.js';
 import { EXECUTIONS, type ExecutionRow } from '../executor/leased-executions.js';
-import type { ClaimRequest, HeldExecution } from './claim-request.js';
+import type { AskedFor, ClaimRequest, HeldExecution } from './claim-request.js';
 
 const MISSED_TRIES = 3;
 /** Others' transactions end within milliseconds. */
@@ -48,6 +49,14 @@ export class ExternalClaims {
     }
   }
 
+  /**
+   * Of these, for whom something of which agent is there: many may wait to whom nothing is assigned, and each claim of theirs would hold
+   * the agent's line. In a transaction, which alone sees what it was woken for.
+   */
+  waitingAmong(asked: readonly AskedFor[]): Promise<AskedFor[]> {
+    return this.unitOfWork.run((tx) => waitingAmong(tx, asked), { redoable: true });
+  }
+
   /** What is there now, in the order of priorities; nothing where nothing is. */
   async claim(request: ClaimRequest): Promise<HeldExecution[]> {
     for (let tries = 1; ; tries += 1) {
@@ -61,7 +70,7 @@ export class ExternalClaims {
   async claimOne(id: string, agent: string, claimedBy: string | null): Promise<HeldExecution | undefined> {
     const [held] = await this.unitOfWork.run(async (tx) => {
       const now = this.clock.now();
-      return this.take(tx, await ready(tx).where('id', '=', id).$castTo<ExecutionRow>().execute(), agent, claimedBy, now);
+      return this.take(tx, await readyOne(tx, id), agent, claimedBy, now);
     });
     return held;
   }
@@ -105,8 +114,7 @@ export class ExternalClaims {
           someMissed ||= missed;
           held.push(...(await this.give(tx, claimed, lease.until, claimedBy, now)));
         } else {
-          // What waits for one person is little: it is looked for among all that waits.
-          const found = await ready(tx).where('agent', '=', agent).where('assignee', '=', assignee).limit(left).$castTo<ExecutionRow>().execute();
+          const found = await readyFor(tx, agent, assignee, left);
           held.push(...(await this.take(tx, found, agent, claimedBy, now)));
         }
       }
@@ -140,12 +148,40 @@ export class ExternalClaims {
   }
 }
 
-const ready = ({ db }: Transaction) =>
+/** By priority and then the oldest first. What waits for one person has an index for itself, however much waits for others. */
+const readyFor = ({ db }: Transaction, agent: string, assignee: string, limit: number): Promise<ExecutionRow[]> =>
   db
     .selectFrom('executions')
     .select(columnsOf(EXECUTIONS))
+    .where('agent', '=', agent)
+    .where('assignee', '=', assignee)
     // A literal, since a partial index serves no query whose state is a parameter.
     .where('state', '=', sql.lit('pending' as const))
     .where('available_at', 'is', null)
     .orderBy('priority', 'desc')
-    .orderBy('seq');
+    .orderBy('seq')
+    .limit(limit)
+    .$castTo<ExecutionRow>()
+    .execute();
+
+const readyOne = ({ db }: Transaction, id: string): Promise<ExecutionRow[]> =>
+  db
+    .selectFrom('executions')
+    .select(columnsOf(EXECUTIONS))
+    .where('id', '=', id)
+    .where(isInState('pending'))
+    .where('available_at', 'is', null)
+    .$castTo<ExecutionRow>()
+    .execute();
+
+/** Of these, for whom something of which agent is there. */
+async function waitingAmong({ db }: Transaction, asked: readonly AskedFor[]): Promise<AskedFor[]> {
+  const names = sql.join(asked.map(({ agent, assignee }) => sql`(${agent}, ${assignee})`));
+  const { rows } = await sql<AskedFor>`
+    select asked.column1 as agent, asked.column2 as assignee from (values ${names}) as asked
+    where exists (
+      select 1 from executions
+      where agent = asked.column1 and assignee = asked.column2 and state = 'pending' and available_at is null
+    )`.execute(db);
+  return rows;
+}

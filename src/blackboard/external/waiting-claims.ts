@@ -9,6 +9,8 @@ import type { ClaimRequest, HeldExecution } from './claim-request.js';
 import { ExternalClaims } from './external-claims.js';
 
 const LOOK_AGAIN_MS = 2_000;
+/** Agents of people that one transaction looks for: SQLite takes no more than 32,766 parameters, and is nobody else's meanwhile. */
+const ASKED_AT_ONCE = 500;
 const TRY_AGAIN_SECONDS = 5;
 
 interface Waiter {
@@ -21,6 +23,8 @@ interface Waiter {
 interface Line {
   key: string;
   agents: readonly string[];
+  /** Whose executions they take; null: whoever's. */
+  assignee: string | null;
   /** In the order of their coming. */
   waiters: Set<Waiter>;
   /** Whether there may be something for them. */
@@ -28,13 +32,20 @@ interface Line {
   isServed: boolean;
 }
 
+type PersonsLine = Line & { assignee: string };
+
+const isPersons = (line: Line): line is PersonsLine => line.assignee !== null;
+
+const nameOf = (agent: string, assignee: string): string => JSON.stringify([agent, assignee]);
+
 /**
  * Claims that wait until there is something to claim. However many wait for the same, a wake-up has as many of them look as find
- * something, and one more.
+ * something, and one more. People each wait for something else: for what is theirs, one looks for all of them.
  */
 @Injectable()
 export class WaitingClaims {
   private readonly lines = new Map<string, Line>();
+  private isLooking = false;
 
   constructor(
     private readonly claims: ExternalClaims,
@@ -83,8 +94,7 @@ export class WaitingClaims {
       const cancelTimeout = this.clock.at(this.clock.now() + waitMs, giveUp);
       gone.addEventListener('abort', giveUp, { once: true });
       line.waiters.add(waiter);
-      line.isHungry = true;
-      this.serve(line);
+      this.feed(line);
     });
   }
 
@@ -100,10 +110,46 @@ export class WaitingClaims {
   /** Null: any agent may have something. */
   private wake(agent: string | null): void {
     for (const line of this.lines.values()) {
-      if (agent !== null && !line.agents.includes(agent)) continue;
-      line.isHungry = true;
-      this.serve(line);
+      if (agent === null || line.agents.includes(agent)) this.feed(line);
     }
+  }
+
+  private feed(line: Line): void {
+    line.isHungry = true;
+    if (line.assignee === null) this.serve(line);
+    else if (!this.isLooking) void this.lookForAssignees();
+  }
+
+  private async lookForAssignees(): Promise<void> {
+    this.isLooking = true;
+    try {
+      for (let asking = this.hungryAssignees(); asking.length > 0; asking = this.hungryAssignees()) {
+        for (const line of asking) line.isHungry = false;
+        const asked = asking.flatMap(({ agents, assignee }) => agents.map((agent) => ({ agent, assignee })));
+        const found = new Set((await this.claims.waitingAmong(asked)).map(({ agent, assignee }) => nameOf(agent, assignee)));
+        for (const line of asking.filter(({ agents, assignee }) => agents.some((agent) => found.has(nameOf(agent, assignee))))) {
+          line.isHungry = true;
+          this.serve(line);
+        }
+      }
+    } catch (error) {
+      this.logger.warn({ err: error }, 'what is assigned to those who wait could not be looked for; trying again');
+    } finally {
+      this.isLooking = false;
+    }
+  }
+
+  /** Those that are served look by themselves. */
+  private hungryAssignees(): PersonsLine[] {
+    const hungry: PersonsLine[] = [];
+    let asked = 0;
+    for (const line of this.lines.values()) {
+      if (!isPersons(line) || !line.isHungry || line.isServed) continue;
+      hungry.push(line);
+      asked += line.agents.length;
+      if (asked >= ASKED_AT_ONCE) break;
+    }
+    return hungry;
   }
 
   private serve(line: Line): void {
@@ -136,7 +182,7 @@ export class WaitingClaims {
   private lineOf({ agents, assignee }: ClaimRequest): Line {
     const key = JSON.stringify([agents, assignee]);
     let line = this.lines.get(key);
-    if (!line) this.lines.set(key, (line = { key, agents, waiters: new Set(), isHungry: false, isServed: false }));
+    if (!line) this.lines.set(key, (line = { key, agents, assignee, waiters: new Set(), isHungry: false, isServed: false }));
     return line;
   }
 
