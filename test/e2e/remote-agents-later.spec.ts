@@ -35,7 +35,8 @@ describe('a remote agent that answers 202', () => {
   let board: Board;
   beforeAll(async () => {
     agents = await Receiver.start();
-    board = await Board.start(configuration(agents), { clock });
+    // Nothing but its own time ends a lease here: the regular look comes in minutes.
+    board = await Board.start(configuration(agents), { clock, settings: { leaseMs: 30 * 60 * SECOND } });
   });
   afterAll(async () => {
     await board.close();
@@ -92,6 +93,23 @@ describe('a remote agent that answers 202', () => {
     expect((await board.artifacts(correlation)).filter(({ type }) => type === 'Reply').map(({ payload }) => payload)).toEqual([{ text: 'At once.' }]);
   });
 
+  it('may beat before its 202 has arrived, which changes nothing', async () => {
+    const beat = new Promise<{ status: number; body: { lease_until: string } }>((resolve) => {
+      agents.on('/responder', (response, received) => {
+        const { execution_id: id } = requestIn(received);
+        const call = board.http.post(`/api/v1/executions/${id}/heartbeat`).send({ lease_token: received.headers['starling-lease-token'] });
+        void call.then(({ status, body }) => {
+          resolve({ status, body: body as { lease_until: string } });
+          return LATER(response, received);
+        });
+      });
+    });
+    const { id, token } = await ask();
+    const { status, body } = await beat;
+    expect([status, Date.parse(body.lease_until)]).toEqual([200, clock.now() + 10 * SECOND]);
+    expect((await send(id, 'complete', { lease_token: token, output: { text: 'Here.' } }))[0]).toBe(200);
+  });
+
   it('may fail the attempt, which another one follows', async () => {
     const { id, token, correlation } = await ask();
     agents.on('/responder', replies({ text: 'Here.' }));
@@ -122,8 +140,12 @@ describe('a remote agent that answers 202', () => {
     expect((await send(id, 'heartbeat', { lease_token: token }))[0]).toBe(200);
     clock.advance(9 * SECOND);
     expect(await execution(id)).toMatchObject({ state: 'running', attempt: 1 });
-    expect((await send(id, 'complete', { lease_token: token, output: { text: 'Here.' } }))[0]).toBe(200);
-    await board.ended(correlation);
+    expect((await send(id, 'heartbeat', { lease_token: token }))[0]).toBe(200);
+    agents.on('/responder', replies({ text: 'Again.' }));
+    clock.advance(11 * SECOND);
+    await eventually('its time is up', async () => (await execution(id)).attempt === 2);
+    clock.advance(2 * SECOND);
+    expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
   });
 
   it('counts towards the concurrency of the agent until it has ended, in whichever way', async () => {

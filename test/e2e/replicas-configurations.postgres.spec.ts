@@ -3,6 +3,7 @@ import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { ended, finish, GATE, gatesOf, orders, send, started } from './batch-board.js';
 import type { Board } from './board.js';
+import { Outside } from './outside.js';
 import { Replicas, WORKER } from './replica-boards.js';
 
 const MINUTE = 60_000;
@@ -27,6 +28,11 @@ const NEW = `${OLD}
     consumes: [{ types: [Question, Answer], join: { within: 5m } }]
     publishes: [{ type: Asked }]
     engine: { kind: expression, expression: '{"n": payload.Question.n}' }
+  packer:
+    consumes: [{ types: [Parcel] }]
+    publishes: [{ type: Packed }]
+    engine: { kind: external }
+    retry: { attempts: 2 }
   window:
     consumes: [{ types: [Event], batch: { size: 100, timeout: 20s } }]
     publishes: [{ type: Digest }]
@@ -75,6 +81,15 @@ describe('two processes with different configurations', () => {
       gatesOf('alive')[count - 1]!.open();
     }
     for (const id of ids) expect(await older.ended(id)).toMatchObject({ state: 'completed', error_count: 0, artifact_count: 2 });
+  });
+
+  it('leave it to the other what follows when somebody fails an attempt', async () => {
+    await newer.publish('Parcel', { n: 1 });
+    const held = await new Outside(newer.http).claimOne({ agents: ['packer'] });
+    const failure = { error_message: 'the box is torn' };
+    const refused = await new Outside(older.http).send(held, 'fail', failure);
+    expect([refused.status, refused.body.detail]).toEqual([503, expect.stringContaining('has no agent packer')]);
+    expect(await new Outside(newer.http).send(held, 'fail', failure)).toMatchObject({ status: 200, body: { state: 'pending', attempt: 2 } });
   });
 
   it('leave a batch of an agent that one of them does not know to the other', async () => {

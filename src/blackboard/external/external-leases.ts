@@ -38,7 +38,10 @@ export class ExternalLeases {
   async renew(id: string, leaseToken: string): Promise<number> {
     const row = await this.find(id);
     if (!isHeldBy(row, leaseToken)) throw notHeld(row);
-    const until = this.clock.now() + this.agent(row.agent).timeoutMs;
+    const { timeoutMs } = this.agent(row.agent);
+    // A remote agent may beat before its 202 has arrived: the process that asked holds the lease until then, and counts the time itself.
+    if (row.lease_owner !== null) return (row.attempt_started_at ?? row.created_at) + timeoutMs;
+    const until = this.clock.now() + timeoutMs;
     const { numUpdatedRows } = await this.unitOfWork.run(({ db }) =>
       db
         .updateTable('executions')
@@ -50,6 +53,7 @@ export class ExternalLeases {
         .executeTakeFirst(),
     );
     if (numUpdatedRows === 0n) throw notHeld(await this.find(id));
+    this.signals.leaseLeft.publish(until);
     return until;
   }
 
@@ -76,6 +80,8 @@ export class ExternalLeases {
     const row = await this.find(id);
     if (wasEnded(row, leaseToken, 'failed')) return;
     const execution = await this.held(row, leaseToken);
+    // Whether another attempt follows, its configuration says.
+    if (!failure.isFinal) this.agent(row.agent);
     const outcome = await this.outcomes.failAttempt(execution, failure, () => undefined);
     if (outcome === 'discarded') await this.refuseUnlessEnded(id, leaseToken, 'failed');
     else this.ended(row, execution, { outcome, failure });
@@ -121,6 +127,7 @@ const LEASED = [
   'attempt',
   'direct',
   'lease_token',
+  'lease_owner',
   'ended_lease',
   'attempt_started_at',
   'created_at',
