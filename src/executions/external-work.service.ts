@@ -28,7 +28,7 @@ export class ExternalWorkService {
 
   /** DomainError `not_found` and `invalid` (agents), `unavailable`. */
   async claim({ agents, max = 1, wait = 0, assignee, claimed_by }: ClaimRequestBody, gone: AbortSignal): Promise<ClaimBody> {
-    const request = { agents: [...new Set(agents)], max, assignee: assignee ?? null, claimedBy: claimed_by ?? null };
+    const request = { agents: [...new Set(agents)].sort(), max, assignee: assignee ?? null, claimedBy: claimed_by ?? null };
     const held = await this.waitingClaims.claim(request, wait * 1_000, gone);
     return { executions: held.map((execution) => this.body(execution)) };
   }
