@@ -3,20 +3,22 @@ import type { AddressInfo } from 'node:net';
 
 /** What a model server was asked. */
 export interface ModelRequest {
-  /** `responses`: OpenAI; `chat`: what OpenAI-compatible servers speak; `messages`: Anthropic. */
+  /** `responses`: OpenAI; `chat`: what OpenAI-compatible servers speak; `messages`: Anthropic; `content`: Google. */
   format: Format;
+  path: string;
   headers: IncomingHttpHeaders;
   /** As it was received. */
   text: string;
   body: Record<string, unknown>;
 }
 
-type Format = 'responses' | 'chat' | 'messages';
+type Format = 'responses' | 'chat' | 'messages' | 'content';
 
 /** What it answers, as a model or with a fault. */
 export type ModelAnswer =
   | { text: string; stop?: 'length'; fault?: 'cut' | 'error'; before?: Promise<void>; halfway?: Promise<void> }
-  | { tool: string; input: object }
+  // `times` is understood in the format of OpenAI alone.
+  | { tool: string; input: object; times?: number }
   | { refusal: string }
   | { status: number; message: string; headers?: Record<string, string> };
 
@@ -26,9 +28,11 @@ export type ModelScript = (request: ModelRequest, number: number) => ModelAnswer
 export const USED = { input: 100, output: 20 };
 
 const FORMATS: Record<string, Format> = { '/v1/responses': 'responses', '/v1/chat/completions': 'chat', '/v1/messages': 'messages' };
+/** Google's names the model in the path. */
+const formatOf = (path: string): Format | undefined => FORMATS[path] ?? (/^\/v1\/models\/[^/]+:streamGenerateContent\?alt=sse$/.test(path) ? 'content' : undefined);
 
 /**
- * A server that speaks the wire formats of OpenAI, of OpenAI-compatible servers and of Anthropic over HTTP, streamed, and answers
+ * A server that speaks the wire formats of OpenAI, of OpenAI-compatible servers, of Anthropic and of Google over HTTP, streamed, and answers
  * what a test says.
  */
 export class ModelServer {
@@ -68,15 +72,15 @@ export class ModelServer {
   }
 
   private async answer(path: string, headers: IncomingHttpHeaders, text: string, response: ServerResponse): Promise<void> {
-    const format = FORMATS[path];
+    const format = formatOf(path);
     if (!format) return void response.writeHead(404).end(`no model speaks at ${path}`);
-    const request = { format, headers, text, body: JSON.parse(text) as Record<string, unknown> };
+    const request = { format, path, headers, text, body: JSON.parse(text) as Record<string, unknown> };
     const answer = this.script(request, this.requests.push(request) - 1);
     response.on('close', () => {
       if (!response.writableFinished) this.abandoned += 1;
     });
     if ('status' in answer) {
-      const error = { type: 'error', error: { type: 'server_error', message: answer.message } };
+      const error = { type: 'error', error: { type: 'server_error', message: answer.message, ...(format === 'content' && { code: answer.status, status: 'INTERNAL' }) } };
       return void response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(JSON.stringify(error));
     }
     if ('text' in answer) await answer.before;
@@ -122,18 +126,19 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken) =>
         response: { usage, ...(reason && { incomplete_details: { reason } }) },
       });
     const created = named({ type: 'response.created', response: { id: 'resp_1', created_at: 1, model } });
-    const item = (done: boolean, fields: object) =>
-      named({ type: `response.output_item.${done ? 'done' : 'added'}`, output_index: 0, item: fields });
+    const item = (done: boolean, fields: object, output_index = 0) =>
+      named({ type: `response.output_item.${done ? 'done' : 'added'}`, output_index, item: fields });
     if ('tool' in answer) {
-      const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: answer.tool };
       const input = JSON.stringify(answer.input);
-      return [
-        created,
-        item(false, { ...call, arguments: '' }),
-        named({ type: 'response.function_call_arguments.delta', item_id: 'fc_1', output_index: 0, delta: input }),
-        item(true, { ...call, arguments: input, status: 'completed' }),
-        end(),
-      ];
+      const calls = Array.from({ length: answer.times ?? 1 }, (_, index) => {
+        const call = { type: 'function_call', id: `fc_${index + 1}`, call_id: `call_${index + 1}`, name: answer.tool };
+        return [
+          item(false, { ...call, arguments: '' }, index),
+          named({ type: 'response.function_call_arguments.delta', item_id: call.id, output_index: index, delta: input }),
+          item(true, { ...call, arguments: input, status: 'completed' }, index),
+        ];
+      });
+      return [created, ...calls.flat(), end()];
     }
     const message = { type: 'message', id: 'msg_1' };
     const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
@@ -192,6 +197,19 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken) =>
       ...end('refusal' in answer ? 'refusal' : answer.stop ? 'max_tokens' : 'end_turn'),
     ];
   },
+
+  content({ tools = [] }, answer) {
+    const counts = (done: boolean) => ({ promptTokenCount: USED.input, candidatesTokenCount: done ? USED.output : 1 });
+    const chunk = (parts: object[], finishReason?: string) =>
+      data({ responseId: 'response-1', candidates: [{ content: { role: 'model', parts }, ...(finishReason && { finishReason }) }], usageMetadata: counts(finishReason !== undefined) });
+    const use = (name: string, args: object) => [chunk([{ functionCall: { name, args } }]), chunk([], 'STOP')];
+    if ('tool' in answer) return use(answer.tool, answer.input);
+    // With tools, models before Gemini 3 answer in a schema by a tool of this name.
+    const declared = (tools as { functionDeclarations?: { name: string }[] }[]).flatMap(({ functionDeclarations = [] }) => functionDeclarations);
+    if ('text' in answer && declared.some(({ name }) => name === 'json')) return use('json', JSON.parse(answer.text) as object);
+    if ('refusal' in answer) return [chunk([{ text: answer.refusal }]), chunk([], 'SAFETY')];
+    return [...pieces(answer.text).map((text) => chunk([{ text }])), chunk([], answer.stop ? 'MAX_TOKENS' : 'STOP')];
+  },
 };
 
 const OVERLOADED = { type: 'server_error', code: 'server_error', message: 'the server had an error halfway' };
@@ -200,4 +218,5 @@ const ERRORS: Record<Format, string> = {
   responses: named({ type: 'error', sequence_number: 9, error: { ...OVERLOADED, param: null } }),
   chat: data({ error: OVERLOADED }),
   messages: named({ type: 'error', error: { type: 'api_error', message: OVERLOADED.message } }),
+  content: data({ error: { code: 500, message: OVERLOADED.message, status: 'INTERNAL' } }),
 };

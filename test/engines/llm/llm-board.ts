@@ -3,7 +3,7 @@ import { ModelServer } from '../../support/model-server.js';
 import { Board } from '../../e2e/board.js';
 
 /** As providers give them; none is real. */
-export const KEYS = { OPENAI_API_KEY: 'sk-openai-4711-secret', ANTHROPIC_API_KEY: 'sk-ant-4711-secret', LOCAL_API_KEY: 'local-4711-secret' };
+export const KEYS = { OPENAI_API_KEY: 'sk-openai-4711-secret', ANTHROPIC_API_KEY: 'sk-ant-4711-secret', LOCAL_API_KEY: 'local-4711-secret', GOOGLE_GENERATIVE_AI_API_KEY: 'google-4711-secret' };
 
 /** What a provider's key is in, as this process and all that it starts have it. */
 export function setKeys(): void {
@@ -11,7 +11,7 @@ export function setKeys(): void {
 }
 
 /** One model of each wire format. */
-export const MODELS = ['openai/gpt-5-mini', 'anthropic/claude-sonnet-4-5', 'local/llama3.2'] as const;
+export const MODELS = ['openai/gpt-5-mini', 'anthropic/claude-sonnet-4-5', 'local/llama3.2', 'google/gemini-2.5-flash'] as const;
 
 export const TYPES = `
 types:
