@@ -4,12 +4,15 @@ import { Board } from '../../e2e/board.js';
 
 const model = process.env.STARLING_TEST_MODEL ?? (process.env.OPENAI_API_KEY ? 'openai/gpt-5-mini' : undefined);
 const url = process.env.STARLING_TEST_MODEL_URL;
+/** As it was given: specs that run in the same process set keys of their own. */
+const { ...environment } = process.env;
 const given = model ? describe : describe.skip;
 if (!model) process.stdout.write('no real model is asked: set OPENAI_API_KEY, or STARLING_TEST_MODEL and the key of its provider\n');
 
 given(`the model ${model}`, () => {
   let board: Board;
   beforeAll(async () => {
+    Object.assign(process.env, environment);
     board = await Board.start(`
 types:
   Question: {}
