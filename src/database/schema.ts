@@ -17,6 +17,7 @@ export interface Schema {
   agent_pauses: AgentPausesTable;
   consumptions: ConsumptionsTable;
   usage: UsageTable;
+  tool_calls: ToolCallsTable;
   activity: ActivityTable;
   activity_hours: ActivityHoursTable;
   join_groups: JoinGroupsTable;
@@ -236,6 +237,28 @@ export interface UsageTable {
   latency_ms: number;
   at: number;
 }
+
+/** One call of a tool by an attempt's model. */
+export interface ToolCallsTable {
+  seq: Generated<number>;
+  execution_id: string;
+  attempt: number;
+  /** As of `usage`. */
+  lease_token: string;
+  server: string;
+  tool: string;
+  /** `failed` where no answer came. */
+  outcome: 'ok' | 'error' | 'failed';
+  /** When it began. */
+  at: number;
+  /** Null where the attempt ended first. */
+  duration_ms: number | null;
+  /** Of what the model was told, as UTF-8. */
+  result_bytes: number;
+}
+
+/** `error`: the tool said that it could not; `failed`: no answer came. */
+
 
 /** One row for each ended execution and for what an attempt used of models, folded into `activity_hours` by a background step and then deleted. */
 export interface ActivityTable extends UsageSums {

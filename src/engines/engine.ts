@@ -51,7 +51,7 @@ export interface ExecutionContext {
   blackboard: BlackboardReader;
 }
 
-/** What one call of a model took. */
+/** What a call of a model took, or a part of it. */
 export interface ModelUsage {
   /** As the configuration names it. */
   model: string;
@@ -62,14 +62,33 @@ export interface ModelUsage {
   latencyMs: number;
 }
 
+/** One call of a tool. Neither what it was asked nor what it answered: both may quote what is secret. */
+export interface ToolCall {
+  /** Where the tool is. */
+  server: string;
+  tool: string;
+  /** Epoch ms when it began. */
+  at: number;
+}
+
+export interface ToolCallEnd {
+  /** `error`: the tool said that it could not; `failed`: no answer came. */
+  outcome: 'ok' | 'error' | 'failed';
+  durationMs: number;
+  /** Of what the model was told, as UTF-8. */
+  resultBytes: number;
+}
+
 /** What engines are given beside what agents' own code sees. */
 export interface EngineContext extends ExecutionContext {
   /** Whoever shows it can end this attempt over the API, as long as it lasts: a secret. */
   leaseToken: string;
   /** Why this answer would be refused, as `blackboard/outputs.ts` says it; null where it would not. */
   refusal(answer: unknown): string | null;
-  /** To be told of each call of a model as soon as it has ended, whatever becomes of the attempt. */
+  /** To be told what calls of a model have taken as soon as that is known, whatever becomes of the attempt; calls of it add up. */
   used(usage: ModelUsage): void;
+  /** To be told of each call of a tool when it begins, and by what this returns when it has ended. */
+  calls(call: ToolCall): (end: ToolCallEnd) => void;
   /** To be told what is being written, piece by piece, for those who watch; `answer` counts, from 1, what the attempt begins to write. */
   wrote(text: string, answer: number): void;
 }

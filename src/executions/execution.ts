@@ -4,8 +4,8 @@ import { heldUntil } from '../blackboard/external/held-until.js';
 import { WORKFLOW_ERROR } from '../catalog/definitions.js';
 import type { JsonObject } from '../common/json.js';
 import { toTimestamp } from '../common/timestamp.js';
-import type { ExecutionAttemptsTable, UsageTable } from '../database/schema.js';
-import type { ExecutionAttemptBody, ExecutionBody, ListedExecutionBody, ModelUseBody } from './dto/execution-body.js';
+import type { ExecutionAttemptsTable, ToolCallsTable, UsageTable } from '../database/schema.js';
+import type { ExecutionAttemptBody, ExecutionBody, ListedExecutionBody, ModelUseBody, ToolCallBody } from './dto/execution-body.js';
 import type { ExecutionRow } from './executions.repository.js';
 
 export const listedExecutionBody = (row: ExecutionRow): ListedExecutionBody => ({
@@ -35,13 +35,14 @@ interface ExecutionParts {
   outputs: ArtifactRow[];
   attempts: Selectable<ExecutionAttemptsTable>[];
   modelUses: Selectable<UsageTable>[];
+  toolCalls: Selectable<ToolCallsTable>[];
   /** Null where nobody outside completes it. */
   form: JsonObject | null;
 }
 
 export function executionBody(
   row: ExecutionRow,
-  { inputs, outputs, attempts, modelUses, form }: ExecutionParts,
+  { inputs, outputs, attempts, modelUses, toolCalls, form }: ExecutionParts,
 ): ExecutionBody {
   const isError = ({ type }: ArtifactRow): boolean => type === WORKFLOW_ERROR;
   return {
@@ -53,6 +54,7 @@ export function executionBody(
     attempts: [...attempts, ...lastAttempt(row)].map(attemptBody),
     ...(form && { form }),
     ...(modelUses.length > 0 && { model_uses: modelUses.map(modelUseBody) }),
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toolCallBody) }),
   };
 }
 
@@ -89,6 +91,16 @@ const modelUseBody = ({ attempt, model, input_tokens, output_tokens, cost, laten
   ...(cost !== null && { cost }),
   latency_ms,
   at: toTimestamp(at),
+});
+
+const toolCallBody = ({ attempt, server, tool, outcome, at, duration_ms, result_bytes }: Selectable<ToolCallsTable>): ToolCallBody => ({
+  attempt,
+  server,
+  tool,
+  outcome,
+  at: toTimestamp(at),
+  ...(duration_ms !== null && { duration_ms }),
+  result_bytes,
 });
 
 const timestampOf = (time: number | null): string | null => (time === null ? null : toTimestamp(time));

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
 import type { ArtifactRow } from '../blackboard/artifact.js';
-import type { ExecutionAttemptsTable, ExecutionsTable, UsageTable } from '../database/schema.js';
+import type { ExecutionAttemptsTable, ExecutionsTable, ToolCallsTable, UsageTable } from '../database/schema.js';
 import type { Reader } from '../database/unit-of-work.js';
 import { type ExecutionFilter, newestOf } from './newest-executions.js';
 
@@ -9,6 +9,9 @@ export interface ListPage {
   limit: number;
   offset: number;
 }
+
+/** Of which one execution tells. */
+const MOST_TOOL_CALLS = 1_000;
 
 export type ExecutionRow = Selectable<ExecutionsTable>;
 
@@ -50,6 +53,12 @@ export class ExecutionsRepository {
   /** One row for each attempt that used a model, in order; one that began again after a lost lease has several. */
   modelUses(db: Reader, executionId: string): Promise<Selectable<UsageTable>[]> {
     return db.selectFrom('usage').selectAll().where('execution_id', '=', executionId).orderBy('seq').execute();
+  }
+
+  /** The newest ones, in order. */
+  async toolCalls(db: Reader, executionId: string): Promise<Selectable<ToolCallsTable>[]> {
+    const newest = await db.selectFrom('tool_calls').selectAll().where('execution_id', '=', executionId).orderBy('seq', 'desc').limit(MOST_TOOL_CALLS).execute();
+    return newest.reverse();
   }
 
   /** Those before the last one, in order. */

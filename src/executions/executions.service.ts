@@ -32,13 +32,14 @@ export class ExecutionsService {
     const { reader } = this.unitOfWork;
     const row = await this.executions.find(reader, id);
     if (!row) throw new DomainError('not_found', `Execution not found: ${id}`);
-    const [inputs, outputs, attempts, modelUses] = await Promise.all([
+    const [inputs, outputs, attempts, modelUses, toolCalls] = await Promise.all([
       this.executions.inputs(reader, id),
       this.executions.outputs(reader, id),
       this.executions.failedAttempts(reader, id),
       this.executions.modelUses(reader, id),
+      this.executions.toolCalls(reader, id),
     ]);
-    return executionBody(row, { inputs, outputs, attempts, modelUses, form: formOf(row.agent, this.catalog) });
+    return executionBody(row, { inputs, outputs, attempts, modelUses, toolCalls, form: formOf(row.agent, this.catalog) });
   }
 
   /** DomainError `not_found`, `conflict` (it cannot be retried), `unavailable`. */

@@ -22,6 +22,8 @@ export interface StartedRun {
   committed: Promise<void>;
   /** What was started has returned. Never rejects. */
   returned: Promise<void>;
+  /** Keeps what is known of it, where it was handed back and its outcome is another's. Never rejects. */
+  handedBack?: () => Promise<void>;
 }
 
 /** Who holds the claim while it runs. */
@@ -59,7 +61,7 @@ export interface ClaimTopics {
  */
 export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow, Input> {
   // By claim and not by row: a retry can be claimed before the attempt before it has left.
-  private readonly running = new Map<Claimed, { abort: AbortController; done: Promise<void> }>();
+  private readonly running = new Map<Claimed, { abort: AbortController; done: Promise<void>; handedBack: StartedRun['handedBack'] }>();
   /** Lines that may have something waiting. */
   private readonly hungry = new Set<string>();
   private claiming: Promise<void> | null = null;
@@ -135,6 +137,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     this.running.clear();
     left.forEach(({ abort }) => abort.abort(new DOMException('the service is shutting down', 'AbortError')));
     const handedBack = await this.leases.handBack();
+    await Promise.all(left.map((run) => run.handedBack?.()));
     const { name } = this.claimant;
     this.logger.warn({ [name]: handedBack }, `shutdown grace is over: running ${name} are handed back and start again with the next process`);
   }
@@ -246,13 +249,13 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     });
     // A slot is held until what was started returns, which may be after its outcome.
     let hasReturned = false;
-    const { committed, returned } = this.claimant.start(claimed, abort, {
+    const { committed, returned, handedBack } = this.claimant.start(claimed, abort, {
       isOurs: () => this.running.has(claimed),
       // The next claim joins the outcome's group commit: waiting for that commit would cost another one.
       onOutcomeVisible: () => hasReturned && free(),
     });
     const done = committed.finally(() => this.running.delete(claimed));
-    this.running.set(claimed, { abort, done });
+    this.running.set(claimed, { abort, done, handedBack });
     void returned.then(() => {
       hasReturned = true;
     });

@@ -1,11 +1,14 @@
 // What models are used for and what it costs, kept and summed. Real: the application, its database, the AI SDK, HTTP. Stood in for:
 // the model server, each of whose calls takes the same.
+import { resolve } from 'node:path';
+import { SseReader } from '../support/changelog-readers.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { type ModelServer, USED } from '../support/model-server.js';
 import { eventually } from '../support/eventually.js';
 import { engine, startWithModels, TYPES } from '../engines/llm/llm-board.js';
 import { SweptBoard } from '../retention/sweeping.js';
-import type { Board } from './board.js';
+import { Board } from './board.js';
 import { ended, send } from './batch-board.js';
 
 const PRICE = { input: 2, output: 10 };
@@ -18,6 +21,8 @@ const used = (calls: number, priced = calls) => ({
   ...(priced > 0 && { cost: Number((priced * COST).toPrecision(12)) }),
 });
 
+const TOOLS = `tools: [{ mcp: { command: '${process.execPath}', args: ['${resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js')}'] }, allow: [echo] }]`;
+
 const config = (models: ModelServer): string => `
 server: { retain_executions: 1d }
 models: { openai/gpt-5-mini: { input_per_million: ${PRICE.input}, output_per_million: ${PRICE.output} } }
@@ -25,6 +30,8 @@ ${TYPES}
 agents:
   responder: { consumes: [{ types: [Question] }], publishes: [{ type: Reply }], engine: ${engine(models)}, retry: { attempts: 2, delay: 0s } }
   reviewer: { consumes: [{ types: [Reply] }], publishes: [{ type: Review }], engine: ${engine(models, '', 'local/free')} }
+  essayist: { consumes: [{ types: [Topic] }], publishes: [{ type: Essay }], engine: ${engine(models, '', 'anthropic/claude-sonnet-4-5')}, retry: { attempts: 1 } }
+  runner: { consumes: [{ types: [Errand] }], publishes: [{ type: Done }], engine: ${engine(models, TOOLS)} }
   plain: { consumes: [{ types: [Ping] }], publishes: [{ type: Pong }], engine: { kind: expression, expression: '{"n": 1}' } }
 `;
 
@@ -33,6 +40,7 @@ describe('usage', () => {
   let models: ModelServer;
   let close: () => Promise<void>;
   const clock = new ManualClock();
+  let release = (): void => undefined;
   beforeAll(async () => ({ board, models, close } = await startWithModels(config, { clock, settings: { shutdownGraceMs: 0 } })));
   afterAll(() => close());
   beforeEach(() => models.answers({ text: '{"text":"It is on its way."}' }));
@@ -97,13 +105,51 @@ describe('usage', () => {
     release();
   });
 
+  test.each([
+    ['is given up', 'cancelled', (correlation: string) => board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200)],
+    ['breaks off', 'failed', async () => release()],
+  ])('of a call that %s counts as far as the provider has told it', async (_, state, end) => {
+    models.answers({ text: '{"text":"never said"}', halfway: new Promise((resolve) => (release = () => resolve())), fault: 'cut' });
+    const reader = await SseReader.open(board.app.url, { notices: true });
+    const correlation = await board.publish('Topic', { text: 'Where?' });
+    await eventually('the model answers', () => reader.notices.some((notice) => notice.event_type === 'execution_output' && notice.correlation_id === correlation));
+    reader.close();
+    await end(correlation);
+    await eventually('what it took is counted', async () => (await get(`/api/v1/correlations/${correlation}/status`)).usage !== undefined);
+    // Anthropic tells at once of the question, and of the first token of its answer.
+    expect(await get(`/api/v1/correlations/${correlation}/status`)).toMatchObject({ state, usage: { input_tokens: USED.input, output_tokens: 1 } });
+    release();
+  });
+
+  test('of an execution that is handed back at a stop stays with it', async () => {
+    models.answers({ text: '{"text":"never said"}', halfway: new Promise((resolve) => (release = () => resolve())) });
+    const folder = new ConfigurationFolder();
+    const stopping = await Board.start(config(models), { folder: folder.path, settings: { shutdownGraceMs: 0 } });
+    const reader = await SseReader.open(stopping.app.url, { notices: true });
+    const correlation = await stopping.publish('Topic', { text: 'Where?' });
+    await eventually('the model answers', () => reader.notices.some(({ event_type }) => event_type === 'execution_output'));
+    reader.close();
+    await stopping.close();
+    const { database } = stopping.app;
+    expect(await database.rows(`select state from executions where correlation_id = '${correlation}'`)).toEqual([{ state: 'pending' }]);
+    const [row] = await database.rows<Record<string, unknown>>(`select input_tokens, output_tokens from correlations where id = '${correlation}'`);
+    expect([Number(row!.input_tokens), Number(row!.output_tokens)]).toEqual([USED.input, 1]);
+    release();
+    await database.drop();
+    folder.remove();
+  });
+
   test('of attempts goes with their execution; sums stay', async () => {
     const { correlation_id: correlation } = await board.publishSync('Question', { text: 'Where?' });
     const swept = new SweptBoard(board, clock);
     const before = await spentBy('responder');
     expect(await swept.count('usage', `correlation_id = '${correlation}'`)).toBe(2);
+    models.answers({ tool: 'echo', input: { message: 'hello' } }, { text: '{"done":true}' });
+    await board.publishSync('Errand', {}, { timeout: 20 });
+    expect(await swept.count('tool_calls')).toBe(1);
     await swept.sweepAfter(2);
     expect(await swept.count('usage', `correlation_id = '${correlation}'`)).toBe(0);
+    expect(await swept.count('tool_calls')).toBe(0);
     expect([(await get(`/api/v1/correlations/${correlation}/status`)).usage, await spentBy('responder')]).toEqual([used(2, 1), before]);
   });
 });

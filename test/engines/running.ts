@@ -37,5 +37,6 @@ export const context = (): EngineContext => ({
   blackboard: { get: async () => null, list: async () => [] },
   refusal: () => null,
   used: () => undefined,
+    calls: () => () => undefined,
   wrote: () => undefined,
 });

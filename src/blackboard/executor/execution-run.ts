@@ -23,9 +23,10 @@ import { inputView } from '../input-view.js';
 import { outsideToken } from './lease-token.js';
 import { type ExecutionFailure, Outcomes } from './outcomes.js';
 import type { MatchedArtifact } from '../publisher.js';
+import type { RecordedCall } from './usages.js';
 
 /** A claimed execution, while its attempt runs. */
-type RunningExecution = ClaimedExecution & { span: Span; usage: AttemptUsage | null };
+type RunningExecution = ClaimedExecution & { span: Span; usage: AttemptUsage | null; toolCalls: RecordedCall[] };
 
 /** Runs one attempt of a claimed execution: its engine, the check of the answer, the outcome. */
 @Injectable()
@@ -43,7 +44,7 @@ export class ExecutionRun {
   ) {}
 
   start(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
-    const execution: RunningExecution = { ...claimed, span: this.reports.span(claimed), usage: null };
+    const execution: RunningExecution = { ...claimed, span: this.reports.span(claimed), usage: null, toolCalls: [] };
     const agent = this.catalog.agent(execution.agent)!;
     const startedAt = performance.now();
     const endsBy = this.clock.now() + agent.timeoutMs;
@@ -62,7 +63,7 @@ export class ExecutionRun {
         this.logger.error({ err: error, execution_id: execution.id }, 'an outcome could not be committed');
         execution.span.end({ failed: true, attributes: { 'error.type': 'internal' } });
       });
-    return { committed, returned };
+    return { committed, returned, handedBack: () => this.keepSpent(execution) };
   }
 
   private context(execution: RunningExecution, agent: AgentDefinition, signal: AbortSignal): EngineContext {
@@ -85,6 +86,11 @@ export class ExecutionRun {
       used: (usage) => {
         execution.usage = addUsage(execution.usage, usage);
       },
+      calls: (call) => {
+        const recorded: RecordedCall = { ...call, end: null };
+        execution.toolCalls.push(recorded);
+        return (end) => void (recorded.end = end);
+      },
       wrote: (text, answer) => {
         if (this.notices.areWanted) outputNotices(execution, this.clock.now(), text, answer).forEach((notice) => this.notices.tell(notice));
       },
@@ -93,6 +99,14 @@ export class ExecutionRun {
         return (child ??= logger.child({ agent: agent.name, execution_id: execution.id, correlation_id: execution.correlationId, ...traceOf(execution) }));
       },
     };
+  }
+
+  private async keepSpent(execution: RunningExecution): Promise<void> {
+    try {
+      await this.outcomes.keepSpent(execution);
+    } catch (error) {
+      this.logger.error({ err: error, execution_id: execution.id }, 'what an execution used before it was handed back could not be stored');
+    }
   }
 
   private async commit(

@@ -20,7 +20,7 @@ import { isInState } from '../../leasing/known-state.js';
 import { TimerQueue } from '../waiting/timer-queue.js';
 import { recordFailedAttempt } from './failed-attempts.js';
 import { nextAttemptAt } from './retry.js';
-import { BudgetOverrun, type Spender, Usages } from './usages.js';
+import { BudgetOverrun, hasSpent, type Spender, Usages } from './usages.js';
 import { WorkflowErrors } from '../workflow-errors.js';
 
 export interface ExecutionFailure {
@@ -123,6 +123,12 @@ export class Outcomes {
     return 'retried';
   }
 
+  /** What was used by an attempt that was handed back: the execution's outcome is another's. */
+  async keepSpent(execution: EndingExecution): Promise<void> {
+    if (!hasSpent(execution)) return;
+    await this.unitOfWork.run((tx) => this.discard(tx, this.tracker.begin(tx, this.clock.now(), execution.span), execution));
+  }
+
   /** The lease goes on until then (epoch ms), without this process: who knows its token ends the attempt, or its end does. */
   leaveOutside({ id, leaseToken }: EndingExecution, until: number, onVisible: () => void): Promise<'left' | 'discarded'> {
     return this.unitOfWork.run(async (tx) => {
@@ -183,7 +189,7 @@ export class Outcomes {
 
   /** Another one's outcome counts, but what this one used was used. */
   private async discard(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution): Promise<'discarded'> {
-    if (!execution.usage) return 'discarded';
+    if (!hasSpent(execution)) return 'discarded';
     await this.usages.recordOnce(tx, changes, execution);
     await changes.save();
     return 'discarded';

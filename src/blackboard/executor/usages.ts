@@ -6,6 +6,7 @@ import { Telemetry } from '../../common/telemetry.js';
 import { prepared, preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
+import type { ToolCall, ToolCallEnd } from '../../engines/engine.js';
 import { addCosts, type AttemptUsage } from './attempt-usage.js';
 
 /** Its message says which budget. */
@@ -20,7 +21,11 @@ export interface Spender {
   leaseToken: string;
   /** Null where it used no model. */
   usage?: AttemptUsage | null;
+  toolCalls?: readonly RecordedCall[];
 }
+
+/** `end` is null while it goes on. */
+export type RecordedCall = ToolCall & { end: ToolCallEnd | null };
 
 /** Used by an agent, or by all, in one correlation. */
 interface Spent {
@@ -30,7 +35,7 @@ interface Spent {
 
 const HOUR_MS = 3_600_000;
 
-/** Writes what attempts used of models, in the transaction of their outcome, and holds the budgets. */
+/** Writes what attempts used of models and called of tools, in the transaction of their outcome, and holds the budgets. */
 @Injectable()
 export class Usages {
   constructor(
@@ -40,8 +45,8 @@ export class Usages {
 
   /** BudgetOverrun where it was too much; the transaction is then to be undone. The caller holds the correlation. */
   async spend(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<void> {
-    if (!execution.usage) return;
     await this.record(tx, changes, execution);
+    if (!execution.usage) return;
     const { budget } = this.catalog;
     if (budget) {
       const { input_tokens, output_tokens, cost } = await changes.get(execution.correlationId);
@@ -55,7 +60,21 @@ export class Usages {
   }
 
   /** The same whatever the budgets say. */
-  async record(tx: Transaction, changes: CorrelationChanges, { id, attempt, leaseToken, agent, correlationId, usage }: Spender): Promise<void> {
+  async record(tx: Transaction, changes: CorrelationChanges, { id, attempt, leaseToken, agent, correlationId, usage, toolCalls = [] }: Spender): Promise<void> {
+    await insertToolCalls(
+      tx.db,
+      toolCalls.map(({ server, tool, at, end }) => ({
+        execution_id: id,
+        attempt,
+        lease_token: leaseToken,
+        server,
+        tool,
+        outcome: end?.outcome ?? 'failed',
+        at,
+        duration_ms: end && Math.round(end.durationMs),
+        result_bytes: end?.resultBytes ?? 0,
+      })),
+    );
     if (!usage) return;
     const { model, inputTokens, outputTokens, cost, latencyMs } = usage;
     const sums = { input_tokens: inputTokens, output_tokens: outputTokens, cost };
@@ -72,12 +91,16 @@ export class Usages {
 
   /** The same for one whose outcome is not to be committed: it may have been, where the answer to its commit was lost. */
   async recordOnce(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<void> {
-    if (!execution.usage) return;
+    if (!hasSpent(execution)) return;
     await changes.get(execution.correlationId);
-    const [recorded] = await findRecorded(tx.db, { id: execution.id, leaseToken: execution.leaseToken });
+    const find = execution.usage ? findUsage : findToolCall;
+    const [recorded] = await find(tx.db, { id: execution.id, leaseToken: execution.leaseToken });
     if (!recorded) await this.record(tx, changes, execution);
   }
 }
+
+/** Whether there is anything to record. */
+export const hasSpent = ({ usage, toolCalls = [] }: Spender): boolean => Boolean(usage) || toolCalls.length > 0;
 
 function refuseOverrun(who: string, spent: Spent, budget: Budget): void {
   const [limit, used] =
@@ -106,6 +129,18 @@ const insertUsage = preparedInsert('usage', [
   'at',
 ]);
 
+const insertToolCalls = preparedInsert('tool_calls', [
+  'execution_id',
+  'attempt',
+  'lease_token',
+  'server',
+  'tool',
+  'outcome',
+  'at',
+  'duration_ms',
+  'result_bytes',
+]);
+
 const insertActivity = preparedInsert('activity', [
   'agent',
   'hour',
@@ -118,8 +153,12 @@ const insertActivity = preparedInsert('activity', [
   'cost',
 ]);
 
-const findRecorded = prepared<{ id: string; leaseToken: string }, { seq: number }>((db, place) =>
+const findUsage = prepared<{ id: string; leaseToken: string }, { seq: number }>((db, place) =>
   db.selectFrom('usage').select('seq').where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')).limit(1),
+);
+
+const findToolCall = prepared<{ id: string; leaseToken: string }, { seq: number }>((db, place) =>
+  db.selectFrom('tool_calls').select('seq').where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')).limit(1),
 );
 
 const spentBy = prepared<{ correlationId: string; agent: string }, { tokens: number | string; cost: number | string }>((db, place) =>

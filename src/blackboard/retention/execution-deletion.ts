@@ -13,7 +13,7 @@ interface Ended {
 
 /**
  * Deletes executions that ended longer than `retain_executions` ago, with what is known of their inputs, of their attempts, and of what
- * these used of models. What they consumed goes with the artifacts. What stays: whatever an active correlation has, or a run that is
+ * these used of models and of tools. What they consumed goes with the artifacts. What stays: whatever an active correlation has, or a run that is
  * still kept.
  */
 @Injectable()
@@ -45,6 +45,7 @@ export class ExecutionDeletion implements Deletion {
     await deleteInputs(tx.db, {}, ids);
     await deleteAttempts(tx.db, {}, ids);
     await deleteUsage(tx.db, {}, ids);
+    await deleteToolCalls(tx.db, {}, ids);
     await deleteExecutions(tx.db, {}, ids);
     await this.correlations.removeEmpty(tx, held);
     return free.length;
@@ -71,5 +72,7 @@ const deleteInputs = preparedWithList<object, string, unknown>((db, _place, ids)
 const deleteAttempts = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('execution_attempts').where('execution_id', 'in', ids));
 
 const deleteUsage = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('usage').where('execution_id', 'in', ids));
+
+const deleteToolCalls = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('tool_calls').where('execution_id', 'in', ids));
 
 const deleteExecutions = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('executions').where('id', 'in', ids));

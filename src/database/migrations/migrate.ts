@@ -17,11 +17,12 @@ import { usage } from './0009-usage.js';
 import { failingTargets } from './0010-failing-targets.js';
 import { external } from './0011-external.js';
 import { assigned } from './0012-assigned.js';
+import { toolCalls } from './0013-tool-calls.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
 
-export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas, webhooks, takingPart, retention, tracing, reasons, usage, failingTargets, external, assigned];
+export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas, webhooks, takingPart, retention, tracing, reasons, usage, failingTargets, external, assigned, toolCalls];
 
 /**
  * Brings the schema up to this program, under Kysely's migration lock and in one transaction; returns the names of the

@@ -2,6 +2,7 @@ import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 import type { JsonObject } from '../../common/json.js';
 import { describeModelError, ModelFailure } from './model-failure.js';
 import type { ModelSource } from './model-providers.js';
+import { type Tokens, toldUsage } from './told-usage.js';
 
 export interface Question {
   model: LanguageModel;
@@ -14,6 +15,7 @@ export interface Question {
   tools: ToolSet;
   /** Calls of the model in all, each but the last followed by calls of tools. */
   maxSteps: number;
+  /** Its reason is what the answer rejects with. */
   signal: AbortSignal;
 }
 
@@ -23,21 +25,33 @@ export interface Listener {
   begun(): void;
   /** A piece of the answer's text. */
   text(piece: string): void;
-  /** One call of the model has ended. */
-  used(tokens: { input: number; output: number }): void;
+  /** What a call of the model has taken since this was last told: at its end, and where its provider says so, before. */
+  used(tokens: Tokens): void;
   /** What the provider leaves out of what it was asked for. */
   warning(text: string): void;
 }
 
+export interface ModelAnswer {
+  text: string;
+  /** What went between the question and the answer: calls of tools, and what came of them. */
+  before: ModelMessage[];
+}
+
 /**
- * One answer of the model, as text, after the tools that it asks for. Never asks twice: trying again is the execution's policy.
+ * One answer of the model, after the tools that it asks for. Never asks twice: trying again is the execution's policy.
  * Rejects with a ModelFailure.
  */
-export async function askModel(question: Question, listener: Listener): Promise<string> {
+export async function askModel(question: Question, listener: Listener): Promise<ModelAnswer> {
   const { streamText, jsonSchema, Output, isStepCount } = await loadSdk();
   const { source, signal } = question;
   let text = '';
   let finish = 'error';
+  let counted = NOTHING;
+  const count = (tokens: Tokens): void => {
+    listener.used({ input: tokens.input - counted.input, output: tokens.output - counted.output });
+    counted = tokens;
+  };
+  const steps: ModelMessage[][] = [];
   try {
     const { stream } = streamText({
       model: question.model,
@@ -53,14 +67,19 @@ export async function askModel(question: Question, listener: Listener): Promise<
       // Types may have optional properties, which OpenAI's strict mode refuses; the answer is checked here.
       providerOptions: { openai: { strictJsonSchema: false }, [source.provider]: { strictJsonSchema: false } },
       onError: () => undefined,
+      onStepEnd: ({ response }) => void steps.push(response.messages),
+      includeRawChunks: true,
     });
     for await (const part of stream) {
       if (part.type === 'error') throw part.error;
       if (part.type === 'abort') throw signal.reason;
-      // What a tool refuses, the model is told; a server that is gone ends the attempt.
-      if (part.type === 'tool-error' && part.error instanceof ModelFailure) throw part.error;
+      if (part.type === 'raw') {
+        const told = toldUsage(part.rawValue, counted);
+        if (told && (told.input !== counted.input || told.output !== counted.output)) count(told);
+      }
       if (part.type === 'start-step') {
         text = '';
+        counted = NOTHING;
         listener.begun();
         part.warnings.forEach((warning) => listener.warning(JSON.stringify(warning)));
       }
@@ -70,7 +89,7 @@ export async function askModel(question: Question, listener: Listener): Promise<
       }
       if (part.type === 'finish-step') {
         finish = part.finishReason;
-        listener.used({ input: part.usage.inputTokens ?? 0, output: part.usage.outputTokens ?? 0 });
+        count({ input: part.usage.inputTokens ?? counted.input, output: part.usage.outputTokens ?? counted.output });
       }
     }
   } catch (error) {
@@ -79,8 +98,10 @@ export async function askModel(question: Question, listener: Listener): Promise<
   }
   const problem = problemOf(finish, question);
   if (problem) throw problem;
-  return text;
+  return { text, before: steps.slice(0, -1).flat() };
 }
+
+const NOTHING: Tokens = { input: 0, output: 0 };
 
 function problemOf(finish: string, { maxOutputTokens, maxSteps }: Question): ModelFailure | null {
   switch (finish) {

@@ -2,9 +2,11 @@ import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { EngineChecks, EngineFinding } from '../../catalog/engine-kind.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
+import { AddressRules } from '../../outbound/address-rules.js';
+import { urlProblem } from '../../outbound/url-problem.js';
 import { type Engine, type EngineContext, type EngineEnvironment, type ExecutionInputs, type PreparedEngine } from '../engine.js';
 import { answerSchema } from './answer-schema.js';
-import { askModel } from './ask-model.js';
+import { askModel, type ModelAnswer } from './ask-model.js';
 import { contextLines } from './context-artifacts.js';
 import { DEFAULT_CONTEXT_TOKENS, DEFAULT_MAX_STEPS, type LlmOptions, llmOptionsSchema, type ToolsOption } from './llm-options.js';
 import { ModelFailure, withoutKey } from './model-failure.js';
@@ -21,7 +23,7 @@ export class LlmEngine implements Engine {
   async check(agent: AgentDefinition, { baseDirectory, environment, catalog }: EngineChecks): Promise<EngineFinding[]> {
     const { model, base_url, tools = [] } = optionsOf(agent);
     const source = modelSource(model, base_url, environment);
-    const findings: EngineFinding[] = sameNames(tools);
+    const findings: EngineFinding[] = [...sameNames(tools), ...refusedAddresses(base_url, tools)];
     const problem = await providerProblem(source, baseDirectory);
     if (problem !== null) findings.push({ path: ['model'], message: problem });
     if (agent.outputs.length === 0) findings.push({ path: [], message: 'an llm agent publishes at least one type, in whose schema the model answers' });
@@ -42,6 +44,18 @@ export class LlmEngine implements Engine {
   }
 }
 
+/** Where no request may go, whoever configures it. */
+function refusedAddresses(baseUrl: string | undefined, tools: readonly ToolsOption[]): EngineFinding[] {
+  const urls = [
+    ...(baseUrl === undefined ? [] : [{ path: ['base_url'], url: baseUrl }]),
+    ...tools.flatMap(({ mcp }, index) => ('url' in mcp ? [{ path: ['tools', index, 'mcp', 'url'], url: mcp.url }] : [])),
+  ];
+  return urls.flatMap(({ path, url }) => {
+    const problem = urlProblem(url, 'operator', new AddressRules([]));
+    return problem === null ? [] : [{ path, message: `must ${problem}` }];
+  });
+}
+
 /** The model could not say which of two it means. */
 function sameNames(tools: readonly ToolsOption[]): EngineFinding[] {
   const names = tools.flatMap(({ allow }, index) => allow.map((name, place) => ({ name, path: ['tools', index, 'allow', place] })));
@@ -57,6 +71,8 @@ interface Turn {
   /** How many answers the model has begun. */
   answers: number;
   tools: ToolSet;
+  /** Of the attempt, and of whatever ends it from within. */
+  signal: AbortSignal;
 }
 
 class LlmAgent implements PreparedEngine {
@@ -91,22 +107,26 @@ class LlmAgent implements PreparedEngine {
     const earlier = await contextLines(option, tokens, artifacts, context.correlationId, context.blackboard);
     const messages: ModelMessage[] = [{ role: 'user', content: dataText(artifacts, earlier) }];
 
-    const tools = await agentTools(this.allowed, context, this.agent.timeoutMs);
-    const turn: Turn = { answers: 0, tools };
+    const failed = new AbortController();
+    const signal = AbortSignal.any([context.signal, failed.signal]);
+    const tools = await agentTools(this.allowed, context, { timeoutMs: this.agent.timeoutMs, clock: this.environment.clock, signal, failed });
+    const turn: Turn = { answers: 0, tools, signal };
     const first = await this.ask(messages, context, turn);
-    const judged = judge(first, this.types, context);
+    const judged = judge(first.text, this.types, context);
     if (judged.problem === null) return judged.answer;
-    const again = await this.ask([...messages, { role: 'assistant', content: first }, { role: 'user', content: refusedText(judged.problem) }], context, turn);
-    const second = judge(again, this.types, context);
+    // Providers take no empty message.
+    const said: ModelMessage[] = first.text === '' ? [] : [{ role: 'assistant', content: first.text }];
+    const again = await this.ask([...messages, ...first.before, ...said, { role: 'user', content: refusedText(judged.problem) }], context, turn);
+    const second = judge(again.text, this.types, context);
     if (second.problem !== null) throw new ModelFailure('output', `the model's answer was refused twice: ${second.problem}`);
     return second.answer;
   }
 
-  private async ask(messages: ModelMessage[], context: EngineContext, turn: Turn): Promise<string> {
+  private async ask(messages: ModelMessage[], context: EngineContext, turn: Turn): Promise<ModelAnswer> {
     const { options, source } = this;
     const model = await this.loaded();
     let since = performance.now();
-    const text = await askModel(
+    const answer = await askModel(
       {
         model,
         source,
@@ -117,7 +137,7 @@ class LlmAgent implements PreparedEngine {
         maxOutputTokens: options.max_output_tokens,
         tools: turn.tools,
         maxSteps: options.max_steps ?? DEFAULT_MAX_STEPS,
-        signal: context.signal,
+        signal: turn.signal,
       },
       {
         begun: () => (turn.answers += 1),
@@ -130,7 +150,7 @@ class LlmAgent implements PreparedEngine {
         warning: (text) => this.warn(text, context),
       },
     );
-    return withoutKey(text, source);
+    return { ...answer, text: withoutKey(answer.text, source) };
   }
 
   /** Once, unless that fails: what is missing may be installed meanwhile. */

@@ -108,6 +108,30 @@ export class ModelUseBody extends UsageBody {
   at!: string;
 }
 
+/** One call of a tool by a model. What it was asked and what it answered may be secret, and is not kept. */
+export class ToolCallBody {
+  @ApiProperty({ type: 'integer' })
+  attempt!: number;
+
+  @ApiProperty({ description: 'The program, or the origin of the URL, that serves the tool' })
+  server!: string;
+
+  @ApiProperty()
+  tool!: string;
+
+  @ApiProperty({ enum: ['ok', 'error', 'failed'], description: 'error: the tool said that it could not; failed: no answer came' })
+  outcome!: 'ok' | 'error' | 'failed';
+
+  @ApiProperty({ format: 'date-time', description: 'When it began' })
+  at!: string;
+
+  @ApiProperty({ type: 'integer', required: false, description: 'Absent where the attempt ended first' })
+  duration_ms?: number;
+
+  @ApiProperty({ type: 'integer', description: 'How much the model was told' })
+  result_bytes!: number;
+}
+
 /** An execution with all that belongs to it. */
 export class ExecutionBody extends ListedExecutionBody {
   @ApiProperty({ type: 'integer', description: 'How often its process ended while it ran, in this round; that repeats the same attempt' })
@@ -130,6 +154,9 @@ export class ExecutionBody extends ListedExecutionBody {
 
   @ApiProperty({ type: [ModelUseBody], required: false, description: 'Of its attempts that used a model, in order' })
   model_uses?: ModelUseBody[];
+
+  @ApiProperty({ type: [ToolCallBody], required: false, description: 'What its models called of tools, in order, once the attempt has ended; of more than 1,000 the newest' })
+  tool_calls?: ToolCallBody[];
 }
 
 export const LISTED_EXECUTION_EXAMPLE: ListedExecutionBody = {

@@ -27,6 +27,8 @@ describe('an llm agent', () => {
     ['model: openai/gpt-5-mini', 'agents.a.engine.instructions: is required'],
     ['model: openai/x, instructions: x, api_key: sk-1', 'agents.a.engine.api_key: is no known key'],
     ['model: openai/x, instructions: x, base_url: "http://me:secret@host/v1"', 'agents.a.engine.base_url: must be an http or https URL without a user, such as http://127.0.0.1:11434/v1'],
+    ['model: local/x, instructions: x, base_url: "http://169.254.169.254/v1"', 'agents.a.engine.base_url: must not point to 169.254.169.254: link-local, metadata and unusable addresses are never called'],
+    ['model: openai/x, instructions: x, tools: [{ mcp: { url: "http://[fd00:ec2::254]/mcp" }, allow: [t] }]', 'agents.a.engine.tools[0].mcp.url: must not point to fd00:ec2::254: link-local, metadata and unusable addresses are never called'],
     ['model: openai/x, instructions: x, context: all', 'agents.a.engine.context: must be one of "none", "correlation"'],
     ['model: openai/x, instructions: x, context: { type: Fact }', 'agents.a.engine.context.type: is no known key; did you mean types?'],
     ['model: mistral/small, instructions: x', 'agents.a.engine.model: the provider mistral needs the package @ai-sdk/mistral: npm install @ai-sdk/mistral, or say with base_url where an OpenAI-compatible server is'],

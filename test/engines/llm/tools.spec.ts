@@ -48,6 +48,11 @@ describe('tools of an MCP server', () => {
     board = await Board.start(responder(models, more, model, agent), { folder: folder.path });
   };
   const started = (): number[] => (existsSync(join(folder.path, 'started')) ? readFileSync(join(folder.path, 'started'), 'utf8').trim().split('\n').map(Number) : []);
+  /** Of the first execution. */
+  const callsOf = async (): Promise<object[] | undefined> => {
+    const [first] = await board.app.database.rows<{ id: string }>('select id from executions order by seq');
+    return ((await board.http.get(`/api/v1/executions/${first!.id}`)).body as { tool_calls?: object[] }).tool_calls;
+  };
   const ask = async () => (await board.publishSync('Question', { text: 'Well?' }, { timeout: 20 })).artifacts.map(({ payload }) => payload);
 
   test('are called for the model, which is told of those alone that are allowed; the server is started once, and stopped with the service', async () => {
@@ -70,6 +75,12 @@ describe('tools of an MCP server', () => {
     const calls = board.app.logLines.filter(({ msg, execution_id: id }) => msg === 'tool call' && id === first!.id);
     expect(calls).toMatchObject([{ tool: 'echo', outcome: 'ok', agent: 'responder' }, { tool: 'get-env', outcome: 'ok' }]);
     expect(JSON.stringify(board.app.logLines)).not.toContain('hello');
+    const { body: shown } = await board.http.get(`/api/v1/executions/${first!.id}`).expect(200);
+    const call = { attempt: 1, server: 'sh', outcome: 'ok', at: expect.stringMatching(/Z$/), duration_ms: expect.any(Number) };
+    expect((shown as { tool_calls: object[] }).tool_calls).toEqual([
+      { ...call, tool: 'echo', result_bytes: 'Echo: hello'.length },
+      { ...call, tool: 'get-env', result_bytes: Buffer.byteLength(environment) },
+    ]);
     const usage = await board.app.database.rows<{ input_tokens: number }>('select input_tokens from usage order by seq');
     expect(usage.map(({ input_tokens: tokens }) => tokens)).toEqual([300, 200]);
 
@@ -92,6 +103,16 @@ describe('tools of an MCP server', () => {
     expect(await ask()).toEqual([{ text: 'All done.' }]);
     expect(toolResults(models, 1)[0]).toMatch(/invalid|expected/i);
     expect(toolResults(models, 2)[1]).toMatch(/\b3\b/);
+    expect(await callsOf()).toMatchObject([{ tool: 'get-sum', outcome: 'error' }, { tool: 'get-sum', outcome: 'ok' }]);
+  });
+
+  test('what was called is not forgotten where the answer is sent back', async () => {
+    await start(stdio('echo'));
+    models.answers({ tool: 'echo', input: { message: 'hello' } }, { text: '{"text":"no"}' }, DONE);
+    expect(await ask()).toEqual([{ text: 'All done.' }]);
+    expect(toolResults(models, 2)).toEqual(['Echo: hello']);
+    const { input } = models.requests[2]!.body as { input: { role?: string; type?: string }[] };
+    expect(input.map(({ role, type }) => role ?? type)).toEqual(['developer', 'user', 'function_call', 'function_call_output', 'assistant', 'user']);
   });
 
   test('a server that dies fails the attempt, and is started again for the next one', async () => {
@@ -102,7 +123,12 @@ describe('tools of an MCP server', () => {
     process.kill(started()[0]!, 'SIGKILL');
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed', error_count: 0 });
     expect(started()).toHaveLength(2);
+    expect(models.requests).toHaveLength(3);
     const [attempt] = await board.app.database.rows<{ error_type: string; error_message: string }>('select error_type, error_message from execution_attempts');
+    expect(await callsOf()).toMatchObject([
+      { attempt: 1, tool: 'trigger-long-running-operation', outcome: 'failed', result_bytes: 0 },
+      { attempt: 2, tool: 'echo', outcome: 'ok' },
+    ]);
     expect(attempt).toMatchObject({ error_type: 'tool', error_message: expect.stringContaining('the tool trigger-long-running-operation gave no answer') });
 
     process.kill(started()[1]!, 'SIGKILL');
@@ -110,6 +136,25 @@ describe('tools of an MCP server', () => {
     models.answers({ tool: 'echo', input: { message: 'once more' } }, DONE);
     expect(await ask()).toEqual([{ text: 'All done.' }]);
     expect(started()).toHaveLength(3);
+  });
+
+  test('a call of a cancelled execution, which is given up, is kept too', async () => {
+    await start(stdio('trigger-long-running-operation'), 'retry: { attempts: 1 }');
+    models.answers({ tool: 'trigger-long-running-operation', input: { duration: 60, steps: 1 } });
+    const correlation = await board.publish('Question', { text: 'Well?' });
+    await eventually('the tool works', () => started().length === 1 && models.requests.length === 1);
+    await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
+    await eventually('its call is kept', async () => (await callsOf())?.length === 1);
+    expect(await callsOf()).toMatchObject([{ tool: 'trigger-long-running-operation', outcome: 'failed' }]);
+  });
+
+  test('an attempt calls tools 200 times at most', async () => {
+    await start(stdio('echo'), 'retry: { attempts: 1 }');
+    models.answers({ tool: 'echo', input: { message: 'more' }, times: 110 });
+    const correlation = await board.publish('Question', { text: 'Well?' });
+    await board.ended(correlation);
+    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'output', error_message: 'the model asked for more than 200 calls of tools in one attempt' });
+    expect(await callsOf()).toHaveLength(200);
   });
 
   test('one that never stops to ask for tools fails', async () => {
@@ -124,6 +169,7 @@ describe('tools of an MCP server', () => {
   test.each([
     ['lacks a tool', stdio('no-such-tool'), /^there is no tool no-such-tool; the server has .*\becho\b/],
     ['cannot be started', 'tools: [{ mcp: { command: no-such-program }, allow: [echo] }]', /^the tool server no-such-program cannot be reached: .*ENOENT/],
+    ['cannot be asked', 'tools: [{ mcp: { url: "http://127.0.0.1:9/mcp", headers: { Authorization: "Bearer tools-4711\\nsecret" } }, allow: [echo] }]', /^the tool server http:\/\/127.0.0.1:9 cannot be reached: (?!.*4711).*\[secret\]/],
   ])('a server that %s fails the execution', async (_, tools, message) => {
     await start(tools);
     const correlation = await board.publish('Question', { text: 'Well?' });

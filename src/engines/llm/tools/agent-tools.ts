@@ -1,5 +1,6 @@
 import type { ToolSet } from 'ai';
-import type { EngineContext } from '../../engine.js';
+import type { Clock } from '../../../common/clock.js';
+import type { EngineContext, ToolCallEnd } from '../../engine.js';
 import { ModelFailure } from '../model-failure.js';
 import type { ToolServer } from './tool-server.js';
 
@@ -9,11 +10,25 @@ export interface AllowedTools {
   names: readonly string[];
 }
 
-/** The tools of one execution, as the SDK calls them. ModelFailure where a server cannot be reached, or lacks one that is allowed. */
-export async function agentTools(allowed: readonly AllowedTools[], context: EngineContext, timeoutMs: number): Promise<ToolSet> {
+interface AttemptLimit {
+  timeoutMs: number;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Of which `signal` follows. */
+  failed: AbortController;
+}
+
+/** In one attempt. Each is kept with its execution. */
+const MOST_CALLS = 200;
+
+/** The tools of one attempt, as the SDK calls them. ModelFailure where a server cannot be reached, or lacks one that is allowed. */
+export async function agentTools(allowed: readonly AllowedTools[], context: EngineContext, limit: AttemptLimit): Promise<ToolSet> {
   if (allowed.length === 0) return {};
+  // Nothing is to be started that nobody would stop any more.
+  context.signal.throwIfAborted();
   const { dynamicTool, jsonSchema } = await import('ai');
   const tools: ToolSet = {};
+  let calls = 0;
   for (const { server, names } of allowed) {
     const offered = await server.tools();
     for (const name of names) {
@@ -22,22 +37,44 @@ export async function agentTools(allowed: readonly AllowedTools[], context: Engi
       tools[name] = dynamicTool({
         description: tool.description,
         inputSchema: jsonSchema(tool.inputSchema),
-        execute: (input) => loggedCall(server, name, input, context, timeoutMs),
+        execute: (input) => {
+          limit.signal.throwIfAborted();
+          if ((calls += 1) > MOST_CALLS) throw fail(limit, new ModelFailure('output', `the model asked for more than ${MOST_CALLS} calls of tools in one attempt`));
+          return recordedCall(server, name, input, context, limit);
+        },
       });
     }
   }
   return tools;
 }
 
-async function loggedCall(server: ToolServer, tool: string, input: unknown, { logger, signal }: EngineContext, timeoutMs: number): Promise<string> {
+/**
+ * What a tool refuses, the model is told; a server that is gone ends the attempt. At once, and not when whoever reads the answer hears of
+ * it: the SDK would have told the model by then, and asked it again.
+ */
+function fail({ failed }: AttemptLimit, error: ModelFailure): ModelFailure {
+  failed.abort(error);
+  return error;
+}
+
+// Neither its arguments nor its result are recorded: they may quote payloads, or what only the tool's server should know.
+async function recordedCall(server: ToolServer, tool: string, input: unknown, context: EngineContext, limit: AttemptLimit): Promise<string> {
   const begun = performance.now();
-  let outcome = 'failed';
+  const ended = context.calls({ server: server.name, tool, at: limit.clock.now() });
+  let outcome: ToolCallEnd['outcome'] = 'failed';
+  let resultBytes = 0;
   try {
-    const { text, isError } = await server.call(tool, input, { signal, timeoutMs });
+    const { text, isError } = await server.call(tool, input, limit);
     outcome = isError ? 'error' : 'ok';
+    resultBytes = Buffer.byteLength(text);
     return text;
+  } catch (error) {
+    if (error instanceof ModelFailure) throw fail(limit, error);
+    if (!limit.signal.aborted) outcome = 'error';
+    throw error;
   } finally {
-    // Neither its arguments nor its result: they may quote payloads.
-    logger.info({ tool, outcome, duration_ms: Math.round(performance.now() - begun) }, 'tool call');
+    const durationMs = performance.now() - begun;
+    ended({ outcome, durationMs, resultBytes });
+    context.logger.info({ tool, outcome, duration_ms: Math.round(durationMs) }, 'tool call');
   }
 }

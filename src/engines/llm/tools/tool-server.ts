@@ -23,16 +23,20 @@ export interface ToolResult {
 }
 
 interface Connection {
-  client: Client;
-  tools: OfferedTool[];
+  /** Null until its program is started, or its URL asked. */
+  client: Client | null;
+  tools: Promise<OfferedTool[]>;
 }
 
 /** What a model is shown of one result. */
 const LONGEST_RESULT = 100_000;
+const LONGEST_REASON = 500;
+/** A shorter one would be found in any text. */
+const SHORTEST_SECRET = 6;
 
 /** One MCP server: started when it is first needed, again when it has ended, and stopped by `close`. */
 export class ToolServer {
-  private connection: Promise<Connection> | null = null;
+  private connection: Connection | null = null;
 
   constructor(
     private readonly options: ToolServerOptions,
@@ -46,45 +50,53 @@ export class ToolServer {
 
   /** ModelFailure where it cannot be reached or ends meanwhile; an Error for the model where it refuses the call. */
   async call(name: string, input: unknown, limit: { signal: AbortSignal; timeoutMs: number }): Promise<ToolResult> {
-    const { client } = await this.connected();
+    const connection = await this.connected();
     try {
-      const answer = await client.callTool({ name, arguments: input as JsonObject }, undefined, { signal: limit.signal, timeout: limit.timeoutMs });
+      const answer = await connection.client!.callTool({ name, arguments: input as JsonObject }, undefined, { signal: limit.signal, timeout: limit.timeoutMs });
       return { text: textOf(answer).slice(0, LONGEST_RESULT), isError: answer.isError === true };
     } catch (error) {
       limit.signal.throwIfAborted();
       if (isRefusal(error)) throw error;
-      await this.drop(client);
-      throw new ModelFailure('tool', `the tool ${name} gave no answer: ${messageOf(error)}`);
+      await this.drop(connection);
+      throw new ModelFailure('tool', `the tool ${name} gave no answer: ${this.reasonOf(error)}`);
     }
   }
 
   async close(): Promise<void> {
-    const connection = await this.connection?.catch(() => null);
-    if (connection) await this.drop(connection.client);
+    if (this.connection) await this.drop(this.connection);
   }
 
   private async connected(): Promise<Connection> {
-    this.connection ??= this.connect();
+    const connection = (this.connection ??= this.connect());
     try {
-      return await this.connection;
+      await connection.tools;
+      return connection;
     } catch (error) {
-      this.connection = null;
-      throw new ModelFailure('tool', `the tool server ${this.name} cannot be reached: ${messageOf(error)}`);
+      await this.drop(connection);
+      throw new ModelFailure('tool', `the tool server ${this.name} cannot be reached: ${this.reasonOf(error)}`);
     }
   }
 
-  private async connect(): Promise<Connection> {
+  private connect(): Connection {
+    const connection: Connection = { client: null, tools: Promise.resolve([]) };
+    connection.tools = this.open(connection);
+    return connection;
+  }
+
+  private async open(connection: Connection): Promise<OfferedTool[]> {
     const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
-    const client = new Client({ name: 'starling', version: VERSION });
-    client.onclose = () => void (this.connection = null);
-    await client.connect(await this.transport());
+    const transport = await this.transport();
+    if (this.connection !== connection) throw new Error('it was stopped meanwhile');
+    const client = (connection.client = new Client({ name: 'starling', version: VERSION }));
+    client.onclose = () => this.forget(connection);
+    await client.connect(transport);
     const tools: OfferedTool[] = [];
     for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
       const page = await client.listTools({ cursor });
       tools.push(...page.tools.map(({ name, description = '', inputSchema }) => ({ name, description, inputSchema: inputSchema as JsonObject })));
       cursor = page.nextCursor;
     }
-    return { client, tools };
+    return tools;
   }
 
   private async transport(): Promise<Transport> {
@@ -99,12 +111,25 @@ export class ToolServer {
     return new StdioClientTransport({ command, args, env: { ...getDefaultEnvironment(), ...env }, cwd: this.baseDirectory, stderr: 'inherit' });
   }
 
-  private async drop(client: Client): Promise<void> {
-    this.connection = null;
-    await client.close().catch(() => undefined);
+  private async drop(connection: Connection): Promise<void> {
+    this.forget(connection);
+    await connection.client?.close().catch(() => undefined);
   }
 
-  private get name(): string {
+  // A program can take seconds to end, and another one may be there by then.
+  private forget(connection: Connection): void {
+    if (this.connection === connection) this.connection = null;
+  }
+
+  /** Without what the configuration gives the server to know: fetch names a header that it cannot send. */
+  private reasonOf(error: unknown): string {
+    const { options } = this;
+    const secrets = Object.values(('url' in options ? options.headers : options.env) ?? {}).filter(({ length }) => length >= SHORTEST_SECRET);
+    return secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), messageOf(error)).slice(0, LONGEST_REASON);
+  }
+
+  /** What it is called where others see it. */
+  get name(): string {
     return 'url' in this.options ? new URL(this.options.url).origin : this.options.command;
   }
 }
@@ -115,7 +140,7 @@ const isRefusal = (error: unknown): boolean => {
   return typeof code === 'number' && code < -32_001;
 };
 
-const messageOf = (error: unknown): string => String((error as { message?: unknown } | null)?.message ?? error).slice(0, 500);
+const messageOf = (error: unknown): string => String((error as { message?: unknown } | null)?.message ?? error);
 
 function textOf({ content, structuredContent }: Record<string, unknown>): string {
   const parts = Array.isArray(content) ? (content as { type: string; text?: string }[]) : [];
