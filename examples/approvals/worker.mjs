@@ -11,6 +11,8 @@ async function post(path, body) {
   return { status: response.status, body: await response.json() };
 }
 
+const unreachable = (error) => ({ status: 503, body: { detail: `${url} cannot be reached: ${error.cause?.message ?? error.message}` } });
+
 async function work(execution) {
   const { execution_id: id, lease_token, lease_until, inputs } = execution;
   // A third of the lease: two heartbeats may get lost.
@@ -29,7 +31,7 @@ async function work(execution) {
 /** Until the service has answered: the same lease may say the same twice. A 409 says that the execution is somebody else's by now. */
 async function end(id, how, body) {
   for (;;) {
-    const answer = await post(`${id}/${how}`, body).catch((error) => ({ status: 503, body: { detail: error.message } }));
+    const answer = await post(`${id}/${how}`, body).catch(unreachable);
     console.log(name, how, id, answer.status, answer.body.detail ?? answer.body.state);
     if (answer.status === 400) throw new Error(answer.body.detail);
     if (answer.status < 500) return;
@@ -38,7 +40,10 @@ async function end(id, how, body) {
 }
 
 for (;;) {
-  const { status, body } = await post('claim', { agents: ['reader'], wait: 20, claimed_by: name }).catch(() => ({ status: 503 }));
+  const { status, body } = await post('claim', { agents: ['reader'], wait: 20, claimed_by: name }).catch(unreachable);
   if (status === 200) for (const execution of body.executions) await work(execution);
-  else await sleep(1_000);
+  else {
+    console.log(name, 'claim', status, body.detail);
+    await sleep(1_000);
+  }
 }
