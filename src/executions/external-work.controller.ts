@@ -10,7 +10,8 @@ import { COMPLETE_EXAMPLE, CompleteRequest, FAIL_EXAMPLE, FailRequest, LEASE_TOK
 import { ExternalWorkService } from './external-work.service.js';
 
 const NOT_FOUND = `Execution not found: ${EXECUTION_EXAMPLE.id}`;
-const LOST = `This lease of execution ${EXECUTION_EXAMPLE.id} is lost: it has lapsed or was ended, and somebody else may hold the execution now; claim it again`;
+const NOT_EXTERNAL = `Execution ${EXECUTION_EXAMPLE.id}: classifier is no external agent; its executions are not to be claimed`;
+const LOST = `This lease of execution ${EXECUTION_EXAMPLE.id} is lost: it has lapsed or was ended, and somebody else may hold the execution now; only the lease_token of its newest claim, or of the newest request to a remote agent, holds it`;
 
 const COMPLETED_EXAMPLE: ExecutionBody = { ...EXECUTION_EXAMPLE, state: 'completed', error_type: null, error_message: null, errors: [] };
 
@@ -38,7 +39,7 @@ export class ExternalWorkController {
   @ApiExecutionId()
   @ApiBody({ type: ClaimOneRequest, examples: { claim: { value: { claimed_by: 'anna' } } } })
   @ApiOkResponse({ type: HeldExecutionBody, description: 'The claimed execution', example: HELD_EXAMPLE })
-  @ApiErrors([404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is held by worker-1 until ${LEASE_EXAMPLE.lease_until}`], 503)
+  @ApiErrors([400, NOT_EXTERNAL], [404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is held by worker-1 until ${LEASE_EXAMPLE.lease_until}`], 503)
   claimOne(@Param('execution_id') id: string, @Body() request: ClaimOneRequest): Promise<HeldExecutionBody> {
     return this.work.claimOne(id, request);
   }

@@ -36,7 +36,7 @@ export class ExternalWorkService {
   /** DomainError `not_found`, `conflict` (it cannot be claimed now), `invalid` (its agent is not external), `unavailable`. */
   async claimOne(id: string, { claimed_by }: ClaimOneRequest): Promise<HeldExecutionBody> {
     const { agent } = await this.executions.get(id);
-    this.claims.check([agent]);
+    this.claims.check([agent], `Execution ${id}`);
     const held = await this.claims.claimOne(id, agent, claimed_by ?? null);
     if (!held) throw new DomainError('conflict', await this.whyNotClaimed(id));
     return this.body(held);

@@ -5,7 +5,7 @@ import { ErrorBody } from './dto/error-body.js';
 /** Every error status of the service: what it means and an example of its `detail`. */
 const ERRORS = {
   400: ['Invalid input; `detail` names every bad field', 'timeout: must not be greater than 300; type: must be a string'],
-  403: ['Refused host or origin', 'Origin https://example.com is not allowed; add it to cors_origins'],
+  403: ['Refused host or origin', 'Requests from Origin https://example.com are not allowed; add the origin to cors_origins'],
   404: ['Not found', 'Agent not found: classifier'],
   409: ['In conflict with the state of the thing', 'Correlation order-4711 is closed'],
   413: ['The body is larger than the limit', 'The body is larger than 1048576 bytes'],

@@ -4,6 +4,7 @@ import { ArtifactQueriesService } from '../artifacts/artifact-queries.service.js
 import { ArtifactListQuery } from '../artifacts/dto/artifact-list-query.js';
 import { DomainError } from '../common/domain-error.js';
 import type { JsonObject } from '../common/json.js';
+import { nearestName } from '../common/nearest-name.js';
 import { CorrelationsService } from '../correlations/correlations.service.js';
 import { RunsService } from '../runs/runs.service.js';
 import { argumentsSchema, text, texts } from './argument-schemas.js';
@@ -60,8 +61,10 @@ export class QueryTools {
   }
 
   private type(name: string): object {
-    const found = this.artifacts.types().artifact_types.find((type) => type.name === name);
-    if (!found) throw new DomainError('not_found', `Artifact type not found: ${name}`);
-    return found;
+    const types = this.artifacts.types().artifact_types;
+    const found = types.find((type) => type.name === name);
+    if (found) return found;
+    const nearest = nearestName(name, types.map((type) => type.name));
+    throw new DomainError('not_found', `Artifact type not found: ${name}; ${nearest === undefined ? 'list_artifact_types has them all' : `did you mean ${nearest}?`}`);
   }
 }

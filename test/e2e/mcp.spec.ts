@@ -205,7 +205,8 @@ describe('the service as an MCP server', () => {
     ['get_artifact', {}, 'artifact_id: must be a string'],
     ['correlation_status', { correlation_id: ['a'] }, 'correlation_id: must be a string'],
     ['list_artifacts', { type: [{}] }, 'type: must be a text, a number, a boolean or a list of texts'],
-    ['get_artifact_type', { type: 'Nothing' }, 'Artifact type not found: Nothing'],
+    ['get_artifact_type', { type: 'Qestion' }, 'Artifact type not found: Qestion; did you mean Question?'],
+    ['get_artifact_type', { type: 'Nothing' }, 'Artifact type not found: Nothing; list_artifact_types has them all'],
   ])('%s with %j is refused by a sentence', async (name, given, sentence) => {
     expect(await refusal(name, given)).toContain(sentence);
   });

@@ -80,6 +80,8 @@ describe('work for a person', () => {
     expect(await board.types(correlation)).toEqual(['Invoice', 'Approval', 'Payment']);
     expect(await assigned({ assignee: 'anna', state: 'completed' })).toMatchObject([{ id, agent: 'approver', assignee: 'anna' }]);
     expect(await claimed(id)).toMatchObject({ status: 409, body: { detail: expect.stringContaining('is completed; only one that waits') } });
+    const [payer] = (await board.http.get('/api/v1/executions').query({ agent: 'payer', correlation_id: correlation }).expect(200)).body.items as Listed['items'];
+    expect(await claimed(payer!.id)).toMatchObject({ status: 400, body: { detail: `Execution ${payer!.id}: payer is no external agent; its executions are not to be claimed` } });
   });
 
   it('is somebody else’s when it is due and escalates, which those who wait for that and those who watch are told', async () => {

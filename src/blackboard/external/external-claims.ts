@@ -40,12 +40,12 @@ export class ExternalClaims {
     private readonly signals: Signals,
   ) {}
 
-  /** DomainError `not_found` where there is no such agent, `invalid` where it is not external. */
-  check(agents: readonly string[]): void {
+  /** DomainError `not_found` where there is no such agent, `invalid`, about `what`, where it is not external. */
+  check(agents: readonly string[], what: string): void {
     for (const name of agents) {
       const agent = this.catalog.agent(name);
       if (!agent) throw new DomainError('not_found', `Agent not found: ${name}`);
-      if (!isExternal(agent)) throw new DomainError('invalid', `agents: ${name} is no external agent; its executions are not to be claimed`);
+      if (!isExternal(agent)) throw new DomainError('invalid', `${what}: ${name} is no external agent; its executions are not to be claimed`);
     }
   }
 

@@ -158,6 +158,6 @@ function notHeld({ id, state, ended_at, error_message, correlation_id }: Leased)
     case 'cancelled':
       return new DomainError('conflict', `Execution ${id} was cancelled at ${toTimestamp(ended_at!)}, with its correlation ${correlation_id}, and takes nothing more`);
     default:
-      return new DomainError('conflict', `This lease of execution ${id} is lost: it has lapsed or was ended, and somebody else may hold the execution now; claim it again`);
+      return new DomainError('conflict', `This lease of execution ${id} is lost: it has lapsed or was ended, and somebody else may hold the execution now; only the lease_token of its newest claim, or of the newest request to a remote agent, holds it`);
   }
 }
