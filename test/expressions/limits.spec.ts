@@ -1,7 +1,7 @@
 import { CelEvaluator } from '../../src/expressions/cel-evaluator.js';
 import type { EvaluationResult } from '../../src/expressions/evaluator.js';
 import { rememberText } from '../../src/expressions/json-text.js';
-import { watched } from './main-thread.js';
+import { watched } from '../support/main-thread.js';
 
 const MEGABYTE = 2 ** 20;
 // A garbage collection or a page fault may come at any moment; what an evaluation itself does comes every time.
