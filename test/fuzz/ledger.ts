@@ -5,9 +5,11 @@ import type { FuzzRequest } from './requests.js';
 
 /** What the database holds on behalf of requests; agents add to none of it. */
 export interface Holdings {
-  published: number;
+  /** Artifacts published into each correlation that is no run's: a run may have the id of a correlation that was published into. */
+  published: ReadonlyMap<string, number>;
   directRuns: number;
-  correlations: string[];
+  /** What was given to agents that were run directly; each has a correlation of its own. */
+  directInputs: number;
   /** Those of batches and their artifacts come when workers are free, and are not counted. */
   runs: string[];
   batches: string[];
@@ -16,9 +18,9 @@ export interface Holdings {
 
 /** What accepted requests must have left in the database. Whatever else is there, a refused one has left. */
 export class Ledger {
-  private published = 0;
+  private readonly published = new Map<string, number>();
   private directRuns = 0;
-  private readonly correlations = new Set<string>();
+  private directInputs = 0;
   private readonly runs = new Set<string>();
   private readonly batches = new Set<string>();
   private readonly keys = new Set<string>();
@@ -32,8 +34,7 @@ export class Ledger {
       const key = headers['X-Idempotency-Key'];
       if (key !== undefined) this.keys.add(`POST /api/v1/artifacts${isSync ? '/sync' : ''} ${key}`);
       if (answered['x-idempotency-replayed'] !== undefined) return;
-      this.published += 1;
-      this.correlations.add(answered['x-correlation-id'] as string);
+      count(this.published, answered['x-correlation-id'] as string);
     } else if ('run_id' in answer) {
       this.runs.add(answer.run_id as string);
       if (headers['X-Idempotency-Key'] !== undefined) this.keys.add(`POST /run/flock ${headers['X-Idempotency-Key']}`);
@@ -42,26 +43,33 @@ export class Ledger {
       if (headers['X-Idempotency-Key'] !== undefined) this.keys.add(`POST /run/batch ${headers['X-Idempotency-Key']}`);
     } else if (tellsFailedAgent(status, text) || Object.keys(answer).join() === 'artifacts') {
       this.directRuns += 1;
-      this.published += (JSON.parse(body!.toString()) as { inputs: unknown[] }).inputs.length;
+      this.directInputs += (JSON.parse(body!.toString()) as { inputs: unknown[] }).inputs.length;
     }
   }
 
   get holdings(): Holdings {
-    const { published, directRuns, correlations, runs, batches, keys } = this;
+    const { published, directRuns, directInputs, runs, batches, keys } = this;
     const sorted = (ids: Set<string>): string[] => [...ids].sort();
-    return { published, directRuns, correlations: sorted(correlations), runs: sorted(runs), batches: sorted(batches), keys: sorted(keys) };
+    const outsideRuns = new Map([...published].filter(([correlation]) => !runs.has(correlation)));
+    return { published: outsideRuns, directRuns, directInputs, runs: sorted(runs), batches: sorted(batches), keys: sorted(keys) };
   }
 }
+
+/** In a map, since `__proto__` is an id like any other. */
+const count = (counts: Map<string, number>, id: string): void => void counts.set(id, (counts.get(id) ?? 0) + 1);
 
 /** What the application's database really holds. */
 export async function storedIn(database: TestDatabase): Promise<Holdings> {
   const texts = async (query: string): Promise<string[]> => (await database.rows<{ value: string }>(query)).map(({ value }) => value).sort();
   const directly = `select distinct correlation_id as value from executions where direct = 1`;
   const ofRuns = `select id as value from runs`;
+  const published = new Map<string, number>();
+  const external = `select correlation_id as value from artifacts where produced_by = 'external'`;
+  for (const id of await texts(`${external} and correlation_id not in (${directly}) and correlation_id not in (${ofRuns})`)) count(published, id);
   return {
-    published: (await texts(`select id as value from artifacts where produced_by = 'external' and correlation_id not in (${ofRuns})`)).length,
+    published,
     directRuns: (await texts(directly)).length,
-    correlations: await texts(`select id as value from correlations where id not in (${directly}) and id not in (${ofRuns})`),
+    directInputs: (await texts(`${external} and correlation_id in (${directly})`)).length,
     runs: await texts(`select id as value from runs where batch_id is null`),
     batches: await texts(`select id as value from batches`),
     keys: await texts(`select endpoint || ' ' || key as value from idempotency_keys`),
