@@ -22,6 +22,8 @@ export interface Holder<Row extends LeasedRow> {
   leaseMs: number;
   /** True for a row whose work has ended with its lease: it is not done again, but given up at once. */
   isOver?(lost: LostRow<Row>): boolean;
+  /** Lines that this process knows too little of to say so: what somebody outside holds of them is left to the other processes. */
+  leftToOthers?(): Promise<string[]>;
   /** Ends a row that is over, or whose lease was lost too often, `lost_leases` times now; in a transaction of its own, which holds nothing yet. */
   giveUp(tx: Transaction, lost: LostRow<Row>): Promise<void>;
   /** A line has something to claim that is not new; called after the commit. */
@@ -61,8 +63,9 @@ export class RowLeases<Row extends LeasedRow> {
   /** Takes over what runs under a lease that nobody renews; ends when none is left. A lost lease repeats the same attempt. */
   async takeOverLost(): Promise<number> {
     let taken = 0;
+    const leftToOthers = (await this.holder.leftToOthers?.()) ?? [];
     for (;;) {
-      const { count, givenUp } = await this.unitOfWork.run((tx) => this.takeOverSome(tx));
+      const { count, givenUp } = await this.unitOfWork.run((tx) => this.takeOverSome(tx, leftToOthers));
       await inOwnTransactions(this.unitOfWork, givenUp, (tx, lost) => this.holder.giveUp(tx, lost));
       taken += count;
       if (count < TAKEN_AT_ONCE) return taken;
@@ -88,7 +91,7 @@ export class RowLeases<Row extends LeasedRow> {
     return handedBack.length;
   }
 
-  private async takeOverSome(tx: Transaction): Promise<{ count: number; givenUp: LostRow<Row>[] }> {
+  private async takeOverSome(tx: Transaction, leftToOthers: readonly string[]): Promise<{ count: number; givenUp: LostRow<Row>[] }> {
     const { exclusive } = this.unitOfWork.dialect;
     const lapsed = tx.db
       .selectFrom(this.table.name)
@@ -98,6 +101,7 @@ export class RowLeases<Row extends LeasedRow> {
         const lapsed = eb('lease_until', '<', this.clock.now());
         return exclusive ? or([lapsed, eb('lease_owner', '!=', this.holder.owner)]) : lapsed;
       })
+      .$if(leftToOthers.length > 0, (some) => some.where(({ eb, or }) => or([eb('lease_owner', 'is not', null), eb(this.table.line, 'not in', leftToOthers)])))
       .limit(TAKEN_AT_ONCE);
     const lost = await locking(tx.db, lapsed, { wait: false }).$castTo<LostRow<Row>>().execute();
     const givenUp: LostRow<Row>[] = [];

@@ -1,6 +1,9 @@
+import { Leases } from '../../src/blackboard/executor/leases.js';
 import { TimerLoop } from '../../src/blackboard/waiting/timer-loop.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { answers, Receiver } from '../support/receiver.js';
+import { inTurn, replies } from '../support/remote-agent.js';
 import { ended, finish, GATE, gatesOf, orders, send, started } from './batch-board.js';
 import type { Board } from './board.js';
 import { Outside } from './outside.js';
@@ -153,6 +156,58 @@ describe('groups that wait for an agent which only one of two processes has', ()
       expect((await newer.artifacts(events[2]!)).at(-1)).toMatchObject({ type: 'Digest', payload: { events: [0, 1, 2] } });
     } finally {
       await replicas.close();
+    }
+  });
+});
+
+const configurationWith = (agents: Receiver): string => `${OLD}
+  responder:
+    consumes: [{ types: [Question] }]
+    publishes: [{ type: Answer }]
+    engine: { kind: http, url: "${agents.url('/responder')}" }
+    timeout: 10s
+    retry: { attempts: 2, delay: 1s }
+`;
+
+interface Execution {
+  id: string;
+  state: string;
+  attempt: number;
+  lost_leases: number;
+  lease_until: string | null;
+  attempts: { error_type: string | null }[];
+}
+
+/** Real: two apps on one Postgres, a server as remote agent. Faked: the clocks, one for each app, so that a test says which of them looks first. */
+describe('an answer that was to come later, to a process that alone has the agent', () => {
+  it('is missed by that one, as a failed attempt, and not by the other', async () => {
+    const replicas = new Replicas();
+    const agents = await Receiver.start();
+    const clocks = [new ManualClock(), new ManualClock()] as const;
+    const start = (config: string, clock: ManualClock): Promise<Board> => replicas.start(config, { role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+    try {
+      const newer = await start(configurationWith(agents), clocks[0]);
+      const older = await start(OLD, clocks[1]);
+      agents.on('/responder', inTurn(answers(202, { location: '/later' }), replies({ n: 1 })));
+      const correlation = await newer.publish('Question', { n: 1 });
+      const execution = async (): Promise<Execution> => {
+        const { items } = (await older.http.get('/api/v1/executions?agent=responder').expect(200)).body as { items: Execution[] };
+        return (await older.http.get(`/api/v1/executions/${items[0]!.id}`).expect(200)).body as Execution;
+      };
+      await eventually('the attempt is left to the agent', async () => (await execution()).lease_until !== null);
+
+      clocks[1].advance(MINUTE);
+      await older.app.app.get(Leases, { strict: false }).rows.takeOverLost();
+      expect(await execution()).toMatchObject({ state: 'running', attempt: 1, lost_leases: 0 });
+
+      clocks[0].advance(MINUTE);
+      await eventually('the attempt has failed', async () => (await execution()).attempt === 2);
+      clocks[0].advance(MINUTE);
+      expect(await newer.ended(correlation)).toMatchObject({ state: 'completed' });
+      expect(await execution()).toMatchObject({ lost_leases: 0, attempts: [{ error_type: 'timeout' }, { error_type: null }] });
+    } finally {
+      await replicas.close();
+      await agents.close();
     }
   });
 });

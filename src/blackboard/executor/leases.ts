@@ -40,6 +40,8 @@ export class Leases {
       owner: workers.own,
       leaseMs: settings.leaseMs,
       isOver: (lost: LostRow<ExecutionRow>) => this.wasLeftOutside(lost),
+      // Whether an attempt has failed with its lease, and what then follows, the agent's configuration says.
+      leftToOthers: () => workers.strangers(),
       giveUp: (tx: Transaction, lost: LostRow<ExecutionRow>) => this.giveUp(tx, lost),
       returned: (agent: string) => signals.executionReturned.publishEverywhere(agent),
     };
