@@ -11,6 +11,7 @@ export interface ScopedKey {
 }
 
 export interface KeyRow {
+  /** As StoredHashes make it. */
   requestHash: string;
   ids: RequestIds;
   owner: string;

@@ -31,7 +31,7 @@ export class IdempotencyService {
       const running = this.running.get(name);
       if (!running) return this.begin(name, request, work);
       const answer = await running;
-      if (answer) return { ...answer, replayed: true, mismatch: answer.requestHash !== request.hash };
+      if (answer) return { ...answer, replayed: true, mismatch: this.reservations.isMismatch(answer.requestHash, request) };
     }
   }
 
@@ -58,7 +58,7 @@ export class IdempotencyService {
       const text = JSON.stringify(await work(ids));
       // Stopped for longer than its lease, it has lost the key to another process: whose answer is everybody's.
       if (!(await this.reservations.complete(request, text))) return await this.perform(request, work);
-      return { text, ids, requestHash, replayed: false, mismatch: requestHash !== request.hash };
+      return { text, ids, requestHash, replayed: false, mismatch: this.reservations.isMismatch(requestHash, request) };
     } catch (error) {
       await this.giveBack(request, ids);
       throw error;

@@ -14,10 +14,10 @@ export interface IdempotentAnswer {
   /** JSON. */
   text: string;
   ids: RequestIds;
-  /** Of the body that the answer is for. */
+  /** Of the body that the answer is for, as it is stored. */
   requestHash: string;
   /** True where the answer was made for an earlier request. */
   replayed: boolean;
-  /** True where the key was first used with another body. */
+  /** True where the key is known to have been first used with another body. */
   mismatch: boolean;
 }

@@ -7,6 +7,7 @@ import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { IdempotencyKeysRepository, type KeyRow, type ScopedKey } from './idempotency-keys.repository.js';
 import type { IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
 import type { RequestIds } from './request-ids.js';
+import { StoredHashes } from './stored-hashes.js';
 
 export type Turn =
   | { state: 'ours'; ids: RequestIds; requestHash: string }
@@ -27,12 +28,18 @@ export class Reservations {
     private readonly settings: Settings,
     private readonly unitOfWork: UnitOfWork,
     private readonly keys: IdempotencyKeysRepository,
+    private readonly hashes: StoredHashes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   async cached(request: IdempotentRequest): Promise<IdempotentAnswer | null> {
     const row = await this.keys.find(this.unitOfWork.reader, request, this.clock.now());
-    return row ? replay(row, request) : null;
+    return row ? this.replay(row, request) : null;
+  }
+
+  /** Whether an answer's hash, as it is stored, is known to be of another body. */
+  isMismatch(requestHash: string, { hash }: IdempotentRequest): boolean {
+    return !this.hashes.mayBeOf(requestHash, hash);
   }
 
   /** To be asked only for keys that this process does not work on at the moment. */
@@ -41,7 +48,7 @@ export class Reservations {
       const now = this.clock.now();
       const row = await this.keys.find(tx.db, request, now);
       if (!row) return this.reserve(tx, request, now);
-      const answer = replay(row, request);
+      const answer = this.replay(row, request);
       if (answer) return { state: 'answered', answer };
       return this.isDead(row, now) ? this.takeOver(tx, request, row, now) : { state: 'held' };
     });
@@ -79,28 +86,27 @@ export class Reservations {
   }
 
   private async reserve(tx: Transaction, request: IdempotentRequest, now: number): Promise<Turn> {
-    const row = { requestHash: request.hash, ids: request.ids, owner: this.owner, leaseUntil: now + this.settings.leaseMs };
+    const requestHash = this.hashes.of(request.hash);
+    const row = { requestHash, ids: request.ids, owner: this.owner, leaseUntil: now + this.settings.leaseMs };
     const isOurs = await this.keys.insert(tx, request, row, now + this.settings.retainKeysMs, now);
-    return isOurs ? { state: 'ours', ids: request.ids, requestHash: request.hash } : { state: 'held' };
+    return isOurs ? { state: 'ours', ids: request.ids, requestHash } : { state: 'held' };
   }
 
   private async takeOver(tx: Transaction, request: IdempotentRequest, dead: KeyRow, now: number): Promise<Turn> {
     // Only where nothing came of the first body is the new one what the answer is for.
-    const requestHash = (await isMade(tx, dead.ids)) ? dead.requestHash : request.hash;
+    const requestHash = (await isMade(tx, dead.ids)) ? dead.requestHash : this.hashes.of(request.hash);
     const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };
     const isOurs = await this.keys.takeOver(tx, request, dead, next);
     return isOurs ? { state: 'ours', ids: dead.ids, requestHash } : { state: 'held' };
   }
 
+  private replay({ response, ids, requestHash }: KeyRow, request: IdempotentRequest): IdempotentAnswer | null {
+    return response === null ? null : { text: response, ids, requestHash, replayed: true, mismatch: this.isMismatch(requestHash, request) };
+  }
+
   private isDead(row: KeyRow, now: number): boolean {
     return row.owner === this.owner || this.unitOfWork.dialect.exclusive || row.leaseUntil <= now;
   }
-}
-
-function replay(row: KeyRow, request: IdempotentRequest): IdempotentAnswer | null {
-  if (row.response === null) return null;
-  const { ids, requestHash } = row;
-  return { text: row.response, ids, requestHash, replayed: true, mismatch: requestHash !== request.hash };
 }
 
 async function isMade(tx: Transaction, { madeId }: RequestIds): Promise<boolean> {

@@ -1,21 +1,17 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
-import type { Settings } from '../config/settings.js';
-import { SealError, SecretBox } from './secret-box.js';
-import { findSecretKey } from './secret-key.js';
+import { Settings } from '../config/settings.js';
+import { SealError, type SecretBox } from '../secrets/secret-box.js';
+import { SECRET_BOX } from '../secrets/secrets.module.js';
 import type { WebhookTarget } from './webhook-targets.repository.js';
 
 /** The secrets of targets: the operator's come from the settings, clients' are stored, sealed. */
+@Injectable()
 export class StoredSecrets {
-  private constructor(
-    private readonly box: SecretBox | null,
-    private readonly operators: readonly string[],
+  constructor(
+    @Inject(SECRET_BOX) private readonly box: SecretBox | null,
+    private readonly settings: Settings,
   ) {}
-
-  /** StartError where the key cannot be had. */
-  static open(settings: Settings): StoredSecrets {
-    const key = findSecretKey(settings);
-    return new StoredSecrets(key && new SecretBox(key), settings.webhookSecret);
-  }
 
   /** DomainError `invalid` where there is no key to store them under. */
   store({ id, url, secrets }: { id: string; url: string; secrets: readonly string[] }): { sealed: string; fingerprint: string } {
@@ -28,7 +24,7 @@ export class StoredSecrets {
 
   /** What signs the deliveries to a target; none where it has no secret. SealError where they cannot be read. */
   of({ id, by, secrets }: Pick<WebhookTarget, 'id' | 'by' | 'secrets'>): readonly string[] {
-    if (by === 'operator') return this.operators;
+    if (by === 'operator') return this.settings.webhookSecret;
     if (secrets === null) return [];
     if (!this.box) throw new SealError('the secret was stored under a secret_key, and this service has none; start with that key again');
     return JSON.parse(this.box.open(secrets, id)) as string[];

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { BlackboardModule } from '../blackboard/blackboard.module.js';
-import { Settings } from '../config/settings.js';
-import { UnitOfWork } from '../database/unit-of-work.js';
 import { OutboundModule } from '../outbound/outbound.module.js';
+import { SecretsModule } from '../secrets/secrets.module.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveriesService } from './deliveries.service.js';
 import { DeliveryDeletion } from './delivery-deletion.js';
@@ -22,7 +21,7 @@ import { WebhookTargetsRepository } from './webhook-targets.repository.js';
 import { WebhooksController } from './webhooks.controller.js';
 
 @Module({
-  imports: [BlackboardModule, OutboundModule],
+  imports: [BlackboardModule, OutboundModule, SecretsModule],
   controllers: [WebhooksController],
   providers: [
     DeliveriesRepository,
@@ -37,8 +36,7 @@ import { WebhooksController } from './webhooks.controller.js';
     ReadyTargets,
     Sending,
     SilentTargets,
-    // After the database: whoever holds that may make the key's file beside it.
-    { provide: StoredSecrets, useFactory: (settings: Settings, _open: UnitOfWork) => StoredSecrets.open(settings), inject: [Settings, UnitOfWork] },
+    StoredSecrets,
     TargetDeletion,
     WebhookTargets,
     WebhookTargetsRepository,

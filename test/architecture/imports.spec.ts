@@ -9,7 +9,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['config'],
   ['expressions', 'logging', 'outbound', 'tracing'],
   ['catalog', 'database'],
-  ['engines', 'signals'],
+  ['engines', 'secrets', 'signals'],
   ['leasing'],
   ['blackboard'],
   ['http'],

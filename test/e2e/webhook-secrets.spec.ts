@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoredSecrets } from '../../src/webhooks/stored-secrets.js';
@@ -114,7 +115,84 @@ describe('secrets of webhooks', () => {
     }
   });
 
+  describe('of requests with an idempotency key', () => {
+    const TARGET = 'https://hooks.example.com/';
+    const keyed = (app: TestApp, secret: string, key = 'order-1') => publish(app, { url: TARGET, secret }).set('X-Idempotency-Key', key).expect(200);
+    /** What can be made of a guess without a key: as the body's hash was stored before there was one. */
+    const guess = (secret: string): string =>
+      createHash('sha256').update(`{"payload":{"mark":"the payload"},"type":"Order","webhook":{"secret":"${secret}","url":"${TARGET}"}}`).digest('base64url');
+    const isReplayed = (response: { headers: object }) => expect(response.headers).toHaveProperty('x-idempotency-replayed', 'true');
+
+    async function expectSame(app: TestApp, secret: string): Promise<void> {
+      const same = await keyed(app, secret);
+      isReplayed(same);
+      expect(same.headers).not.toHaveProperty('x-idempotency-mismatch');
+    }
+
+    async function expectMismatch(app: TestApp, secret: string): Promise<void> {
+      const other = await keyed(app, secret);
+      isReplayed(other);
+      expect(other.headers).toHaveProperty('x-idempotency-mismatch', 'true');
+    }
+
+    it('cannot be guessed by what the database holds, and tell bodies apart after a restart', async () => {
+      const folder = newFolder();
+      const first = await start(folder, KEY);
+      await keyed(first, SECRETS[0]!);
+      expect(await everythingStored(first)).toContain('order-1');
+      expect(await everythingStored(first)).not.toContain(guess(SECRETS[0]!));
+      await stop();
+      const app = await start(folder, KEY);
+      await expectSame(app, SECRETS[0]!);
+      await expectMismatch(app, SECRETS[2]!);
+    });
+
+    it('are recognised where their hash was stored without a key', async () => {
+      const app = await start(newFolder(), KEY);
+      await keyed(app, SECRETS[0]!);
+      const old = { request_hash: guess(SECRETS[0]!) };
+      await app.app.get(UnitOfWork, { strict: false }).run((tx) => tx.db.updateTable('idempotency_keys').set(old).execute());
+      await expectSame(app, SECRETS[0]!);
+      await expectMismatch(app, SECRETS[2]!);
+    });
+
+    it('are answered as before under another key, which cannot tell that the body is another', async () => {
+      const folder = newFolder();
+      await keyed(await start(folder, KEY), SECRETS[0]!);
+      await stop();
+      const app = await start(folder, OTHER_KEY);
+      await expectSame(app, SECRETS[0]!);
+      await keyed(app, SECRETS[0]!, 'order-2');
+      isReplayed(await keyed(app, SECRETS[0]!, 'order-2'));
+    });
+  });
+
   if (TEST_DATABASE === 'postgres') {
+    it('compare equal on all replicas of one key', async () => {
+      const folder = newFolder();
+      const [one, two] = [await start(folder, KEY), await start(folder, KEY)];
+      const webhook = { url: 'https://hooks.example.com/', secret: SECRETS[0] };
+      await publish(one, webhook).set('X-Idempotency-Key', 'order-1').expect(200);
+      const replayed = await publish(two, webhook).set('X-Idempotency-Key', 'order-1').expect(200);
+      expect(replayed.headers).toMatchObject({ 'x-idempotency-replayed': 'true' });
+      expect(replayed.headers).not.toHaveProperty('x-idempotency-mismatch');
+      const other = await publish(two, { ...webhook, secret: SECRETS[2] }).set('X-Idempotency-Key', 'order-1').expect(200);
+      expect(other.headers).toMatchObject({ 'x-idempotency-mismatch': 'true' });
+    });
+
+    it('need none for idempotency keys without secrets, which hold when one is given', async () => {
+      const folder = newFolder();
+      const body = { url: 'https://hooks.example.com/' };
+      const keyed = (app: TestApp, webhook: object) => publish(app, webhook).set('X-Idempotency-Key', 'order-1').expect(200);
+      const first = await start(folder, null);
+      await keyed(first, body);
+      const headersOf = async (app: TestApp, webhook: object) => (await keyed(app, webhook)).headers as Record<string, string>;
+      for (const app of [first, await start(folder, KEY)]) {
+        expect(await headersOf(app, body)).not.toHaveProperty('x-idempotency-mismatch');
+        expect(await headersOf(app, { url: 'https://other.example.com/' })).toMatchObject({ 'x-idempotency-replayed': 'true', 'x-idempotency-mismatch': 'true' });
+      }
+    });
+
     it('are refused without a key, since replicas share no file', async () => {
       const app = await start(newFolder(), null);
       const detail = 'webhook.secret: this service has no secret_key to store it under; publish without a secret, or have the operator set STARLING_SECRET_KEY';

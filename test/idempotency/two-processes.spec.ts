@@ -17,6 +17,7 @@ import { IdempotencyService } from '../../src/idempotency/idempotency.service.js
 import type { IdempotentAnswer, IdempotentRequest } from '../../src/idempotency/idempotent-request.js';
 import type { RequestIds } from '../../src/idempotency/request-ids.js';
 import { Reservations } from '../../src/idempotency/reservations.js';
+import { StoredHashes } from '../../src/idempotency/stored-hashes.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -51,7 +52,7 @@ describe('a key that two processes are asked for', () => {
     unitOfWork = unitOfWorkOn(database);
     const settings = Object.assign(new Settings(), { leaseMs: LEASE_MS, retainKeysMs: 86_400_000 });
     const service = (): IdempotencyService =>
-      new IdempotencyService(clock, new Reservations(clock, settings, unitOfWork, new IdempotencyKeysRepository(), logger), logger);
+      new IdempotencyService(clock, new Reservations(clock, settings, unitOfWork, new IdempotencyKeysRepository(), new StoredHashes(null), logger), logger);
     [first, second] = [service(), service()];
   });
 

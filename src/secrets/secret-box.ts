@@ -45,7 +45,7 @@ export class SecretBox {
     }
   }
 
-  /** Whether this key has sealed it. */
+  /** Whether this key has sealed or marked it. */
   hasSealed(sealed: string): boolean {
     return sealed.startsWith(`${VERSION}.${this.keyId}.`);
   }
@@ -53,6 +53,11 @@ export class SecretBox {
   /** Equal for equal texts; says nothing about them without the key. */
   fingerprint(text: string): string {
     return createHmac('sha256', this.marking).update(text).digest('hex');
+  }
+
+  /** A fingerprint that says which key it was made under, and never is one that was made for another purpose. */
+  mark(text: string, purpose: string): string {
+    return [VERSION, this.keyId, this.fingerprint(`${purpose} ${text}`)].join('.');
   }
 }
 
