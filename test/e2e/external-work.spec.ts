@@ -138,6 +138,27 @@ describe('executions that are fetched from outside', () => {
     expect(await outside.send(kept, 'complete', { output: { total: 3 } })).toMatchObject({ status: 200 });
   });
 
+  it('fail where ten who claimed them have let their lease lapse, one after the other', async () => {
+    const correlation = await board.publish('Scan', { page: 13 });
+    const held = await outside.claimOne({ agents: ['reader'] });
+    for (let losses = 1; losses < 10; losses += 1) {
+      let again: Held | undefined;
+      await eventually('it is there again', async () => {
+        clock.advance(20_000);
+        return ([again] = await outside.claim({ agents: ['reader'] })).length > 0;
+      });
+      expect(again).toMatchObject({ execution_id: held.execution_id, attempt: 1 });
+      expect(await outside.execution(held.execution_id)).toMatchObject({ state: 'running', lost_leases: losses });
+    }
+    await eventually('it has ended', async () => {
+      clock.advance(20_000);
+      return (await board.status(correlation)).state === 'failed';
+    });
+    const failure = { error_type: 'lost', error_message: 'its lease was lost 10 times: whoever had claimed it neither ended it nor said in time that they were still at it' };
+    expect(await outside.execution(held.execution_id)).toMatchObject({ state: 'failed', attempt: 1, ...failure });
+    expect(await outside.send(held, 'complete', { output: { total: 1 } })).toMatchObject({ status: 409, body: { detail: expect.stringContaining('its lease was lost 10 times') } });
+  });
+
   it('are refused once they are cancelled', async () => {
     const held = await claimedScan();
     await board.http.post(`/api/v1/correlations/${held.correlation_id}/cancel`).expect(200);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { TimerLoop } from '../../src/blackboard/waiting/timer-loop.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import type { Board } from './board.js';
@@ -12,6 +14,11 @@ agents:
     engine: { kind: external, due: { after: 10m, then: fail } }
     timeout: 60s
     concurrency: 2
+  checker:
+    consumes: [{ types: [Check] }]
+    publishes: [{ type: Checked }]
+    engine: { kind: external, assignee: anna, due: { after: 30m, then: escalate, to: head } }
+    timeout: 2h
   labeller: { consumes: [{ types: [Packed] }], publishes: [{ type: Label }], engine: { kind: expression, expression: '{}' } }
 `;
 
@@ -61,14 +68,50 @@ describe('executions that are fetched from several processes', () => {
   it('are taken back once, by whichever notices that their lease has lapsed, and fail once when they are due', async () => {
     const parcel = await boards[0].publish('Parcel', { n: 3 });
     const lost = await outside[0].claimOne({ agents: ['packer'] });
-    clock.advance(90_000);
     let again: Held | undefined;
-    await eventually('it is there again', async () => ([again] = await outside[2].claim({ agents: ['packer'] })).length > 0);
+    // In steps, since a look that is under way sees nothing of time that passes meanwhile.
+    await eventually('it is there again', async () => {
+      clock.advance(20_000);
+      return ([again] = await outside[2].claim({ agents: ['packer'] })).length > 0;
+    });
     expect(again).toMatchObject({ execution_id: lost.execution_id, attempt: 1 });
     expect(await outside[1].send(lost, 'complete', { output: {} })).toMatchObject({ status: 409 });
     expect(await outside[1].execution(lost.execution_id)).toMatchObject({ lost_leases: 1 });
     clock.advance(600_000);
     expect(await boards[1].ended(parcel)).toMatchObject({ state: 'failed', error_count: 1 });
     expect(await outside[0].send(again!, 'complete', { output: {} })).toMatchObject({ status: 409, body: { detail: expect.stringContaining('it was due at') } });
+  });
+
+  it('are taken back from whoever claimed them at a process that has ended, and are due there no less', async () => {
+    const gone = await replicas.start(CONFIG, { role: WORKER, clock });
+    const parcel = await gone.publish('Parcel', { n: 4 });
+    const lost = await new Outside(gone.http).claimOne({ agents: ['packer'] });
+    await gone.close();
+    expect(await outside[1].send(lost, 'heartbeat')).toMatchObject({ status: 200 });
+    let again: Held | undefined;
+    await eventually('it is there again', async () => {
+      clock.advance(20_000);
+      return ([again] = await outside[0].claim({ agents: ['packer'] })).length > 0;
+    });
+    expect(again).toMatchObject({ execution_id: lost.execution_id, attempt: 1 });
+    expect(await outside[2].execution(lost.execution_id)).toMatchObject({ state: 'running', lost_leases: 1 });
+    clock.advance(600_000);
+    // A time that another process has set is found by the regular look alone.
+    boards[1].app.app.get(TimerLoop, { strict: false }).lookAtAll();
+    expect(await boards[2].ended(parcel)).toMatchObject({ state: 'failed', error_count: 1 });
+    expect(await outside[2].execution(lost.execution_id)).toMatchObject({ state: 'failed', error_type: 'overdue' });
+  });
+
+  it('come to whom they are escalated to, where that one waits at another process than their time passes at', async () => {
+    const check = await boards[1].publish('Check', { n: 5 });
+    clock.advance(29 * 60_000 + 15_000);
+    const arrived = once(boards[0].app.app.getHttpServer() as NodeJS.EventEmitter, 'request');
+    const waiting = outside[0].claim({ agents: ['checker'], assignee: 'head', wait: 60 });
+    await arrived;
+    expect(await outside[2].claim({ agents: ['checker'], assignee: 'head' })).toEqual([]);
+    clock.advance(45_000);
+    const held = await waiting;
+    expect(held).toMatchObject([{ correlation_id: check, assignee: 'head', attempt: 1 }]);
+    expect(await outside[1].send(held[0]!, 'complete', { output: {} })).toMatchObject({ status: 200 });
   });
 });

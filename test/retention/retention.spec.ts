@@ -5,6 +5,7 @@ import { Turns } from '../../src/blackboard/retention/turns.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { ended as batchEnded, orders, send, show } from '../e2e/batch-board.js';
 import { Board } from '../e2e/board.js';
+import { Outside } from '../e2e/outside.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { DAY_MS, SweptBoard } from './sweeping.js';
@@ -21,6 +22,7 @@ types:
   Picked: { retain: 30d }
   Wrong: { retain: 30d }
   WorkflowError: { retain: 30d }
+  Asked: { retain: 30d }
 agents:
   echo:
     consumes: [{ types: [Note] }]
@@ -38,6 +40,11 @@ agents:
     consumes: [{ types: [Gathered], batch: { size: 2 } }]
     publishes: [{ type: Gathering }]
     engine: { kind: function, module: ./gate.js }
+    timeout: 3000d
+  asked:
+    consumes: [{ types: [Asked] }]
+    publishes: [{ type: Answered }]
+    engine: { kind: external }
     timeout: 3000d
   picker:
     consumes: [{ types: [Order], where: 'false' }]
@@ -272,5 +279,23 @@ describe('batches', () => {
     expect([await swept.count('batch_rows'), await swept.count('runs')]).toEqual([3, 3]);
     await swept.sweepAfter(2);
     expect([await swept.count('batches'), await swept.count('batch_rows'), await swept.count('runs')]).toEqual([0, 0, 0]);
+  });
+});
+
+describe('executions that wait for somebody outside, or are held there', () => {
+  it('are kept with what they are about, however old, and are deleted like others once they have ended', async () => {
+    const outside = new Outside(board.http);
+    const [first, second] = [await board.publish('Asked', { n: 1 }), await board.publish('Asked', { n: 2 })];
+    const held = await outside.claimOne({ agents: ['asked'], max: 1 });
+    await swept.sweepAfter(100);
+    expect(await outside.execution(held.execution_id)).toMatchObject({ state: 'running', correlation_id: first, inputs: [{ payload: { n: 1 } }] });
+    expect(await outside.send(held, 'complete', { output: {} })).toMatchObject({ status: 200, body: { inputs: [{ payload: { n: 1 } }] } });
+    const waited = await outside.claimOne({ agents: ['asked'] });
+    expect(waited).toMatchObject({ correlation_id: second, inputs: [{ payload: { n: 2 } }] });
+    expect(await outside.send(waited, 'complete', { output: {} })).toMatchObject({ status: 200 });
+    for (const correlation of [first, second]) expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
+    await swept.sweepAfter(100);
+    for (const { execution_id } of [held, waited]) await board.http.get(`/api/v1/executions/${execution_id}`).expect(404);
+    for (const correlation of [first, second]) expect(await board.types(correlation)).toEqual(['Answered']);
   });
 });
