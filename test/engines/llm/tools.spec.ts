@@ -89,14 +89,6 @@ describe('tools of an MCP server', () => {
     await eventually('the server has ended', () => !isAlive(started()[0]!));
   });
 
-  test.each(MODELS.slice(1))('%s calls them too', async (model) => {
-    await start(stdio('echo'), undefined, model);
-    models.answers({ tool: 'echo', input: { message: 'hello' } }, DONE);
-    expect(await ask()).toEqual([{ text: 'All done.' }]);
-    expect(models.requests[0]!.text).not.toContain('Echo: hello');
-    expect(models.requests[1]!.text).toContain('Echo: hello');
-  });
-
   test('a call that the tool refuses is told to the model', async () => {
     await start(stdio('get-sum'));
     models.answers({ tool: 'get-sum', input: { a: 'one', b: 2 } }, { tool: 'get-sum', input: { a: 1, b: 2 } }, DONE);
