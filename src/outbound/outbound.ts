@@ -6,6 +6,7 @@ import { DomainError } from '../common/domain-error.js';
 import { VERSION } from '../common/version.js';
 import { Settings } from '../config/settings.js';
 import { AddressRules, type UrlGiver } from './address-rules.js';
+import { Lookups } from './lookups.js';
 import { asOutboundError, OutboundError } from './outbound-error.js';
 import { Resolver } from './resolver.js';
 import { isLocalhost, urlProblem } from './url-problem.js';
@@ -47,13 +48,14 @@ export class Outbound implements OnApplicationShutdown {
   private readonly rules: AddressRules;
   // Apart, or a client's request could go over a connection that an operator's URL has opened.
   private readonly agents: Record<UrlGiver, Agent>;
-  private readonly lookups = new Map<string, Promise<LookupAddress[]>>();
+  private readonly lookups: Lookups;
 
   constructor(
     settings: Settings,
     private readonly clock: Clock,
-    private readonly resolver: Resolver,
+    resolver: Resolver,
   ) {
+    this.lookups = new Lookups(resolver, clock, CONNECT_TIMEOUT_MS);
     this.rules = new AddressRules(settings.outboundAllow);
     this.agents = { client: this.agentFor('client'), operator: this.agentFor('operator') };
   }
@@ -72,14 +74,17 @@ export class Outbound implements OnApplicationShutdown {
     const { host } = new URL(url);
     const deadline = new AbortController();
     const cancel = this.abortLater(deadline, host, timeoutMs);
+    const over = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
     try {
-      const answer = await request(url, {
+      const answering = request(url, {
         method: 'POST',
         headers: { 'user-agent': `starling/${VERSION}`, ...headers },
         body,
         dispatcher: this.agents[by],
-        signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
+        signal: over,
       });
+      // undici looks at the signal when it is connected: a name that nobody answers for would keep the caller until then.
+      const answer = await Promise.race([answering, endOf(over)]);
       return { status: answer.statusCode, headers: answer.headers, ...(await firstOf(answer.body, maxAnswerBytes)) };
     } catch (error) {
       throw asOutboundError(error, host);
@@ -118,7 +123,7 @@ export class Outbound implements OnApplicationShutdown {
   }
 
   private async addressesOf(name: string, by: UrlGiver): Promise<LookupAddress[]> {
-    const addresses = await this.lookUp(name);
+    const addresses = await this.lookups.addressesOf(name);
     const refusals = addresses.map(({ address }) => this.rules.refusal(address, by));
     const reachable = addresses.filter((_, index) => refusals[index] === null);
     const refusal = refusals.find((found) => found !== null);
@@ -127,17 +132,6 @@ export class Outbound implements OnApplicationShutdown {
     if (reachable.length === 0) throw new OutboundError(`${name} has no address`);
     return reachable;
   }
-
-  // The system looks up a few names at once (bin/starling.js), and gives none up: those who ask for one that nobody answers for wait for
-  // it together, or they would keep all others waiting.
-  private lookUp(name: string): Promise<LookupAddress[]> {
-    let lookup = this.lookups.get(name);
-    if (!lookup) {
-      lookup = this.resolver.resolve(name).finally(() => this.lookups.delete(name));
-      this.lookups.set(name, lookup);
-    }
-    return lookup;
-  }
 }
 
 // What a name means inside is nothing for clients, who could ask for one after the other.
@@ -145,6 +139,14 @@ function refused(name: string, refusal: string, by: UrlGiver): OutboundError {
   const whole = `${name} must ${refusal}`;
   if (by === 'operator') return new OutboundError(whole, true);
   return new OutboundError(`${name} resolves to an address that may not be called; the operator of this service finds it in the log`, true, new Error(whole));
+}
+
+/** Rejects with the signal's reason. */
+function endOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
 }
 
 // A receiver that has answered with a status is not asked again because the rest of its answer did not come.

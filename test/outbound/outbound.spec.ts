@@ -29,6 +29,40 @@ class ScriptedResolver extends Resolver {
   }
 }
 
+/** Has a few places, as the system has: names of `.dead` keep theirs until `giveUp`, all others are answered. */
+class FewPlaces extends Resolver {
+  override readonly places = 8;
+  readonly asked: string[] = [];
+  readonly revived = new Set<string>();
+  private readonly free: (() => void)[] = [];
+  private readonly dead: (() => void)[] = [];
+  private taken = 0;
+
+  async resolve(name: string) {
+    if (this.taken === this.places) await new Promise<void>((resolve) => this.free.push(resolve));
+    else this.taken += 1;
+    this.asked.push(name);
+    try {
+      if (!name.endsWith('.dead') || this.revived.has(name)) return [{ address: '127.0.0.1', family: 4 }];
+      await new Promise<void>((resolve) => this.dead.push(resolve));
+      throw Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' });
+    } finally {
+      const next = this.free.shift();
+      if (next) next();
+      else this.taken -= 1;
+    }
+  }
+
+  /** Ends the lookups that nobody answers, those that take their places included. */
+  async giveUp(clock: ManualClock): Promise<void> {
+    while (this.dead.length > 0) {
+      clock.advance(1_000);
+      for (const giveUp of this.dead.splice(0)) giveUp();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
+
 // The client and the servers that it calls are real; names are resolved by a script where a test says so.
 describe('outbound requests', () => {
   const open: { outbounds: Outbound[]; servers: Server[] } = { outbounds: [], servers: [] };
@@ -139,6 +173,57 @@ describe('outbound requests', () => {
     expect((await Promise.all(slow)).map(({ status }) => status)).toEqual(slow.map(() => 200));
     await post('slow.example');
     expect(resolver.asked.filter((name) => name === 'slow.example')).toHaveLength(2);
+  });
+
+  describe('to names that no name server answers for', () => {
+    const deadNames = (count: number): string[] => Array.from({ length: count }, (_, n) => `n${n}.dead`);
+
+    async function someDead(count: number) {
+      const { port } = await listen((_request, response) => response.end());
+      const clock = new ManualClock();
+      const resolver = new FewPlaces();
+      const outbound = outboundWith({ resolver, clock });
+      const post = (name: string, parts: Partial<OutboundRequest> = {}) =>
+        outbound.post(`http://${name}:${port}/`, sending('operator', { headers: { connection: 'close' }, timeoutMs: undefined, ...parts }));
+      /** Ends when the attempts have failed. */
+      const postAll = async (names: string[]): Promise<string[]> => Promise.all(names.map((name) => post(name).then(() => `${name} answered`, (error: Error) => error.message)));
+      const names = deadNames(count);
+      await post('known.example');
+      return { clock, resolver, post, postAll, names };
+    }
+
+    it('leave places to those that were answered before, and what waits for one fails when its time is over', async () => {
+      const { clock, resolver, post, postAll, names } = await someDead(20);
+      const failing = postAll(names);
+      const limited = post(names.at(-1)!, { timeoutMs: 3_000 });
+      const asked = (): string[] => resolver.asked.filter((name) => name.endsWith('.dead'));
+      await eventually('the first are looked up', () => asked().length > 0);
+      expect(await post('known.example')).toMatchObject({ status: 200 });
+      clock.advance(3_000);
+      await expect(limited).rejects.toThrow(/\.dead:\d+: no answer within 3000 ms$/);
+      const first = asked();
+      clock.advance(7_000);
+      await resolver.giveUp(clock);
+      const failed = await failing;
+      for (const name of names.slice(first.length)) expect(failed).toContain(`${name}: its name could not be looked up in time, behind others that no name server answers for`);
+      // Nobody waits for the others any more.
+      expect(asked()).toEqual(first);
+      expect(first.length).toBeLessThan(names.length);
+    });
+
+    it('leave places to new ones once they are known, and are reached when they are answered again', async () => {
+      const { clock, resolver, post, postAll, names } = await someDead(12);
+      for (let round = 0; round < 2; round += 1) {
+        const failing = postAll(names);
+        await eventually('some are looked up', () => resolver.asked.some((name) => name.endsWith('.dead')));
+        if (round > 0) for (let n = 0; n < 10; n += 1) expect(await post(`new${n}.example`)).toMatchObject({ status: 200 });
+        await resolver.giveUp(clock);
+        await failing;
+      }
+      expect(new Set(resolver.asked)).toEqual(new Set(['known.example', ...names, ...Array.from({ length: 10 }, (_, n) => `new${n}.example`)]));
+      for (const name of names) resolver.revived.add(name);
+      expect(await postAll(names)).toEqual(names.map((name) => `${name} answered`));
+    });
   });
 
   it('of a client never use the connection that one of the operator has opened', async () => {
