@@ -28,7 +28,7 @@ const REASONS: Record<string, string> = {
 
 /** Says in plain words what went wrong while calling `host`. */
 export function asOutboundError(error: unknown, host: string): OutboundError {
-  const found = findOurs(error);
+  const found = outboundErrorIn(error);
   if (found) return found;
   const code = codeOf(error);
   const isNoHttp = (error as Error).name === 'HTTPParserError';
@@ -36,11 +36,11 @@ export function asOutboundError(error: unknown, host: string): OutboundError {
   return new OutboundError(`${host}: ${reason}`, false, error);
 }
 
-// Where several addresses were tried, the connection's error holds one for each.
-function findOurs(error: unknown): OutboundError | undefined {
+/** Among the causes of an error, which where several addresses were tried holds one for each. */
+export function outboundErrorIn(error: unknown): OutboundError | undefined {
   if (error instanceof OutboundError) return error;
-  if (error instanceof AggregateError) return error.errors.map(findOurs).find((found) => found !== undefined);
-  return error instanceof Error && error.cause ? findOurs(error.cause) : undefined;
+  if (error instanceof AggregateError) return error.errors.map(outboundErrorIn).find((found) => found !== undefined);
+  return error instanceof Error && error.cause ? outboundErrorIn(error.cause) : undefined;
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, type Dispatcher, fetch, request, type RequestInit } from 'undici';
 import { type Cancel, Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { VERSION } from '../common/version.js';
@@ -41,13 +41,14 @@ type LookupCallback = (error: Error | null, address: string | LookupAddress[], f
 
 /**
  * The one way out to URLs that somebody gave. Their addresses are checked when they are given and again when they are connected
- * to, so that a name cannot come to mean another address in between. Redirects are not followed.
+ * to, so that a name cannot come to mean another address in between.
  */
 @Injectable()
 export class Outbound implements OnApplicationShutdown {
   private readonly rules: AddressRules;
   // Apart, or a client's request could go over a connection that an operator's URL has opened.
   private readonly agents: Record<UrlGiver, Agent>;
+  private readonly checked: Dispatcher;
   private readonly lookups: Lookups;
 
   constructor(
@@ -58,6 +59,11 @@ export class Outbound implements OnApplicationShutdown {
     this.lookups = new Lookups(resolver, clock, CONNECT_TIMEOUT_MS);
     this.rules = new AddressRules(settings.outboundAllow);
     this.agents = { client: this.agentFor('client'), operator: this.agentFor('operator') };
+    this.checked = this.agents.operator.compose((dispatch) => (options, handler) => {
+      const problem = urlProblem(String(options.origin), 'operator', this.rules);
+      if (problem !== null) throw new OutboundError(`the URL must ${problem}`, true);
+      return dispatch(options, handler);
+    });
   }
 
   /** DomainError `invalid` where no request may go to this URL, in a sentence that begins with `name`. */
@@ -66,7 +72,15 @@ export class Outbound implements OnApplicationShutdown {
     if (problem !== null) throw new DomainError('invalid', `${name}: must ${problem}`);
   }
 
-  /** Resolves with whatever answer comes, rejects with an OutboundError where none does. */
+  /**
+   * For libraries that ask an operator's URLs themselves: `fetch`, whose redirects, which it follows, are checked like the URL that was
+   * given, and whose one time limit is its caller's signal. Rejects as `fetch` does, an OutboundError being among the causes where
+   * an address may not be reached.
+   */
+  readonly fetch: typeof globalThis.fetch = (url, options) =>
+    fetch(url as string | URL, { ...(options as RequestInit), dispatcher: this.checked }) as unknown as Promise<Response>;
+
+  /** Resolves with whatever answer comes, rejects with an OutboundError where none does. Follows no redirect. */
   async post(url: string, { headers, body, timeoutMs, signal, maxAnswerBytes = LONGEST_ANSWER_BYTES, by }: OutboundRequest): Promise<OutboundAnswer> {
     // Connections to literal addresses ask for no lookup.
     const problem = urlProblem(url, by, this.rules);

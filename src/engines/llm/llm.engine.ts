@@ -155,7 +155,7 @@ class LlmAgent implements PreparedEngine {
 
   /** Once, unless that fails: what is missing may be installed meanwhile. */
   private async loaded(): Promise<LanguageModel> {
-    this.model ??= loadModel(this.source, this.environment.baseDirectory);
+    this.model ??= loadModel(this.source, this.environment.baseDirectory, this.environment.outbound.fetch);
     try {
       return await this.model;
     } catch (error) {

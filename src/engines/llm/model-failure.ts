@@ -1,4 +1,5 @@
 import type { APICallError, StreamProviderError } from 'ai';
+import { outboundErrorIn } from '../../outbound/outbound-error.js';
 import type { ModelSource } from './model-providers.js';
 
 /** Why an attempt got no answer that it can use. `name` is what the WorkflowError calls its `error_type`. */
@@ -6,12 +7,17 @@ export class ModelFailure extends Error {
   constructor(
     type: 'model' | 'rate_limit' | 'refusal' | 'output' | 'tool',
     message: string,
-    /** Before then (ms from now), another attempt would get the same answer. */
-    readonly retryAfterMs?: number,
+    /** `isFinal`: another attempt would end alike. `retryAfterMs`: it would before then, from now. */
+    { isFinal = false, retryAfterMs }: { isFinal?: boolean; retryAfterMs?: number } = {},
   ) {
     super(message);
     this.name = type;
+    this.isFinal = isFinal;
+    this.retryAfterMs = retryAfterMs;
   }
+
+  readonly isFinal: boolean;
+  readonly retryAfterMs: number | undefined;
 }
 
 const LONGEST_REASON = 500;
@@ -23,19 +29,23 @@ export function describeModelError(error: unknown, source: ModelSource): ModelFa
   const reason = withoutKey(reasonOf(error) || 'it gave no reason', source).slice(0, LONGEST_REASON);
   // What a provider says of a wrong key may quote parts of it.
   if (statusCode === 401 || statusCode === 403) return new ModelFailure('model', `${source.provider} refuses the key in ${source.keyVariable} (${statusCode})`);
-  if (statusCode === 429) return new ModelFailure('rate_limit', `${source.provider} answered 429: ${reason}`, retryAfter(responseHeaders));
-  if (statusCode !== undefined) return new ModelFailure('model', `${source.provider} answered ${statusCode}: ${reason}`, retryAfter(responseHeaders));
-  return new ModelFailure('model', `no whole answer came from ${source.provider}: ${reason}`);
+  if (statusCode === 429) return new ModelFailure('rate_limit', `${source.provider} answered 429: ${reason}`, { retryAfterMs: retryAfter(responseHeaders) });
+  if (statusCode !== undefined) return new ModelFailure('model', `${source.provider} answered ${statusCode}: ${reason}`, { retryAfterMs: retryAfter(responseHeaders) });
+  return new ModelFailure('model', `no whole answer came from ${source.provider}: ${reason}`, { isFinal: isRefused(error) });
 }
 
 /** Whatever a server sends back, the key does not go on from here. */
 export const withoutKey = (text: string, { key }: ModelSource): string => (key === undefined ? text : text.replaceAll(key, '[key]'));
 
-/** The message of the innermost cause that has one: the SDK and undici each wrap what happened. */
-function reasonOf(error: unknown): string {
+/** No request may go to its address: the configuration, or what a name means, has to change first. */
+export const isRefused = (error: unknown): boolean => outboundErrorIn(error)?.isRefused === true;
+
+/** The message of the innermost cause that has one: the SDKs and undici each wrap what happened, of several addresses to each. */
+export function reasonOf(error: unknown): string {
   if (typeof error === 'string') return error;
-  const { cause, message } = (error ?? {}) as { cause?: unknown; message?: unknown };
-  const inner = cause === undefined || cause === error ? '' : reasonOf(cause);
+  const { cause, errors, message } = (error ?? {}) as { cause?: unknown; errors?: unknown; message?: unknown };
+  const within = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
+  const inner = within === undefined || within === error ? '' : reasonOf(within);
   return inner || (typeof message === 'string' ? message : '');
 }
 

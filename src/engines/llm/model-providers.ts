@@ -27,6 +27,7 @@ type MakeModel = (name: string) => LanguageModel;
 interface ProviderSettings {
   apiKey?: string;
   baseURL?: string;
+  fetch: typeof fetch;
 }
 
 interface KnownProvider {
@@ -67,9 +68,10 @@ export async function providerProblem({ provider, baseUrl }: ModelSource, baseDi
   return 'problem' in found ? found.problem : null;
 }
 
-export async function loadModel(source: ModelSource, baseDirectory: string): Promise<LanguageModel> {
+/** `fetch`: how its server is asked. */
+export async function loadModel(source: ModelSource, baseDirectory: string, fetch: typeof globalThis.fetch): Promise<LanguageModel> {
   const { provider, name, baseUrl, key } = source;
-  const settings = { ...(key !== undefined && { apiKey: key }), ...(baseUrl !== undefined && { baseURL: baseUrl }) };
+  const settings = { fetch, ...(key !== undefined && { apiKey: key }), ...(baseUrl !== undefined && { baseURL: baseUrl }) };
   if (KNOWN[provider]) return (await KNOWN[provider].create(settings))(name);
   if (baseUrl !== undefined) {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');

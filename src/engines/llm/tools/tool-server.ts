@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JsonObject } from '../../../common/json.js';
 import { VERSION } from '../../../common/version.js';
-import { ModelFailure } from '../model-failure.js';
+import { isRefused, ModelFailure, reasonOf } from '../model-failure.js';
 
 /** Where an MCP server is: a program to start, or a URL that serves Streamable HTTP. */
 export type ToolServerOptions =
@@ -41,6 +41,8 @@ export class ToolServer {
   constructor(
     private readonly options: ToolServerOptions,
     private readonly baseDirectory: string,
+    /** How a URL is asked. */
+    private readonly fetch: typeof globalThis.fetch,
   ) {}
 
   /** ModelFailure where it cannot be reached. */
@@ -73,7 +75,7 @@ export class ToolServer {
       return connection;
     } catch (error) {
       await this.drop(connection);
-      throw new ModelFailure('tool', `the tool server ${this.name} cannot be reached: ${this.reasonOf(error)}`);
+      throw new ModelFailure('tool', `the tool server ${this.name} cannot be reached: ${this.reasonOf(error)}`, { isFinal: isRefused(error) });
     }
   }
 
@@ -103,7 +105,7 @@ export class ToolServer {
     const { options } = this;
     if ('url' in options) {
       const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
-      return new StreamableHTTPClientTransport(new URL(options.url), { requestInit: { headers: options.headers ?? {} } });
+      return new StreamableHTTPClientTransport(new URL(options.url), { requestInit: { headers: options.headers ?? {} }, fetch: this.fetch });
     }
     const { getDefaultEnvironment, StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
     const { command, args = [], env = {} } = options;
@@ -125,7 +127,7 @@ export class ToolServer {
   private reasonOf(error: unknown): string {
     const { options } = this;
     const secrets = Object.values(('url' in options ? options.headers : options.env) ?? {}).filter(({ length }) => length >= SHORTEST_SECRET);
-    return secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), messageOf(error)).slice(0, LONGEST_REASON);
+    return secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), reasonOf(error) || String(error)).slice(0, LONGEST_REASON);
   }
 
   /** What it is called where others see it. */
@@ -139,8 +141,6 @@ const isRefusal = (error: unknown): boolean => {
   const { code } = error as { code?: unknown };
   return typeof code === 'number' && code < -32_001;
 };
-
-const messageOf = (error: unknown): string => String((error as { message?: unknown } | null)?.message ?? error);
 
 function textOf({ content, structuredContent }: Record<string, unknown>): string {
   const parts = Array.isArray(content) ? (content as { type: string; text?: string }[]) : [];
