@@ -9,10 +9,11 @@ import { answerSchema } from './answer-schema.js';
 import { askModel, type ModelAnswer } from './ask-model.js';
 import { contextLines } from './context-artifacts.js';
 import { DEFAULT_CONTEXT_TOKENS, DEFAULT_MAX_STEPS, type LlmOptions, llmOptionsSchema, type ToolsOption } from './llm-options.js';
-import { ModelFailure, withoutKey } from './model-failure.js';
+import { ModelFailure } from './model-failure.js';
 import { loadModel, type ModelSource, modelSource, providerProblem } from './model-providers.js';
 import { agentTools, type AllowedTools } from './tools/agent-tools.js';
 import { dataText, refusedText, systemText } from './prompt.js';
+import { PiecesWithoutKey, withoutKey, withoutKeyIn } from './without-key.js';
 
 /** A language model, by way of the AI SDK. */
 export class LlmEngine implements Engine {
@@ -112,12 +113,12 @@ class LlmAgent implements PreparedEngine {
     const tools = await agentTools(this.allowed, context, { timeoutMs: this.agent.timeoutMs, clock: this.environment.clock, signal, failed });
     const turn: Turn = { answers: 0, tools, signal };
     const first = await this.ask(messages, context, turn);
-    const judged = judge(first.text, this.types, context);
+    const judged = this.judge(first.text, context);
     if (judged.problem === null) return judged.answer;
     // Providers take no empty message.
     const said: ModelMessage[] = first.text === '' ? [] : [{ role: 'assistant', content: first.text }];
     const again = await this.ask([...messages, ...first.before, ...said, { role: 'user', content: refusedText(judged.problem) }], context, turn);
-    const second = judge(again.text, this.types, context);
+    const second = this.judge(again.text, context);
     if (second.problem !== null) throw new ModelFailure('output', `the model's answer was refused twice: ${second.problem}`);
     return second.answer;
   }
@@ -126,6 +127,10 @@ class LlmAgent implements PreparedEngine {
     const { options, source } = this;
     const model = await this.loaded();
     let since = performance.now();
+    const pieces = new PiecesWithoutKey(source);
+    const show = (text: string): void => {
+      if (text !== '') context.wrote(text, turn.answers);
+    };
     const answer = await askModel(
       {
         model,
@@ -140,8 +145,11 @@ class LlmAgent implements PreparedEngine {
         signal: turn.signal,
       },
       {
-        begun: () => (turn.answers += 1),
-        text: (piece) => context.wrote(withoutKey(piece, source), turn.answers),
+        begun: () => {
+          show(pieces.end());
+          turn.answers += 1;
+        },
+        text: (piece) => show(pieces.add(piece)),
         used: ({ input, output }) => {
           const now = performance.now();
           context.used({ model: options.model, inputTokens: input, outputTokens: output, cost: this.costOf(input, output), latencyMs: now - since });
@@ -150,7 +158,19 @@ class LlmAgent implements PreparedEngine {
         warning: (text) => this.warn(text, context),
       },
     );
+    show(pieces.end());
     return { ...answer, text: withoutKey(answer.text, source) };
+  }
+
+  private judge(text: string, context: EngineContext): Judged {
+    let answer: unknown;
+    try {
+      answer = withoutKeyIn(JSON.parse(text), this.source);
+    } catch (error) {
+      return { problem: `it is no JSON: ${(error as Error).message}` };
+    }
+    const problem = formProblem(answer, this.types) ?? context.refusal(answer);
+    return problem === null ? { problem, answer } : { problem };
   }
 
   /** Once, unless that fails: what is missing may be installed meanwhile. */
@@ -178,17 +198,6 @@ class LlmAgent implements PreparedEngine {
 }
 
 type Judged = { problem: string } | { problem: null; answer: unknown };
-
-function judge(text: string, types: readonly string[], context: EngineContext): Judged {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(text);
-  } catch (error) {
-    return { problem: `it is no JSON: ${(error as Error).message}` };
-  }
-  const problem = formProblem(answer, types) ?? context.refusal(answer);
-  return problem === null ? { problem, answer } : { problem };
-}
 
 /** A list would be several artifacts, or none: of other agents that is an answer, but it is not in the schema that a model was given. */
 function formProblem(answer: unknown, types: readonly string[]): string | null {

@@ -1,6 +1,7 @@
 import type { APICallError, StreamProviderError } from 'ai';
 import { outboundErrorIn } from '../../outbound/outbound-error.js';
 import type { ModelSource } from './model-providers.js';
+import { withoutKey } from './without-key.js';
 
 /** Why an attempt got no answer that it can use. `name` is what the WorkflowError calls its `error_type`. */
 export class ModelFailure extends Error {
@@ -33,9 +34,6 @@ export function describeModelError(error: unknown, source: ModelSource): ModelFa
   if (statusCode !== undefined) return new ModelFailure('model', `${source.provider} answered ${statusCode}: ${reason}`, { retryAfterMs: retryAfter(responseHeaders) });
   return new ModelFailure('model', `no whole answer came from ${source.provider}: ${reason}`, { isFinal: isRefused(error) });
 }
-
-/** Whatever a server sends back, the key does not go on from here. */
-export const withoutKey = (text: string, { key }: ModelSource): string => (key === undefined ? text : text.replaceAll(key, '[key]'));
 
 /** No request may go to its address: the configuration, or what a name means, has to change first. */
 export const isRefused = (error: unknown): boolean => outboundErrorIn(error)?.isRefused === true;

@@ -207,6 +207,25 @@ agents:
     reader.close();
   });
 
+  test('a key that it says in pieces is not shown either, nor kept where it is written otherwise', async () => {
+    const board = await start(responder(models, '', 'local/llama3.2'));
+    const reader = await SseReader.open(board.app.url, { notices: true });
+    const key = KEYS.LOCAL_API_KEY;
+    // The first pieces end within it, and what only begins like it is no secret.
+    const said = { text: `${key}${key}, and ${key.slice(0, 7)}`, more: key.slice(0, -1) };
+    models.answers({ text: JSON.stringify(said) }, { text: JSON.stringify({ text: key }).replace('l', '\\u006c') });
+    const shown = (correlation: string): string =>
+      (reader.notices.filter(({ event_type: type, correlation_id: id }) => type === 'execution_output' && id === correlation) as never as { text: string }[]).map(({ text }) => text).join('');
+
+    const { correlation_id: pieces, artifacts } = await board.publishSync('Question', { text: 'What is it?' });
+    const kept = { ...said, text: `[key][key], and ${key.slice(0, 7)}` };
+    expect(artifacts[0]!.payload).toEqual(kept);
+    await eventually('all is shown', () => shown(pieces).endsWith('}'));
+    expect(shown(pieces)).toBe(JSON.stringify(kept));
+    expect((await board.publishSync('Question', { text: 'What is it?' })).artifacts[0]!.payload).toEqual({ text: '[key]' });
+    reader.close();
+  });
+
   test('a server that is not there is a failed attempt', async () => {
     const gone = await ModelServer.start();
     const board = await start(responder(gone));
