@@ -3,7 +3,7 @@ import type { HourOfActivity } from '../blackboard/queries/activity-totals.js';
 import { AgentHistory } from '../blackboard/queries/agent-history.js';
 import { Blackboard } from '../blackboard/blackboard.js';
 import { Catalog } from '../catalog/catalog.js';
-import { DomainError } from '../common/domain-error.js';
+import { unknownAgent } from '../catalog/unknown-names.js';
 import { newId } from '../common/ids.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
@@ -60,7 +60,7 @@ export class AgentsService {
   }
 
   async summarizeHistory(name: string, query: ArtifactFilterQuery): Promise<HistoryBody> {
-    if (!this.catalog.agent(name)) throw new DomainError('not_found', `Agent not found: ${name}`);
+    if (!this.catalog.agent(name)) throw unknownAgent(name, this.catalog.agents);
     const [hours, used] = await Promise.all([this.history.hoursOf(name, toArtifactFilter(query)), this.history.usageOf(name)]);
     const sum = (column: keyof HourBody): number => hours.reduce((total, hour) => total + hour[column], 0);
     return {

@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { unknownAgent } from '../catalog/unknown-names.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import type { JsonObject } from '../common/json.js';
@@ -213,7 +214,8 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   }
 
   private async refuseUnknownAgent(tx: Transaction, name: string): Promise<void> {
-    if (!(await this.hasAgent(tx, name))) throw new DomainError('not_found', `Agent not found: ${name}`);
+    const known = await this.workers.knownAgents(tx.db);
+    if (!known.has(name)) throw unknownAgent(name, [...known].map((agent) => ({ name: agent })));
   }
 
   private refuseWhenStopping(): void {

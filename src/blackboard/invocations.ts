@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '../catalog/catalog.js';
+import { unknownAgent } from '../catalog/unknown-names.js';
 import type { AgentDefinition, Subscription } from '../catalog/definitions.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
@@ -35,7 +36,7 @@ export class Invocations {
   /** DomainError `not_found` where there is no such agent. */
   agent(name: string): AgentDefinition {
     const agent = this.catalog.agent(name);
-    if (!agent) throw new DomainError('not_found', `Agent not found: ${name}`);
+    if (!agent) throw unknownAgent(name, this.catalog.agents);
     return agent;
   }
 

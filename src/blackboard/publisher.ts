@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '../catalog/catalog.js';
 import { EXTERNAL } from '../catalog/definitions.js';
+import { unknownType } from '../catalog/unknown-names.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
-import { nearestName } from '../common/nearest-name.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { rememberText } from '../expressions/json-text.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
@@ -156,13 +156,4 @@ async function findPublished(tx: Transaction, artifactId: string): Promise<Publi
     .where('artifacts.id', '=', artifactId)
     .executeTakeFirstOrThrow();
   return { artifactId, correlationId: row.correlation_id, seq: row.seq, opening: row.opening };
-}
-
-/** A name of a megabyte would be answered with as much. */
-const LONGEST_NAME = 200;
-
-function unknownType(name: string, catalog: Catalog): string {
-  const nearest = nearestName(name, catalog.types.map((type) => type.name));
-  const shown = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}...` : name;
-  return `Unknown artifact type: ${shown}${nearest === undefined ? '; GET /api/v1/artifact-types lists the known ones' : `; did you mean ${nearest}?`}`;
 }

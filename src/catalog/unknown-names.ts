@@ -1,0 +1,19 @@
+import { DomainError } from '../common/domain-error.js';
+import { nearestName } from '../common/nearest-name.js';
+import type { Catalog } from './catalog.js';
+
+/** A name of a megabyte would be answered with as much. */
+const LONGEST_NAME = 200;
+
+const shown = (name: string): string => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}...` : name);
+
+export function unknownType(name: string, catalog: Catalog): string {
+  const nearest = nearestName(name, catalog.types.map((type) => type.name));
+  return `Unknown artifact type: ${shown(name)}${nearest === undefined ? '; GET /api/v1/artifact-types lists the known ones' : `; did you mean ${nearest}?`}`;
+}
+
+/** DomainError `not_found`. */
+export function unknownAgent(name: string, known: Iterable<{ name: string }>): DomainError {
+  const nearest = nearestName(name, [...known].map((agent) => agent.name));
+  return new DomainError('not_found', `Agent not found: ${shown(name)}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`);
+}
