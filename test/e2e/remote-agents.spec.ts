@@ -147,6 +147,18 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
       expect(produced.map(({ type, payload }) => [type, payload.error_type, payload.error_message, payload.attempts])).toEqual([['WorkflowError', 'http', `${host} ${message}`, 1]]);
     });
 
+    test('an answer that says itself that it is no JSON is final, such as the page of a proxy', async () => {
+      const { execution, requests } = await ask((response) => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<title>Log in</title>'));
+      expect([execution.state, requests.length, execution.attempts[0]!.error_type]).toEqual(['failed', 1, 'output']);
+      expect(execution.attempts[0]!.error_message).toBe(`the answer of ${host} is text/html and no JSON; is url where the agent is?`);
+    });
+
+    test('what says that it is JSON and is none is tried again', async () => {
+      const broken: Behaviour = (response) => response.writeHead(200, { 'content-type': 'application/problem+json' }).end('{');
+      const { execution } = await ask(inTurn(broken, replies(REPLY)));
+      expect([execution.state, execution.attempts.length]).toEqual(['completed', 2]);
+    });
+
     test('that are not there are tried as often as the policy says', async () => {
       const correlation = await board.publish('Lost', {});
       await board.ended(correlation);

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { answers, Receiver } from '../support/receiver.js';
+import { inTurn, replies } from '../support/remote-agent.js';
 import { type CollectedSpan, KIND, TraceCollector } from '../support/trace-collector.js';
 import { Board } from './board.js';
 
@@ -27,6 +29,11 @@ agents:
     publishes: [{ type: Never }]
     engine: { kind: function, module: ./failing.js }
     retry: { attempts: 1 }
+  inspector:
+    consumes: [{ types: [Parcel] }]
+    publishes: [{ type: Inspected }]
+    engine: { kind: http, url: "\${INSPECTOR_URL:-http://127.0.0.1:9/}" }
+    retry: { attempts: 2, delay: 1ms }
   counter:
     consumes: [{ types: [Tick], batch: { size: 2 } }]
     publishes: [{ type: Count }]
@@ -60,15 +67,18 @@ function one(spans: CollectedSpan[], name: string, attempt = 1): CollectedSpan {
 describe('with a collector', () => {
   let collector: TraceCollector;
   let board: Board;
+  let remote: Receiver;
 
   beforeAll(async () => {
     collector = await TraceCollector.start();
     const settings = { outboundAllow: ['127.0.0.1/32'], webhookRetries: [100] };
-    board = await Board.start(CONFIG, { files: FILES, settings, tracing: collector.variables() });
+    remote = await Receiver.start();
+    board = await Board.start(CONFIG, { files: FILES, settings, tracing: collector.variables(), environment: { INSPECTOR_URL: remote.url('/') } });
   });
 
   afterAll(async () => {
     await board.close();
+    await remote.close();
     await collector.close();
   });
 
@@ -162,6 +172,15 @@ describe('with a collector', () => {
       receiver.closeAllConnections();
       receiver.close();
     }
+  });
+
+  it('a remote agent is told the span of the attempt that asks it', async () => {
+    remote.on('/', inTurn(answers(503), replies({ sound: true })));
+    const trace = '8'.repeat(32);
+    await post('/api/v1/artifacts', { type: 'Parcel', payload: {} }, { traceparent: `00-${trace}-${CALLER}-01` });
+    const spans = await collector.trace(trace, ['POST /api/v1/artifacts', 'agent inspector', 'agent inspector']);
+    const attempts = [1, 2].map((attempt) => one(spans, 'agent inspector', attempt));
+    expect(remote.received.map(({ headers }) => headers.traceparent)).toEqual(attempts.map(({ spanId }) => `00-${trace}-${spanId}-01`));
   });
 
   it('runs, direct runs and their failures have a trace each', async () => {

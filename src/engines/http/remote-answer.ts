@@ -11,6 +11,7 @@ const RETRIED = [REQUEST_TIMEOUT, TOO_EARLY, TOO_MANY];
 const ACCEPTED = 202;
 const NO_CONTENT = 204;
 const LONGEST_REASON = 500;
+const LONGEST_TYPE = 100;
 
 interface Asked {
   host: string;
@@ -28,19 +29,22 @@ export function answerOf(answer: OutboundAnswer, asked: Asked): unknown {
   if (status === ACCEPTED) return acceptance(answer, host);
   if (answer.isTooLong) throw new RemoteFailure('output', `${host} answered with more than max_answer allows; raise it, or answer less`);
   if (!answer.isWhole) throw new RemoteFailure('network', `${host}: the answer broke off`);
-  return status === NO_CONTENT ? null : readAnswer(jsonIn(answer.text, host));
+  return status === NO_CONTENT ? null : readAnswer(jsonIn(answer, host));
 }
 
 function acceptance({ headers }: OutboundAnswer, host: string): AnswerLater {
   if (headers.location) return new AnswerLater();
-  throw new RemoteFailure('output', `${host} answered 202 without a Location, which would say that it answers later`);
+  throw new RemoteFailure('output', `${host} answered 202 without a Location, which would say that it answers later`, { isFinal: true });
 }
 
-function jsonIn(text: string, host: string): unknown {
+/** What says of itself that it is something else, such as a proxy's page to log in, will be so the next time. */
+function jsonIn({ text, headers }: OutboundAnswer, host: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new RemoteFailure('output', `the answer of ${host} is no JSON`);
+    const type = [headers['content-type'] ?? ''].flat()[0]!.split(';')[0]!.trim().toLowerCase();
+    if (type === '' || /[/+]json$/.test(type)) throw new RemoteFailure('output', `the answer of ${host} is no JSON`);
+    throw new RemoteFailure('output', `the answer of ${host} is ${type.slice(0, LONGEST_TYPE)} and no JSON; is url where the agent is?`, { isFinal: true });
   }
 }
 
