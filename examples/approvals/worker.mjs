@@ -13,8 +13,11 @@ async function post(path, body) {
 
 const unreachable = (error) => ({ status: 503, body: { detail: `${url} cannot be reached: ${error.cause?.message ?? error.message}` } });
 
-async function work(execution) {
-  const { execution_id: id, lease_token, lease_until, inputs } = execution;
+/** What this worker holds, by the ids of the executions; given back where it is told to stop. */
+const held = new Map();
+let isStopping = false;
+
+async function work({ execution_id: id, lease_token, lease_until, inputs }) {
   // A third of the lease: two heartbeats may get lost.
   const heartbeat = setInterval(() => post(`${id}/heartbeat`, { lease_token }).catch(() => {}), Math.max((Date.parse(lease_until) - Date.now()) / 3, 100));
   try {
@@ -25,8 +28,19 @@ async function work(execution) {
     await end(id, 'fail', { lease_token, error_type: error.name, error_message: error.message });
   } finally {
     clearInterval(heartbeat);
+    held.delete(id);
   }
 }
+
+/** Somebody else begins at once with what this worker would not get done. */
+async function stop() {
+  if (isStopping) return;
+  isStopping = true;
+  await Promise.all([...held].map(([id, lease_token]) => end(id, 'release', { lease_token })));
+  process.exit(0);
+}
+
+for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, stop);
 
 /** Until the service has answered: the same lease may say the same twice. A 409 says that the execution is somebody else's by now. */
 async function end(id, how, body) {
@@ -39,10 +53,12 @@ async function end(id, how, body) {
   }
 }
 
-for (;;) {
+while (!isStopping) {
   const { status, body } = await post('claim', { agents: ['reader'], wait: 20, claimed_by: name }).catch(unreachable);
-  if (status === 200) for (const execution of body.executions) await work(execution);
-  else {
+  if (status === 200) {
+    for (const { execution_id, lease_token } of body.executions) held.set(execution_id, lease_token);
+    for (const execution of body.executions) await work(execution);
+  } else {
     console.log(name, 'claim', status, body.detail);
     await sleep(1_000);
   }

@@ -167,7 +167,7 @@ export interface ExecutionsTable {
   assignee: Generated<string | null>;
   /** By what name it was claimed last from outside; null where none was given. */
   claimed_by: Generated<string | null>;
-  /** The lease under which its last attempt was ended from outside, so that who ended it may say so twice. */
+  /** The lease under which its last attempt was ended from outside, or `released` and the lease that was given back, so that who did so may say so twice. */
   ended_lease: Generated<string | null>;
   /** When it is escalated or fails, if it has not ended; null for never. */
   due_at: Generated<number | null>;

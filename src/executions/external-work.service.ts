@@ -37,14 +37,19 @@ export class ExternalWorkService {
   async claimOne(id: string, { claimed_by }: ClaimOneRequest): Promise<HeldExecutionBody> {
     const { agent } = await this.executions.get(id);
     this.claims.check([agent], `Execution ${id}`);
-    const held = await this.claims.claimOne(id, agent, claimed_by ?? null);
-    if (!held) throw new DomainError('conflict', await this.whyNotClaimed(id));
-    return this.body(held);
+    const claim = await this.claims.claimOne(id, agent, claimed_by ?? null);
+    if ('held' in claim) return this.body(claim.held);
+    throw new DomainError('conflict', claim.whyNot === null ? await this.whyNotWaiting(id) : `Execution ${id} cannot be claimed now: ${claim.whyNot}`);
   }
 
   /** DomainErrors as those of ExternalLeases; so below. */
   async heartbeat(id: string, { lease_token }: LeaseRequest): Promise<LeaseBody> {
     return { lease_until: toTimestamp(await this.leases.renew(id, lease_token)) };
+  }
+
+  async release(id: string, { lease_token }: LeaseRequest): Promise<ExecutionBody> {
+    await this.leases.release(id, lease_token);
+    return this.executions.get(id);
   }
 
   async complete(id: string, { lease_token, outputs, output }: CompleteRequest): Promise<ExecutionBody> {
@@ -57,12 +62,13 @@ export class ExternalWorkService {
     return this.executions.get(id);
   }
 
-  private async whyNotClaimed(id: string): Promise<string> {
-    const { state, agent, claimed_by, lease_until, next_attempt_at } = await this.executions.get(id);
+  private async whyNotWaiting(id: string): Promise<string> {
+    const { state, claimed_by, lease_until, next_attempt_at } = await this.executions.get(id);
     if (state === 'running') return `Execution ${id} is held${claimed_by === null ? '' : ` by ${claimed_by}`} until ${lease_until}`;
     if (state !== 'pending') return `Execution ${id} is ${state}; only one that waits can be claimed`;
     if (next_attempt_at !== null) return `Execution ${id} can be claimed again at ${next_attempt_at}`;
-    return `Execution ${id} cannot be claimed now: ${agent} is paused, or as many of its executions are held as its concurrency allows`;
+    // Given back meanwhile.
+    return `Execution ${id} was held a moment ago and waits now; try again`;
   }
 
   private body(execution: HeldExecution): HeldExecutionBody {

@@ -9,6 +9,8 @@ export interface LeasedTable {
   readonly line: 'agent';
   /** What else is read of a row that is claimed, or whose lease was lost. */
   readonly columns: readonly string[];
+  /** A column that is null in what anybody may claim from its line; other rows are claimed in another way. Without it, all are anybody's. */
+  readonly owner?: 'assignee';
 }
 
 export const leasedTable = (name: 'executions' | 'deliveries', line: 'agent' | 'line', columns: readonly string[]): LeasedTable => ({

@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { sql, type WhereInterface } from 'kysely';
 import type { Clock } from '../common/clock.js';
 import { type Prepared, prepared } from '../database/prepared.js';
+import type { Schema } from '../database/schema.js';
 import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
 
@@ -143,11 +144,15 @@ const findingAll = <Row extends LeasedRow>(table: LeasedTable) =>
       // A literal, since a partial index serves no query whose state is a parameter.
       .where('state', '=', sql.lit('pending' as const))
       .where('available_at', 'is', null)
+      .$call((ready) => ofNobody(ready, table))
       .orderBy('priority', 'desc')
       .orderBy('seq')
       .limit(place('limit'))
       .$castTo<Row>(),
   );
+
+const ofNobody = <Query extends WhereInterface<Schema, 'executions'>>(ready: Query, { owner }: LeasedTable): Query =>
+  owner ? (ready.where(owner, 'is', null) as Query) : ready;
 
 const findingFrom = <Row extends LeasedRow>(table: LeasedTable) =>
   prepared<{ line: string; priority: number; from: number; limit: number }, Row>((db, place) =>
@@ -157,6 +162,7 @@ const findingFrom = <Row extends LeasedRow>(table: LeasedTable) =>
       .where(table.line, '=', place('line'))
       .where('state', '=', sql.lit('pending' as const))
       .where('available_at', 'is', null)
+      .$call((ready) => ofNobody(ready, table))
       .where('priority', '=', place('priority'))
       .where('seq', '>', place('from'))
       .orderBy('seq')

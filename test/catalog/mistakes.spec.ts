@@ -47,6 +47,15 @@ agents:
     expect(mistakes.map(({ line }) => line)).toEqual(mistakes.map(({ line }) => line).sort((a, b) => a! - b!));
   });
 
+  test('work for a person is due to be escalated to somebody else, or to fail', async () => {
+    const due = async (what: string): Promise<string[]> =>
+      mistakeTexts(`agents:\n${agent('a', '{ types: [Ticket] }')}`.replace(/engine: .*/, `engine: { kind: external, assignee: anna, due: { after: 1h, ${what} } }`));
+    expect(await due('then: escalate, to: bela')).toEqual([]);
+    expect(await due('then: escalate, to: anna')).toEqual(['agents.a.engine.due.to: must be somebody else than the assignee, who has it already: anna']);
+    expect(await due('then: escalate')).toEqual(['agents.a.engine.due.to: is missing: escalate needs the name of whom it is escalated to']);
+    expect(await due('then: fail, to: bela')).toEqual(['agents.a.engine.due.to: is for escalate alone; leave it out, or say then: escalate']);
+  });
+
   test('the error itself lists them, a line each', async () => {
     const error = await load('agents: {}\nfoo: 1\nbar: 2\n').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CatalogError);

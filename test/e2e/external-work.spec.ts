@@ -138,6 +138,46 @@ describe('executions that are fetched from outside', () => {
     expect(await outside.send(kept, 'complete', { output: { total: 3 } })).toMatchObject({ status: 200 });
   });
 
+  it('wait again at once where whoever claimed them gives them back: no attempt and no lease is lost', async () => {
+    const held = await claimedScan({ claimed_by: 'worker-4' });
+    const waiting = outside.claim({ agents: ['reader'], wait: 60, claimed_by: 'worker-5' });
+    expect(await outside.send(held, 'release')).toMatchObject({ status: 200, body: { id: held.execution_id, attempt: 1, lost_leases: 0 } });
+    const [again] = await waiting;
+    expect(again).toMatchObject({ execution_id: held.execution_id, attempt: 1 });
+    expect(again!.lease_token).not.toBe(held.lease_token);
+    // Again, as by one who got no answer: it changes nothing for whoever holds it now.
+    expect(await outside.send(held, 'release')).toMatchObject({ status: 200, body: { state: 'running', claimed_by: 'worker-5', lost_leases: 0 } });
+    for (const [what, body] of [['heartbeat', {}], ['complete', { output: { total: 1 } }], ['fail', { error_message: 'x' }]] as const) {
+      expect([what, await outside.send(held, what, body)]).toEqual([what, { status: 409, body: { detail: expect.stringContaining('was released') } }]);
+    }
+    expect(await outside.send({ ...held, lease_token: 'another' }, 'release')).toMatchObject({ status: 409, body: { detail: expect.stringContaining('is lost') } });
+    expect(await outside.send(again!, 'complete', { output: { total: 2 } })).toMatchObject({ status: 200, body: { state: 'completed', attempt: 1, lost_leases: 0 } });
+    expect(await outside.send(again!, 'release')).toMatchObject({ status: 409, body: { detail: expect.stringContaining('was completed at') } });
+  });
+
+  it('say why one that was chosen cannot be claimed: its agent is paused, or as many are held as may be', async () => {
+    for (const page of [1, 2, 3, 4]) await board.publish('Scan', { page });
+    const { items } = (await board.http.get('/api/v1/executions?agent=reader&state=pending').expect(200)).body as { items: { id: string }[] };
+    const ids = items.map(({ id }) => id);
+    expect(ids).toHaveLength(4);
+    const claim = async (id: string): Promise<[number, Held & { detail: string }]> => {
+      const { status, body } = await board.http.post(`/api/v1/executions/${id}/claim`).send({});
+      return [status, body as Held & { detail: string }];
+    };
+    await board.http.post('/api/v1/agents/reader/pause').expect(200);
+    expect(await claim(ids[0]!)).toEqual([409, { detail: `Execution ${ids[0]} cannot be claimed now: reader is paused` }]);
+    await board.http.post('/api/v1/agents/reader/resume').expect(200);
+    const held: Held[] = [];
+    for (const id of ids.slice(0, 3)) held.push((await claim(id))[1]);
+    expect(await claim(ids[3]!)).toEqual([409, { detail: `Execution ${ids[3]} cannot be claimed now: as many executions of reader are held as its concurrency allows (3)` }]);
+    expect(await outside.send(held[0]!, 'release')).toMatchObject({ status: 200, body: { state: 'pending' } });
+    const [status, last] = await claim(ids[3]!);
+    expect(status).toBe(200);
+    expect(await outside.send(held[1]!, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
+    const first = await outside.claimOne({ agents: ['reader'] });
+    for (const each of [first, held[2]!, last]) expect(await outside.send(each, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
+  });
+
   it('fail where ten who claimed them have let their lease lapse, one after the other', async () => {
     const correlation = await board.publish('Scan', { page: 13 });
     const held = await outside.claimOne({ agents: ['reader'] });
@@ -189,6 +229,7 @@ describe('executions that are fetched from outside', () => {
     const refusals = [
       [{ agents: ['checker'] }, 400, 'agents: checker is no external agent'],
       [{ agents: ['nobody'] }, 404, 'Agent not found: nobody'],
+      [{ agents: ['raeder'] }, 404, 'Agent not found: raeder; did you mean reader?'],
       [{ agents: [] }, 400, 'agents:'],
       [{ agents: ['reader'], max: 101 }, 400, 'max:'],
       [{ agents: ['reader'], wait: 61 }, 400, 'wait:'],
@@ -197,7 +238,7 @@ describe('executions that are fetched from outside', () => {
       const response = await board.http.post('/api/v1/executions/claim').send(body);
       expect([response.status, response.body]).toEqual([status, { detail: expect.stringContaining(detail) }]);
     }
-    for (const what of ['claim', 'heartbeat', 'complete', 'fail']) {
+    for (const what of ['claim', 'heartbeat', 'complete', 'fail', 'release']) {
       const body = { lease_token: 'x', output: {}, error_message: 'x' };
       await board.http.post(`/api/v1/executions/${what}-nobody/${what}`).send(body).expect(404, { detail: `Execution not found: ${what}-nobody` });
     }

@@ -21,10 +21,10 @@ agents:
     consumes: [{ types: [CustomerMessage] }]
     publishes: [{ type: Intent }]
     engine: { kind: expression, expression: '{"intent": "card_arrival"}' }
-  invoice-reader:
-    consumes: [{ types: [Invoice] }]
+  approver:
+    consumes: [{ types: [Reading] }]
     publishes: [{ type: Approval }]
-    engine: { kind: external }
+    engine: { kind: external, assignee: anna }
 `;
 
 let app: TestApp;

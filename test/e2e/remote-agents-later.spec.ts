@@ -110,6 +110,12 @@ describe('a remote agent that answers 202', () => {
     expect((await send(id, 'complete', { lease_token: token, output: { text: 'Here.' } }))[0]).toBe(200);
   });
 
+  it('is not given back, since the agent would be asked again at once', async () => {
+    const { id, token } = await ask();
+    expect(await send(id, 'release', { lease_token: token })).toEqual([400, `Execution ${id}: responder is no external agent; fail the attempt instead of releasing it`]);
+    expect((await send(id, 'complete', { lease_token: token, output: { text: 'Here.' } }))[0]).toBe(200);
+  });
+
   it('may fail the attempt, which another one follows', async () => {
     const { id, token, correlation } = await ask();
     agents.on('/responder', replies({ text: 'Here.' }));
@@ -174,14 +180,12 @@ describe('a remote agent that answers 202', () => {
     for (const { id, token } of [one, other]) expect((await send(id, 'complete', { lease_token: token, output: { text: 'Mine.' } }))[0]).toBe(200);
   });
 
-  it('says with a Location that it means it', async () => {
-    agents.on('/responder', inTurn(answers(202), replies({ text: 'Here.' })));
+  it('says with a Location that it means it, and has failed for good without', async () => {
+    agents.on('/responder', answers(202));
     const correlation = await board.publish('Question', {});
-    await eventually('the agent is asked', () => agents.received.length === 1);
-    const { execution_id: id } = requestIn(agents.received[0]!);
-    await eventually('the attempt has failed', async () => (await execution(id)).attempt === 2);
-    clock.advance(2 * SECOND);
-    await board.ended(correlation);
-    expect((await execution(id)).attempts[0]!.error_message).toMatch(/ answered 202 without a Location, which would say that it answers later$/);
+    expect(await board.ended(correlation)).toMatchObject({ state: 'failed' });
+    const { state, attempts } = await execution(requestIn(agents.received[0]!).execution_id);
+    expect([state, attempts]).toMatchObject(['failed', [{ error_type: 'output', error_message: expect.stringMatching(/ answered 202 without a Location, which would say that it answers later$/) }]]);
+    expect(agents.received).toHaveLength(1);
   });
 });

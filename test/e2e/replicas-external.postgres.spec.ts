@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Client } from 'pg';
 import { TimerLoop } from '../../src/blackboard/waiting/timer-loop.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -100,6 +101,36 @@ describe('executions that are fetched from several processes', () => {
     boards[1].app.app.get(TimerLoop, { strict: false }).lookAtAll();
     expect(await boards[2].ended(parcel)).toMatchObject({ state: 'failed', error_count: 1 });
     expect(await outside[2].execution(lost.execution_id)).toMatchObject({ state: 'failed', error_type: 'overdue' });
+  });
+
+  it('come to whoever waits at another process, where they are given back', async () => {
+    const parcel = await boards[1].publish('Parcel', { n: 6 });
+    const held = await outside[1].claimOne({ agents: ['packer'] });
+    const arrived = once(boards[0].app.app.getHttpServer() as NodeJS.EventEmitter, 'request');
+    const waiting = outside[0].claim({ agents: ['packer'], wait: 60 });
+    await arrived;
+    expect(await outside[2].send(held, 'release')).toMatchObject({ status: 200, body: { lost_leases: 0 } });
+    const [again] = await waiting;
+    expect(again).toMatchObject({ execution_id: held.execution_id, correlation_id: parcel, attempt: 1 });
+    expect(await outside[1].send(again!, 'complete', { output: {} })).toMatchObject({ status: 200 });
+  });
+
+  it('are not claimed while something else is done with them, which the one who chose one is told', async () => {
+    await boards[1].publish('Parcel', { n: 7 });
+    const { items } = (await boards[0].http.get('/api/v1/executions?agent=packer&state=pending').expect(200)).body as { items: { id: string }[] };
+    const id = items[0]!.id;
+    const other = new Client(boards[0].app.database.url);
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query('select 1 from executions where id = $1 for update', [id]);
+      const detail = `Execution ${id} cannot be claimed now: another request is at it at this moment; try again`;
+      await boards[0].http.post(`/api/v1/executions/${id}/claim`).send({}).expect(409, { detail });
+    } finally {
+      await other.end();
+    }
+    const { body } = await boards[0].http.post(`/api/v1/executions/${id}/claim`).send({}).expect(200);
+    expect(await outside[1].send(body as Held, 'complete', { output: {} })).toMatchObject({ status: 200 });
   });
 
   it('come to whom they are escalated to, where that one waits at another process than their time passes at', async () => {

@@ -18,6 +18,10 @@ agents:
     engine: { kind: external, assignee: bela, due: { after: 2h, then: fail } }
     timeout: 30m
     retry: { attempts: 5 }
+  porter:
+    consumes: [{ types: [Trunk] }]
+    publishes: [{ type: Carried }]
+    engine: { kind: external, due: { after: 2h, then: escalate, to: head-porter } }
   payer:
     consumes: [{ types: [Approval], where: payload.approved }]
     publishes: [{ type: Payment }]
@@ -103,6 +107,32 @@ describe('work for a person', () => {
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
   });
 
+  it('is for none who does not say whose it claims', async () => {
+    const { id, correlation } = await published('Invoice', 'anna');
+    const detail = 'assignee: must say whose executions of approver to claim, since its configuration assigns them (to anna)';
+    for (const body of [{}, { assigne: 'anna' }, { wait: 60 }]) await board.http.post('/api/v1/executions/claim').send({ agents: ['porter', 'approver'], ...body }).expect(400, { detail });
+    expect(await outside.execution(id)).toMatchObject({ state: 'pending' });
+    const held = await outside.claimOne({ agents: ['porter', 'approver'], assignee: 'anna' });
+    expect(held.execution_id).toBe(id);
+    expect(await outside.send(held, 'complete', { output: { approved: false } })).toMatchObject({ status: 200 });
+    await board.ended(correlation);
+  });
+
+  it('that was nobody’s is for all, until it is escalated to somebody', async () => {
+    const trunks = [await board.publish('Trunk', { n: 1 }), await board.publish('Trunk', { n: 2 })];
+    const all = await outside.claimOne({ agents: ['porter'], max: 1 });
+    expect(all).toMatchObject({ correlation_id: trunks[0], assignee: null });
+    expect(await outside.send(all, 'complete', { output: {} })).toMatchObject({ status: 200 });
+    clock.advance(2 * HOUR_MS);
+    let escalated;
+    await eventually('it is the head’s', async () => ([escalated] = await outside.claim({ agents: ['porter'], assignee: 'head-porter' })).length > 0);
+    expect(await outside.send(escalated!, 'release')).toMatchObject({ status: 200, body: { state: 'pending', assignee: 'head-porter' } });
+    expect(await outside.claim({ agents: ['porter'] })).toEqual([]);
+    const held = await outside.claimOne({ agents: ['porter'], assignee: 'head-porter' });
+    expect(held.correlation_id).toBe(trunks[1]);
+    expect(await outside.send(held, 'complete', { output: {} })).toMatchObject({ status: 200 });
+  });
+
   it('has failed for good when it is due and says so, be it that somebody holds it', async () => {
     const [waiting, held] = [await published('Audit', 'bela'), await published('Audit', 'bela')];
     const lease = (await claimed(held.id, { claimed_by: 'bela' })).body as unknown as { execution_id: string; lease_token: string };
@@ -113,7 +143,7 @@ describe('work for a person', () => {
     for (const { correlation } of [waiting, held]) expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
     expect(await outside.execution(waiting.id)).toMatchObject({ state: 'failed', attempt: 1, error_type: 'overdue', error_message: expect.stringContaining('nobody had claimed it') });
     expect(await outside.execution(held.id)).toMatchObject({ state: 'failed', error_type: 'overdue', error_message: expect.stringContaining('bela had not ended it') });
-    expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({ status: 409, body: { detail: expect.stringContaining('has failed at') } });
+    expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({ status: 409, body: { detail: expect.stringMatching(/ failed at \S+ and takes nothing more: it was due at /) } });
 
     const retried = await board.http.post(`/api/v1/executions/${waiting.id}/retry`).expect(200);
     expect(retried.body).toMatchObject({ state: 'pending', round: 1, assignee: 'bela', due_at: new Date(clock.now() + 2 * HOUR_MS).toISOString() });

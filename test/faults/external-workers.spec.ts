@@ -59,6 +59,20 @@ describe('an external queue', () => {
     await post(`executions/${id}/complete`, { ...lease, output: { approved: true } });
   }
 
+  it('has back at once what a worker held that was told to stop', async () => {
+    const leaving = worker('leaving', 3_600_000);
+    await post('artifacts', { type: 'Invoice', payload: { lines: [{ text: 'a', amount: 1 }] } }, 'invoice-left');
+    let theirs: Execution | undefined;
+    await eventually('the worker holds it', async () => ([theirs] = await executions('state=running&agent=reader')).length > 0);
+    const gone = once(leaving, 'exit');
+    leaving.kill('SIGTERM');
+    expect(await gone).toEqual([0, null]);
+    expect(await service.get(`/api/v1/executions/${theirs!.id}`)).toMatchObject({ state: 'pending', attempt: 1, lost_leases: 0, claimed_by: null });
+    const { executions: [held] } = await post<{ executions: { execution_id: string; lease_token: string }[] }>('executions/claim', { agents: ['reader'] });
+    expect(held!.execution_id).toBe(theirs!.id);
+    await post(`executions/${theirs!.id}/complete`, { lease_token: held!.lease_token, output: { total: 1 } });
+  });
+
   it('is drained by workers and a person, whoever and whatever is killed on the way: nothing is lost and nothing done twice', async () => {
     const idle = worker('stuck', 3_600_000);
     const correlations = Array.from({ length: INVOICES }, (_, n) => `invoice-${n}`);

@@ -32,6 +32,13 @@ export class AgentLimits {
     return new Map([...free, ...none(paused)]);
   }
 
+  /** Why no more of it may run now, as `free` has found; null where more may. */
+  async whyNone(tx: Transaction, agent: string): Promise<string | null> {
+    if ((await this.pauses.all(tx.db)).has(agent)) return `${agent} is paused`;
+    if ((await this.free(tx, [agent])).get(agent) !== 0) return null;
+    return `as many executions of ${agent} are held as its concurrency allows (${this.catalog.agent(agent)?.concurrency ?? 0})`;
+  }
+
   /** What was remembered of earlier counts may no longer hold. */
   forget(): void {
     this.running.forget();

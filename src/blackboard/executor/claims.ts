@@ -4,12 +4,13 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import type { LeasedTable } from '../../leasing/leased-table.js';
 import { type Claimed, type Lease, RowClaims } from '../../leasing/row-claims.js';
 import type { FreeSlots } from '../../leasing/slots.js';
 import type { ArtifactRow } from '../artifact.js';
 import { AgentLimits } from './agent-limits.js';
 import { Backlog } from './backlog.js';
-import { EXECUTIONS, type ExecutionRow } from './leased-executions.js';
+import { EXECUTIONS, type ExecutionRow, UNASSIGNED } from './leased-executions.js';
 
 /** An execution that this process holds by a lease. */
 export interface ClaimedExecution {
@@ -39,6 +40,8 @@ type InputRow = ArtifactRow & { input_of: string };
 @Injectable()
 export class Claims {
   readonly rows: RowClaims<ExecutionRow, InputRow>;
+  /** For whoever fetches what is nobody's: what is somebody's stays in its line, passed over. */
+  readonly unassigned: RowClaims<ExecutionRow, InputRow>;
 
   constructor(
     catalog: Catalog,
@@ -52,7 +55,9 @@ export class Claims {
       inputsOf: (tx: Transaction, ids: string[]) => inputsOf(tx.db, {}, ids),
       forget: () => limits.forget(),
     };
-    this.rows = new RowClaims(EXECUTIONS, rules, (agent) => prioritiesOf(catalog.agent(agent)), clock, unitOfWork);
+    const rowsOf = (table: LeasedTable): RowClaims<ExecutionRow, InputRow> => new RowClaims(table, rules, (agent) => prioritiesOf(catalog.agent(agent)), clock, unitOfWork);
+    this.rows = rowsOf(EXECUTIONS);
+    this.unassigned = rowsOf(UNASSIGNED);
   }
 
   /**
@@ -64,8 +69,9 @@ export class Claims {
     slots: FreeSlots,
     lease: Lease,
     now: number,
+    rows = this.rows,
   ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[]; missed: boolean }> {
-    const { moreWaiting, missed, ...taken } = await this.rows.claim(tx, slots, lease, now);
+    const { moreWaiting, missed, ...taken } = await rows.claim(tx, slots, lease, now);
     return { claimed: this.claimed(tx, taken, now), moreWaiting, missed };
   }
 

@@ -1,7 +1,10 @@
-import { type LeasedRow, leasedTable } from '../../leasing/leased-table.js';
+import { type LeasedRow, type LeasedTable, leasedTable } from '../../leasing/leased-table.js';
 
 /** Executions wait in the lines of their agents. */
 export const EXECUTIONS = leasedTable('executions', 'agent', ['correlation_id', 'attempt', 'direct', 'batch', 'traceparent', 'assignee', 'due_at']);
+
+/** Those that are assigned to nobody. */
+export const UNASSIGNED: LeasedTable = { ...EXECUTIONS, owner: 'assignee' };
 
 /** What is read of an execution that is claimed, or whose lease was lost. */
 export interface ExecutionRow extends LeasedRow {

@@ -6,7 +6,7 @@ export interface ClaimRequest {
   agents: readonly string[];
   /** Executions at once. */
   max: number;
-  /** Keeps to those that are this one's; null takes whoever's. */
+  /** Takes those that are this one's; null those that are nobody's. */
   assignee: string | null;
   /** Who claims, as those who look see it. */
   claimedBy: string | null;
@@ -17,6 +17,9 @@ export interface AskedFor {
   agent: string;
   assignee: string;
 }
+
+/** `whyNot`: why it cannot be claimed now; null where its state says so. */
+export type ClaimOfOne = { held: HeldExecution } | { whyNot: string | null };
 
 /** What somebody outside holds by a lease. */
 export type HeldExecution = ClaimedExecution & {

@@ -2,26 +2,30 @@ import { setTimeout } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { Catalog } from '../../catalog/catalog.js';
+import { unknownAgent } from '../../catalog/unknown-names.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { Telemetry } from '../../common/telemetry.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { isExternal } from '../../engines/external/external-work.js';
+import { externalWork, isExternal } from '../../engines/external/external-work.js';
 import { isInState } from '../../leasing/known-state.js';
 import { columnsOf } from '../../leasing/leased-table.js';
 import { Notices } from '../../signals/notices.js';
 import { Signals } from '../../signals/signals.js';
+import { AgentLimits } from '../executor/agent-limits.js';
 import { claimLine } from '../executor/agent-pauses.js';
 import { Backlog } from '../executor/backlog.js';
 import { type ClaimedExecution, Claims } from '../executor/claims.js';
 import { executionNotice } from '../executor/execution-notice.js';
 import { outsideToken } from '../executor/lease-token.js';
 import { EXECUTIONS, type ExecutionRow } from '../executor/leased-executions.js';
-import type { AskedFor, ClaimRequest, HeldExecution } from './claim-request.js';
+import type { AskedFor, ClaimOfOne, ClaimRequest, HeldExecution } from './claim-request.js';
+import { releasedLease } from './released-lease.js';
 
 const MISSED_TRIES = 3;
 /** Others' transactions end within milliseconds. */
 const MISSED_PAUSE_MS = 5;
+const IS_TOUCHED = 'another request is at it at this moment; try again';
 
 /**
  * Claims executions of external agents for somebody outside. A lease is no process's, and lasts for the agent's `timeout`: neither the
@@ -34,17 +38,28 @@ export class ExternalClaims {
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly claims: Claims,
+    private readonly limits: AgentLimits,
     private readonly backlog: Backlog,
     private readonly telemetry: Telemetry,
     private readonly notices: Notices,
     private readonly signals: Signals,
   ) {}
 
+  /** As below; `invalid` too where the agent's executions are somebody's, and the request does not say whose it is for. */
+  checkRequest({ agents, assignee }: ClaimRequest): void {
+    this.check(agents, 'agents');
+    if (assignee !== null) return;
+    for (const name of agents) {
+      const owner = externalWork(this.catalog.agent(name))!.assignee;
+      if (owner !== null) throw new DomainError('invalid', `assignee: must say whose executions of ${name} to claim, since its configuration assigns them (to ${owner})`);
+    }
+  }
+
   /** DomainError `not_found` where there is no such agent, `invalid`, about `what`, where it is not external. */
   check(agents: readonly string[], what: string): void {
     for (const name of agents) {
       const agent = this.catalog.agent(name);
-      if (!agent) throw new DomainError('not_found', `Agent not found: ${name}`);
+      if (!agent) throw unknownAgent(name, this.catalog.agents);
       if (!isExternal(agent)) throw new DomainError('invalid', `${what}: ${name} is no external agent; its executions are not to be claimed`);
     }
   }
@@ -66,22 +81,21 @@ export class ExternalClaims {
     }
   }
 
-  /** Undefined where it cannot be claimed now. */
-  async claimOne(id: string, agent: string, claimedBy: string | null): Promise<HeldExecution | undefined> {
-    const [held] = await this.unitOfWork.run(async (tx) => {
-      const now = this.clock.now();
-      return this.take(tx, await readyOne(tx, id), agent, claimedBy, now);
-    });
-    return held;
+  async claimOne(id: string, agent: string, claimedBy: string | null): Promise<ClaimOfOne> {
+    for (let tries = 1; ; tries += 1) {
+      const claim = await this.unitOfWork.run((tx) => this.claimOneIn(tx, id, agent, claimedBy));
+      if ('held' in claim || claim.whyNot !== IS_TOUCHED || tries === MISSED_TRIES) return claim;
+      await setTimeout(MISSED_PAUSE_MS);
+    }
   }
 
-  /** For one whom they did not reach: no lease lost, the same attempt again. */
-  async handBack(executions: readonly HeldExecution[]): Promise<void> {
+  /** For one whom they did not reach, or who gives them up: no lease lost, the same attempt again. Those whose lease was not held are left. */
+  async handBack(executions: readonly Pick<HeldExecution, 'id' | 'agent' | 'leaseToken'>[]): Promise<void> {
     await this.unitOfWork.run(async (tx) => {
       for (const { id, agent, leaseToken } of executions) {
         const { numUpdatedRows } = await tx.db
           .updateTable('executions')
-          .set({ state: 'pending', lease_token: null, lease_until: null, claimed_by: null })
+          .set({ state: 'pending', lease_token: null, lease_until: null, claimed_by: null, ended_lease: releasedLease(leaseToken) })
           .where('id', '=', id)
           .where('lease_token', '=', leaseToken)
           .executeTakeFirst();
@@ -93,12 +107,12 @@ export class ExternalClaims {
 
   /** Rows of an agent may be ready again that were passed before; all, where wake-ups may have been missed. */
   lookAnew(agent: string | null): void {
-    if (agent === null) this.claims.rows.forget();
-    else this.claims.rows.ready.returned(agent);
+    if (agent === null) this.claims.unassigned.forget();
+    else this.claims.unassigned.ready.returned(agent);
   }
 
   private claimOnce({ agents, max, assignee, claimedBy }: ClaimRequest): Promise<{ held: HeldExecution[]; missed: boolean }> {
-    this.claims.rows.ready.look();
+    this.claims.unassigned.ready.look();
     return this.unitOfWork.run(async (tx) => {
       // All at once: one after another, two claims could wait for each other.
       await tx.lock(agents.map(claimLine));
@@ -110,7 +124,7 @@ export class ExternalClaims {
         if (left === 0) break;
         if (assignee === null) {
           const lease = this.lease(agent, now);
-          const { claimed, missed } = await this.claims.claim(tx, { byLine: new Map([[agent, left]]), total: left }, lease, now);
+          const { claimed, missed } = await this.claims.claim(tx, { byLine: new Map([[agent, left]]), total: left }, lease, now, this.claims.unassigned);
           someMissed ||= missed;
           held.push(...(await this.give(tx, claimed, lease.until, claimedBy, now)));
         } else {
@@ -120,6 +134,14 @@ export class ExternalClaims {
       }
       return { held, missed: someMissed };
     });
+  }
+
+  private async claimOneIn(tx: Transaction, id: string, agent: string, claimedBy: string | null): Promise<ClaimOfOne> {
+    const found = await readyOne(tx, id);
+    const [held] = await this.take(tx, found, agent, claimedBy, this.clock.now());
+    if (held) return { held };
+    if (found.length === 0) return { whyNot: null };
+    return { whyNot: (await this.limits.whyNone(tx, agent)) ?? IS_TOUCHED };
   }
 
   private async take(tx: Transaction, found: ExecutionRow[], agent: string, claimedBy: string | null, now: number): Promise<HeldExecution[]> {

@@ -7,6 +7,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { ExecutionsTable } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { isExternal } from '../../engines/external/external-work.js';
 import { isInState } from '../../leasing/known-state.js';
 import { Signals } from '../../signals/signals.js';
 import { Answers } from '../executor/answers.js';
@@ -15,6 +16,8 @@ import { endingExecution } from '../executor/ending-execution.js';
 import { outsideToken } from '../executor/lease-token.js';
 import { type EndingExecution, type ExecutionFailure, Outcomes } from '../executor/outcomes.js';
 import type { MatchedArtifact } from '../publisher.js';
+import { ExternalClaims } from './external-claims.js';
+import { isReleased } from './released-lease.js';
 
 const TRY_AGAIN_SECONDS = 5;
 
@@ -28,6 +31,7 @@ export class ExternalLeases {
     private readonly catalog: Catalog,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
+    private readonly claims: ExternalClaims,
     private readonly answers: Answers,
     private readonly outcomes: Outcomes,
     private readonly reports: AttemptReports,
@@ -73,6 +77,20 @@ export class ExternalLeases {
     const outcome = await this.outcomes.complete(execution, matched, () => undefined);
     if (outcome === 'discarded') await this.refuseUnlessEnded(id, leaseToken, 'completed');
     else this.ended(row, execution, { outcome });
+  }
+
+  /**
+   * Gives the execution back: the same attempt waits at once for whoever claims it next. Again with the same lease it changes nothing.
+   * DomainError `invalid` for a remote agent's, which would be asked again at once, and so on without end.
+   */
+  async release(id: string, leaseToken: string): Promise<void> {
+    const row = await this.find(id);
+    if (isReleased(row.ended_lease, id, leaseToken)) return;
+    if (!isHeldBy(row, leaseToken)) throw notHeld(row);
+    if (!isExternal(this.agent(row.agent))) throw new DomainError('invalid', `Execution ${id}: ${row.agent} is no external agent; fail the attempt instead of releasing it`);
+    await this.claims.handBack([{ id, agent: row.agent, leaseToken: row.lease_token! }]);
+    const after = await this.find(id);
+    if (!isReleased(after.ended_lease, id, leaseToken)) throw notHeld(after);
   }
 
   /** Ends the attempt; another one follows as the agent's `retry` says. Again with the same lease it changes nothing. */
@@ -152,12 +170,12 @@ function wasEnded({ id, state, ended_lease }: Leased, leaseToken: string, as: En
 function notHeld({ id, state, ended_at, error_message, correlation_id }: Leased): DomainError {
   switch (state) {
     case 'completed':
-      return new DomainError('conflict', `Execution ${id} was completed at ${toTimestamp(ended_at!)} already`);
+      return new DomainError('conflict', `Execution ${id} was completed at ${toTimestamp(ended_at!)} and takes nothing more`);
     case 'failed':
-      return new DomainError('conflict', `Execution ${id} has failed at ${toTimestamp(ended_at!)} (${error_message}) and takes nothing more`);
+      return new DomainError('conflict', `Execution ${id} failed at ${toTimestamp(ended_at!)} and takes nothing more: ${error_message}`);
     case 'cancelled':
       return new DomainError('conflict', `Execution ${id} was cancelled at ${toTimestamp(ended_at!)}, with its correlation ${correlation_id}, and takes nothing more`);
     default:
-      return new DomainError('conflict', `This lease of execution ${id} is lost: it has lapsed or was ended, and somebody else may hold the execution now; only the lease_token of its newest claim, or of the newest request to a remote agent, holds it`);
+      return new DomainError('conflict', `This lease of execution ${id} is lost: it has lapsed, was ended or was released, and somebody else may hold the execution now; only the lease_token of its newest claim, or of the newest request to a remote agent, holds it`);
   }
 }

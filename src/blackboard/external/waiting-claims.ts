@@ -23,7 +23,7 @@ interface Waiter {
 interface Line {
   key: string;
   agents: readonly string[];
-  /** Whose executions they take; null: whoever's. */
+  /** Whose executions they take; null: nobody's. */
   assignee: string | null;
   /** In the order of their coming. */
   waiters: Set<Waiter>;
@@ -62,10 +62,10 @@ export class WaitingClaims {
 
   /**
    * Waits `waitMs` at most; nothing where nothing came, and at the end of the process. Where `gone` is aborted, what was claimed
-   * nevertheless is handed back. DomainError as `ExternalClaims.check` says, and `unavailable` where the process is ending already.
+   * nevertheless is handed back. DomainError as `ExternalClaims.checkRequest` says, and `unavailable` where the process is ending already.
    */
   async claim(request: ClaimRequest, waitMs: number, gone: AbortSignal): Promise<HeldExecution[]> {
-    this.claims.check(request.agents, 'agents');
+    this.claims.checkRequest(request);
     if (this.lifecycle.stopping) throw new DomainError('unavailable', 'The service is shutting down; try again', { retryAfterSeconds: TRY_AGAIN_SECONDS });
     const held = await (waitMs > 0 ? this.wait(request, waitMs, gone) : this.claims.claim(request));
     if (!gone.aborted || held.length === 0) return held;

@@ -40,12 +40,13 @@ export class ExternalEngine implements Engine {
   };
 
   async check(agent: AgentDefinition): Promise<EngineFinding[]> {
-    const { due } = agent.engine as unknown as ExternalOptions;
+    const { assignee, due } = agent.engine as unknown as ExternalOptions;
     if (!due) return [];
     const problem = durationProblem(due.after);
     const found: EngineFinding[] = problem === null ? [] : [{ path: ['due', 'after'], message: problem }];
     if (due.then === 'escalate' && due.to === undefined) found.push({ path: ['due', 'to'], message: 'is missing: escalate needs the name of whom it is escalated to' });
     if (due.then === 'fail' && due.to !== undefined) found.push({ path: ['due', 'to'], message: 'is for escalate alone; leave it out, or say then: escalate' });
+    if (due.to !== undefined && due.to === assignee) found.push({ path: ['due', 'to'], message: `must be somebody else than the assignee, who has it already: ${assignee}` });
     return found;
   }
 

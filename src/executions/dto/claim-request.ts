@@ -16,7 +16,7 @@ export class ClaimOneRequest {
     required: false,
     minLength: 1,
     maxLength: MAX_SHORT_TEXT,
-    example: 'worker-1',
+    example: 'anna',
   })
   @IfGiven()
   @IsShortText()
@@ -30,7 +30,7 @@ export class ClaimRequestBody extends ClaimOneRequest {
     type: [String],
     minItems: 1,
     maxItems: MOST_AGENTS,
-    example: ['invoice-reader'],
+    example: ['approver'],
   })
   @IsArray()
   @ArrayMinSize(1)
@@ -59,10 +59,17 @@ export class ClaimRequestBody extends ClaimOneRequest {
   @Max(LONGEST_WAIT_SECONDS)
   wait?: number;
 
-  @ApiProperty({ description: 'Only what is assigned to this one', type: String, required: false, minLength: 1, maxLength: MAX_SHORT_TEXT, example: 'anna' })
+  @ApiProperty({
+    description: 'Whose executions: only those that are assigned to this one. Without it, only those that are assigned to nobody',
+    type: String,
+    required: false,
+    minLength: 1,
+    maxLength: MAX_SHORT_TEXT,
+    example: 'anna',
+  })
   @IfGiven()
   @IsShortText()
   assignee?: string;
 }
 
-export const CLAIM_EXAMPLE = { agents: ['invoice-reader'], max: 1, claimed_by: 'worker-1' };
+export const CLAIM_EXAMPLE = { agents: ['approver'], assignee: 'anna', max: 1, claimed_by: 'anna' };

@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { JsonObject } from '../../common/json.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../http/dto/artifact-body.js';
-import { ApiForm, FORM_EXAMPLE, LISTED_EXECUTION_EXAMPLE } from './execution-body.js';
-import { LEASE_TOKEN_EXAMPLE } from './lease-requests.js';
+import { ApiForm, EXECUTION_EXAMPLE, type ExecutionBody, FORM_EXAMPLE, LISTED_EXECUTION_EXAMPLE } from './execution-body.js';
+import { FAIL_EXAMPLE, LEASE_TOKEN_EXAMPLE } from './lease-requests.js';
 
 /** How long a lease holds. */
 export class LeaseBody {
@@ -50,16 +50,51 @@ export class ClaimBody {
   executions!: HeldExecutionBody[];
 }
 
+const READING: ArtifactBody = {
+  ...(ARTIFACT_EXAMPLE as ArtifactBody),
+  type: 'Reading',
+  payload: { total: 220.5 },
+  produced_by: 'reader',
+  correlation_id: 'invoice-1',
+  tags: [],
+};
+
+const ASSIGNED = { agent: 'approver', correlation_id: READING.correlation_id, attempt: 1, inputs: [READING], assignee: 'anna', due_at: '2026-11-22T10:00:00.000Z', form: FORM_EXAMPLE };
+
 export const HELD_EXAMPLE: HeldExecutionBody = {
   execution_id: LISTED_EXECUTION_EXAMPLE.id,
-  correlation_id: LISTED_EXECUTION_EXAMPLE.correlation_id,
-  agent: 'invoice-reader',
-  attempt: 1,
-  inputs: [ARTIFACT_EXAMPLE as ArtifactBody],
+  ...ASSIGNED,
   lease_token: LEASE_TOKEN_EXAMPLE,
   ...LEASE_EXAMPLE,
-  assignee: null,
-  due_at: null,
-  form: FORM_EXAMPLE,
   traceparent: null,
+};
+
+const { started_at, ended_at } = LISTED_EXECUTION_EXAMPLE;
+
+export const RELEASED_EXAMPLE: ExecutionBody = {
+  ...EXECUTION_EXAMPLE,
+  ...ASSIGNED,
+  state: 'pending',
+  ended_at: null,
+  error_type: null,
+  error_message: null,
+  errors: [],
+  attempts: [],
+};
+
+export const COMPLETED_EXAMPLE: ExecutionBody = {
+  ...RELEASED_EXAMPLE,
+  state: 'completed',
+  ended_at,
+  claimed_by: 'anna',
+  outputs: [{ ...READING, id: '019a7f5e-0d3f-7a44-8c21-7b1e9d0f2a30', type: 'Approval', payload: { approved: true }, produced_by: 'approver', created_at: ended_at! }],
+  attempts: [{ round: 0, attempt: 1, started_at, ended_at, error_type: null, error_message: null }],
+};
+
+export const FAILED_ATTEMPT_EXAMPLE: ExecutionBody = {
+  ...RELEASED_EXAMPLE,
+  attempt: 2,
+  next_attempt_at: '2026-11-20T10:00:01.120Z',
+  claimed_by: 'anna',
+  attempts: [{ round: 0, attempt: 1, started_at, ended_at: ended_at!, error_type: FAIL_EXAMPLE.error_type, error_message: FAIL_EXAMPLE.error_message }],
 };

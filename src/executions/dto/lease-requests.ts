@@ -77,13 +77,13 @@ export const COMPLETE_EXAMPLE = { lease_token: LEASE_TOKEN_EXAMPLE, outputs: [{ 
 
 /** Body of a failure. */
 export class FailRequest extends LeaseRequest {
-  @ApiProperty({ description: 'Why, for people', minLength: 1, maxLength: LONGEST_ERROR_MESSAGE, example: 'the scan cannot be read' })
+  @ApiProperty({ description: 'Why, for people', minLength: 1, maxLength: LONGEST_ERROR_MESSAGE, example: 'the order cannot be found' })
   @IsString()
   @MinLength(1)
   @MaxLength(LONGEST_ERROR_MESSAGE)
   error_message!: string;
 
-  @ApiProperty({ description: 'Why, for programs', type: String, required: false, minLength: 1, maxLength: LONGEST_ERROR_TYPE, default: 'Error', example: 'UnreadableScan' })
+  @ApiProperty({ description: 'Why, for programs', type: String, required: false, minLength: 1, maxLength: LONGEST_ERROR_TYPE, default: 'Error', example: 'OrderMissing' })
   @IfGiven()
   @IsString()
   @MinLength(1)
@@ -96,4 +96,4 @@ export class FailRequest extends LeaseRequest {
   final?: boolean;
 }
 
-export const FAIL_EXAMPLE = { lease_token: LEASE_TOKEN_EXAMPLE, error_message: 'the scan cannot be read' };
+export const FAIL_EXAMPLE = { lease_token: LEASE_TOKEN_EXAMPLE, error_message: 'the order cannot be found', error_type: 'OrderMissing' };
