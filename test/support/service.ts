@@ -40,9 +40,11 @@ export class Service {
       });
     });
     const url = await Promise.race([address, ended]);
-    const ready = eventually('the service is ready', async () => (await fetch(`${url}/health/ready`)).status === 200);
+    const service = new Service(child, url, log);
+    // One that has ended is asked no more.
+    const ready = eventually('the service is ready', async () => service.hasEnded || (await fetch(`${url}/health/ready`)).status === 200);
     await Promise.race([ready, ended]);
-    return new Service(child, url, log);
+    return service;
   }
 
   get hasEnded(): boolean {
