@@ -38,7 +38,11 @@ describe('settlement, whatever the order of arrivals, failures and retries', () 
 
 async function checkOpenings(core: Core, ids: string[], settled: Map<string, number[]>): Promise<void> {
   const rows = await core.unitOfWork.reader.selectFrom('correlations').select(['id', 'opening']).where('id', 'in', ids).execute();
-  for (const { id, opening } of rows) expect(settled.get(id)).toEqual(Array.from({ length: opening }, (_, index) => index + 1));
+  for (const { id, opening } of rows) {
+    // Told after the commit, which others may have seen before.
+    await eventually('the last settling was told', () => (settled.get(id)?.length ?? 0) >= opening);
+    expect(settled.get(id)).toEqual(Array.from({ length: opening }, (_, index) => index + 1));
+  }
 }
 
 async function checkCounts(core: Core, ids: string[]): Promise<void> {

@@ -208,7 +208,7 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
     await eventually('the first attempt has failed', async () => (await executionOf(correlation)).attempt === 2);
     clock.advance(10);
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
-    expect(closed).toBe(true);
+    await eventually('the agent is hung up on', () => closed);
     expect((await executionOf(correlation)).attempts.map(({ error_type, error_message }) => [error_type, error_message])).toEqual([['timeout', 'no answer within 10 s'], [null, null]]);
   });
 });

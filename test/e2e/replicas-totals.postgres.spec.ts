@@ -1,4 +1,5 @@
 import { Folding } from '../../src/blackboard/queries/folding.js';
+import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { orders } from './batch-board.js';
 import type { Board } from './board.js';
@@ -79,7 +80,10 @@ describe('two processes that fold at once under load', () => {
     expect(await count(EXECUTIONS)).toBe(200);
     const expected = { artifacts: 360, executions: 200, listed: 360, summed: 360 };
     for (const board of boards) expect(await totalsOf(board)).toEqual(expected);
-    await Promise.all(boards.map(fold));
+    await eventually('all is folded', async () => {
+      await Promise.all(boards.map(fold));
+      return (await count('select cast(sum(count) as bigint) as count from artifact_counts')) >= 360 && (await count('select cast(sum(executions) as bigint) as count from activity_hours')) >= 200;
+    });
     for (const board of boards) expect(await totalsOf(board)).toEqual(expected);
     // Nothing is beside what was folded any more, and nothing was folded twice.
     expect(await count('select cast(sum(count) as bigint) as count from artifact_counts')).toBe(360);

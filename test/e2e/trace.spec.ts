@@ -80,6 +80,7 @@ describe('the trace of a correlation', () => {
   it('shows a cascade with a retry, a join and a failure', async () => {
     const correlation = await board.publish('Start', {});
     await eventually('the first attempt has failed', async () => (await executionOf('flaky', correlation)).next_attempt_at !== null);
+    await eventually('the other branch has come to the join', async () => (await board.types(correlation)).includes('RightDone'));
     const waiting = await executionOf('flaky', correlation);
     expect(waiting).toMatchObject({ state: 'pending', ended_at: null, error_type: null, outputs: [] });
     const failed = { attempt: 1, round: 0, started_at: time, ended_at: time, error_type: 'TypeError', error_message: 'not yet' };

@@ -79,7 +79,7 @@ describe('what waits for a target', () => {
     const younger = await publish(path);
     const deadBefore = async (): Promise<Delivery[]> => (await deliveries({ state: 'dead' })).filter(({ correlation_id }) => correlation_id !== younger);
     await advanceUntil('some are given up', async () => (await deadBefore()).some(isGivenUp));
-    expect((await deliveries({ correlation_id: younger }))[0]!.state).toBe('pending');
+    expect(['pending', 'running']).toContain((await deliveries({ correlation_id: younger }))[0]!.state);
     await advanceUntil('all from before it are dead', async () => (await deadBefore()).length === ALONE + 1 + PARTS);
 
     const dead = await deadBefore();

@@ -106,8 +106,11 @@ interface Listed {
 }
 
 async function unended(service: Service): Promise<Listed[]> {
-  const pages = ['starting', 'running'].map((status) => service.get<{ items: Listed[] }>(`/api/v1/batches?limit=500&status=${status}`));
-  return (await Promise.all(pages)).flatMap(({ items }) => items);
+  const listed = async (status: string): Promise<Listed[]> => (await service.get<{ items: Listed[] }>(`/api/v1/batches?limit=500&status=${status}`)).items;
+  // In the order of their states: at once, one that begins to run in between would be in neither.
+  const starting = await listed('starting');
+  const running = await listed('running');
+  return [...starting.filter(({ batch_id }) => running.every((other) => other.batch_id !== batch_id)), ...running];
 }
 
 interface Item {

@@ -49,7 +49,7 @@ it('what has failed is not retried on inputs of another correlation that are jus
 
   const waiting = async (): Promise<number> => {
     const [row] = await board.app.database.rows<{ count: string }>(
-      `select count(*) as count from pg_locks where not granted and locktype in ('advisory', 'transactionid', 'tuple')`,
+      `select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event in ('advisory', 'transactionid', 'tuple')`,
     );
     return Number(row!.count);
   };
