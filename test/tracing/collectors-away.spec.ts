@@ -86,7 +86,7 @@ describe('a collector that is away', () => {
     await eventually('it was asked', () => requests > 0);
     const began = performance.now();
     await board.close();
-    // Three seconds, and what a busy machine adds.
-    expect(performance.now() - began).toBeLessThan(10_000);
+    // Three seconds, and what a busy machine adds; the collector may take ten minutes.
+    expect(performance.now() - began).toBeLessThan(60_000);
   });
 });
