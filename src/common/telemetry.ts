@@ -13,6 +13,8 @@ export abstract class Telemetry {
   abstract deliveriesGivenUp(count: number): void;
   abstract transactionEnded(durationMs: number): void;
   abstract predicateFailed(agent: string): void;
+  /** It could not be fired, and is tried again. */
+  abstract timerFailed(kind: string): void;
   abstract streamsOpen(count: number): void;
   /** An attempt used a model; `cost` is null where that has no price. */
   abstract modelUsed(agent: string, usage: { model: string; inputTokens: number; outputTokens: number; cost: number | null; latencyMs: number }): void;

@@ -319,9 +319,14 @@ export interface JoinArrivalsTable {
 export interface TimersTable {
   id: string;
   kind: 'release' | 'judge' | 'close' | 'deadline' | 'due';
+  /** Epoch ms; where it could not be fired, that of the next try. */
   due_at: number;
   /** The artifact's seq, the group's id, the correlation's opening and id, or the execution's id. */
   subject: string;
+  /** How often it could not be fired. */
+  failures: Generated<number>;
+  /** `due_at` as it was set; null where it could be fired so far. */
+  was_due_at: number | null;
 }
 
 /** Scheduled work that one process at a time does: whose turn it is, is decided by a conditional update. */

@@ -15,6 +15,7 @@ export class PrometheusTelemetry extends Telemetry {
   private readonly deadDeliveries: Counter;
   private readonly transactions: Histogram;
   private readonly predicateFailures: Counter<'agent'>;
+  private readonly timerFailures: Counter<'kind'>;
   private readonly streams: Gauge;
   private readonly tokens: Counter<'agent' | 'model' | 'direction'>;
   private readonly costs: Counter<'agent' | 'model'>;
@@ -56,6 +57,12 @@ export class PrometheusTelemetry extends Telemetry {
       name: 'starling_predicate_failures_total',
       help: 'Predicates and join keys that erred, and so did not trigger their agent',
       labelNames: ['agent'],
+      registers,
+    });
+    this.timerFailures = new Counter({
+      name: 'starling_timer_failures_total',
+      help: 'Times that a timer could not be fired and stepped back, by kind',
+      labelNames: ['kind'],
       registers,
     });
     this.streams = new Gauge({ name: 'starling_streams', help: 'Streams of the changelog that are open', registers });
@@ -103,6 +110,10 @@ export class PrometheusTelemetry extends Telemetry {
 
   predicateFailed(agent: string): void {
     this.predicateFailures.inc({ agent });
+  }
+
+  timerFailed(kind: string): void {
+    this.timerFailures.inc({ kind });
   }
 
   streamsOpen(count: number): void {

@@ -59,6 +59,7 @@ class SilentTelemetry extends Telemetry {
   deliveriesGivenUp(): void {}
   transactionEnded(): void {}
   predicateFailed(): void {}
+  timerFailed(): void {}
   streamsOpen(): void {}
   modelUsed(): void {}
 }

@@ -44,6 +44,7 @@ class CountingTelemetry extends Telemetry {
   deliveryTried(): void {}
   deliveriesGivenUp(): void {}
   predicateFailed(): void {}
+  timerFailed(): void {}
   streamsOpen(): void {}
   modelUsed(): void {}
   transactionEnded(): void {

@@ -35,7 +35,7 @@ class SharedUnitOfWork extends SqliteUnitOfWork {
  */
 describe('a key that two processes are asked for', () => {
   const logger = pino({ level: 'silent' });
-  const telemetry = { executionEnded() {}, executionClaimed() {}, deliveryTried() {}, deliveriesGivenUp() {}, transactionEnded() {}, predicateFailed() {}, streamsOpen() {}, modelUsed() {} };
+  const telemetry = { executionEnded() {}, executionClaimed() {}, deliveryTried() {}, deliveriesGivenUp() {}, transactionEnded() {}, predicateFailed() {}, timerFailed() {}, streamsOpen() {}, modelUsed() {} };
   let folder: string;
   let stored: TestDatabase;
   let database: Database;

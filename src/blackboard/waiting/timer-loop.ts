@@ -1,9 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Catalog } from '../../catalog/catalog.js';
+import type { RetryPolicy } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import { Telemetry } from '../../common/telemetry.js';
+import { toTimestamp } from '../../common/timestamp.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
 import { type ArtifactRow, artifactFromRow } from '../artifact.js';
@@ -12,6 +15,7 @@ import { type CorrelationChanges, CorrelationTracker } from '../correlation-trac
 import { Cancellation } from '../cancellation.js';
 import { openingOf } from '../deadlines.js';
 import { DueTimes } from '../external/due-times.js';
+import { nextAttemptAt } from '../executor/retry.js';
 import { Workers } from '../executor/workers.js';
 import { Joins } from './joins.js';
 import type { Triggered } from '../matcher.js';
@@ -25,6 +29,8 @@ import { Withdrawal } from './withdrawal.js';
 const FIRED_AT_ONCE = 20;
 const TRY_AGAIN_AFTER_MS = 1_000;
 const LOOK_AGAIN_MS = 5_000;
+/** Of a timer that could not be fired: without an end, since what was accepted is finished. */
+const RETRY: RetryPolicy = { attempts: Infinity, delayMs: 1_000, maxDelayMs: 300_000 };
 
 /** What a timer does, and what its transaction holds from the beginning: lines by name, a correlation by its id. */
 interface Work {
@@ -33,16 +39,24 @@ interface Work {
   run: (tx: Transaction, changes: CorrelationChanges) => Promise<void>;
 }
 
+interface Prepared {
+  timer: Timer;
+  work: Work;
+}
+
 /** Another process was quicker, so that nothing is left to do. */
 const NOTHING: Work = { lines: [], run: () => Promise.resolve() };
 
-/** Fires durable timers when they are due, in the order of their times. */
+/** Fires durable timers when they are due, in the order of their times. One that cannot be fired steps back, and others pass it. */
 @Injectable()
 export class TimerLoop {
   private working = false;
   private firing: Promise<void> | null = null;
   private lookAgain = false;
   private armedFor = Infinity;
+  /** What could not be fired in the last pass, and in this one, by an error that may say nothing about it. */
+  private doubtedBefore = new Set<string>();
+  private doubted = new Set<string>();
   private cancel = (): void => undefined;
   private unsubscribe = (): void => undefined;
 
@@ -62,6 +76,7 @@ export class TimerLoop {
     private readonly dueTimes: DueTimes,
     private readonly workers: Workers,
     private readonly signals: Signals,
+    private readonly telemetry: Telemetry,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -114,6 +129,7 @@ export class TimerLoop {
   }
 
   private async fireDue(): Promise<void> {
+    [this.doubtedBefore, this.doubted] = [this.doubted, new Set()];
     try {
       // What waits for an agent that only another process has would be taken for an agent's that was removed.
       const strangers = await this.workers.strangers();
@@ -121,13 +137,9 @@ export class TimerLoop {
         const due = await this.timers.due(this.unitOfWork.reader, this.clock.now(), FIRED_AT_ONCE, strangers);
         if (due.length === 0 || !this.working) break;
         // Expressions side by side; the transactions then queue in the order of the times.
-        const works = await Promise.all(due.map((timer) => this.prepareOrReport(timer)));
+        const prepared = await Promise.all(due.map((timer) => this.prepareOrStepBack(timer)));
         if (!this.working) break;
-        const isAllCommitted = await this.commitAll(this.inOrder(due, works));
-        if (works.includes(null) || !isAllCommitted) {
-          this.arm(this.clock.now() + TRY_AGAIN_AFTER_MS);
-          return;
-        }
+        await this.commitAll(prepared.filter((each) => each !== null));
       }
       const next = await this.timers.next(this.unitOfWork.reader, strangers);
       if (next !== null) this.arm(next);
@@ -137,55 +149,40 @@ export class TimerLoop {
     }
   }
 
-  /** What was prepared; of the releases only those before the first that was not, since they arrive in order. */
-  private inOrder(due: Timer[], works: (Work | null)[]): { timer: Timer; work: Work }[] {
-    const firstMissing = due.findIndex((timer, index) => timer.kind === 'release' && works[index] === null);
-    return due.flatMap((timer, index) => {
-      const work = works[index];
-      const overtakes = timer.kind === 'release' && firstMissing >= 0 && index > firstMissing;
-      return work && !overtakes ? [{ timer, work }] : [];
-    });
-  }
-
-  // One timer that cannot be prepared now must not hold up the others.
-  private async prepareOrReport(timer: Timer): Promise<Work | null> {
+  private async prepareOrStepBack(timer: Timer): Promise<Prepared | null> {
     try {
-      return await this.prepare(timer);
+      return { timer, work: await this.prepare(timer) };
     } catch (error) {
-      this.report(timer, error);
+      await this.stepBack(timer, error);
       return null;
     }
   }
 
-  /** False where some could not be committed. Queued all at once where transactions run in the order in which they were asked for. */
-  private async commitAll(works: { timer: Timer; work: Work }[]): Promise<boolean> {
-    if (this.unitOfWork.dialect.exclusive) {
-      const committed = await Promise.all(works.map(({ timer, work }) => this.commitOrReport(timer, work)));
-      return !committed.includes(false);
-    }
-    const failed = new Set<Timer['kind']>();
-    for (const { timer, work } of works) {
-      // Releases arrive in order.
-      const overtakes = timer.kind === 'release' && failed.has('release');
-      if (!overtakes && !(await this.commitOrReport(timer, work))) failed.add(timer.kind);
-    }
-    return failed.size === 0;
+  /** Queued all at once where transactions run in the order in which they were asked for. */
+  private async commitAll(all: Prepared[]): Promise<void> {
+    if (this.unitOfWork.dialect.exclusive) await Promise.all(all.map((each) => this.commitOrStepBack(each)));
+    else for (const each of all) await this.commitOrStepBack(each);
   }
 
-  // Nor must one whose transaction fails; where the database is away, the others' would too.
-  private async commitOrReport(timer: Timer, work: Work): Promise<boolean> {
+  private async commitOrStepBack({ timer, work }: Prepared): Promise<void> {
     try {
       await this.commit(timer, work);
-      return true;
     } catch (error) {
-      if (isUnavailable(error)) throw error;
-      this.report(timer, error);
-      return false;
+      await this.stepBack(timer, error);
     }
   }
 
-  private report(timer: Timer, error: unknown): void {
-    this.logger.error({ err: error, timer: timer.kind }, 'a timer could not be fired; trying again');
+  /** Rejects with the error where it may say nothing about this timer: the database may be away. Seen again in the next pass, it does. */
+  private async stepBack(timer: Timer, error: unknown): Promise<void> {
+    if (isUnavailable(error) && !this.doubtedBefore.has(timer.id)) {
+      this.doubted.add(timer.id);
+      throw error;
+    }
+    const failures = timer.failures + 1;
+    const nextTry = nextAttemptAt(RETRY, failures, this.clock.now(), Math.random());
+    if (!(await this.unitOfWork.run((tx) => this.timers.stepBack(tx, timer, nextTry)))) return;
+    this.telemetry.timerFailed(timer.kind);
+    this.logger.error({ err: error, timer: timer.kind, failures, next_try: toTimestamp(nextTry) }, 'a timer could not be fired; trying again');
   }
 
   private commit(timer: Timer, work: Work): Promise<void> {
@@ -252,10 +249,10 @@ export class TimerLoop {
     return { lines, correlationId: overdue.id, run: (tx, changes) => this.cancellation.cancelOverdue(tx, changes, overdue) };
   }
 
-  private async prepareDue({ subject: id, due_at }: Timer): Promise<Work> {
+  private async prepareDue({ subject: id, due_at, was_due_at }: Timer): Promise<Work> {
     const execution = await this.unitOfWork.reader.selectFrom('executions').select('correlation_id').where('id', '=', id).executeTakeFirst();
     if (!execution) return NOTHING;
-    return { lines: [], correlationId: execution.correlation_id, run: (tx, changes) => this.dueTimes.passed(tx, changes, id, due_at) };
+    return { lines: [], correlationId: execution.correlation_id, run: (tx, changes) => this.dueTimes.passed(tx, changes, id, was_due_at ?? due_at) };
   }
 
   private async close(tx: Transaction, changes: CorrelationChanges, groupId: string): Promise<void> {

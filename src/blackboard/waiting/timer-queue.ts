@@ -25,6 +25,17 @@ export class TimerQueue {
     return numDeletedRows > 0n;
   }
 
+  /** Has a timer that could not be fired tried again at `at`; false where another transaction has ended it, or had it step back, before. */
+  async stepBack(tx: Transaction, { id, due_at }: Timer, at: number): Promise<boolean> {
+    const { numUpdatedRows } = await tx.db
+      .updateTable('timers')
+      .set(({ eb, fn, ref }) => ({ due_at: at, was_due_at: fn.coalesce('was_due_at', ref('due_at')), failures: eb('failures', '+', 1) }))
+      .where('id', '=', id)
+      .where('due_at', '=', due_at)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
   async cancel(tx: Transaction, kind: Timer['kind'], subject: string): Promise<void> {
     await deleteTimer(tx.db, { kind, subject });
   }
