@@ -32,6 +32,7 @@ import { DirectRuns } from './direct-runs.js';
 import { DueTimes } from './external/due-times.js';
 import { ExternalClaims } from './external/external-claims.js';
 import { ExternalLeases } from './external/external-leases.js';
+import { OpenExternalWork } from './external/open-external-work.js';
 import { WaitingClaims } from './external/waiting-claims.js';
 import { Explanations } from './explaining/explanations.js';
 import { Traces } from './explaining/traces.js';
@@ -97,6 +98,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Explanations,
     ExternalClaims,
     ExternalLeases,
+    OpenExternalWork,
     FailedExecutions,
     Folding,
     Invocations,
@@ -136,6 +138,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Explanations,
     ExternalClaims,
     ExternalLeases,
+    OpenExternalWork,
     Retention,
     SettledCorrelations,
     SignalsModule,

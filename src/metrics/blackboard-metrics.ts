@@ -3,6 +3,7 @@ import { Counter, Gauge } from 'prom-client';
 import { ActivityTotals } from '../blackboard/queries/activity-totals.js';
 import { ArtifactTotals } from '../blackboard/queries/artifact-totals.js';
 import { Blackboard } from '../blackboard/blackboard.js';
+import { OpenExternalWork } from '../blackboard/external/open-external-work.js';
 import { Catalog } from '../catalog/catalog.js';
 import { OpenDeliveries } from '../webhooks/open-deliveries.js';
 import { MetricsRegistry } from './metrics-registry.js';
@@ -20,6 +21,7 @@ export class BlackboardMetrics implements OnModuleInit {
     private readonly catalog: Catalog,
     private readonly blackboard: Blackboard,
     private readonly deliveries: OpenDeliveries,
+    private readonly externalWork: OpenExternalWork,
   ) {}
 
   onModuleInit(): void {
@@ -28,6 +30,7 @@ export class BlackboardMetrics implements OnModuleInit {
     this.gauge('blackboard_agents_count', 'Agents in the catalog', () => this.catalog.agents.length);
     this.gauge('starling_queue_depth', 'Executions that wait to be claimed', () => this.blackboard.waitingExecutions());
     this.gaugeDeliveries();
+    this.gaugeExternalWork();
   }
 
   private count(name: string, help: string, read: () => Promise<number>): void {
@@ -52,6 +55,22 @@ export class BlackboardMetrics implements OnModuleInit {
       name: 'starling_deliveries',
       help: 'Deliveries of webhooks that have not ended, by state',
       labelNames: ['state'],
+      registers: [this.registry],
+      collect,
+    });
+  }
+
+  private gaugeExternalWork(): void {
+    const collect = async (): Promise<void> => {
+      for (const { agent, waiting, claimed } of await this.externalWork.count()) {
+        gauge.set({ agent, state: 'waiting' }, waiting);
+        gauge.set({ agent, state: 'claimed' }, claimed);
+      }
+    };
+    const gauge: Gauge<'agent' | 'state'> = new Gauge({
+      name: 'starling_external_executions',
+      help: 'Executions of external agents that have not ended, by agent and state',
+      labelNames: ['agent', 'state'],
       registers: [this.registry],
       collect,
     });

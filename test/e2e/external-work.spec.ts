@@ -225,6 +225,26 @@ describe('executions that are fetched from outside', () => {
     for (const each of [...held.slice(1), last!]) expect(await outside.send(each, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
   });
 
+  it('are counted by agent, those that wait and those that are claimed', async () => {
+    const samples = async (): Promise<string[]> => {
+      const { text } = await board.http.get('/metrics').expect(200);
+      return text.split('\n').filter((line) => line.startsWith('starling_external_executions{'));
+    };
+    const counted = (agent: string, waiting: number, claimed: number): string[] => [
+      `starling_external_executions{agent="${agent}",state="waiting"} ${waiting}`,
+      `starling_external_executions{agent="${agent}",state="claimed"} ${claimed}`,
+    ];
+    const [held, failed] = [await claimedScan(), await claimedScan()];
+    await board.publish('Scan', { page: 1 });
+    expect(await outside.send(failed, 'fail', { error_message: 'again' })).toMatchObject({ status: 200, body: { state: 'pending' } });
+    // What was counted a moment ago is told a moment longer.
+    await eventually('they are counted', async () => JSON.stringify(await samples()) === JSON.stringify([...counted('reader', 2, 1), ...counted('sorter', 0, 0)]));
+    const waiting = await outside.claimOne({ agents: ['reader'] });
+    for (const each of [held, waiting]) expect(await outside.send(each, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
+    await board.http.post(`/api/v1/correlations/${failed.correlation_id}/cancel`).expect(200);
+    await eventually('nothing is left', async () => JSON.stringify(await samples()) === JSON.stringify([...counted('reader', 0, 0), ...counted('sorter', 0, 0)]));
+  });
+
   it('are claimed of external agents alone', async () => {
     const refusals = [
       [{ agents: ['checker'] }, 400, 'agents: checker is no external agent'],

@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { Catalog } from '../../catalog/catalog.js';
+import { sparing } from '../../common/sparing.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { isExternal } from '../../engines/external/external-work.js';
+
+export interface OpenWork {
+  agent: string;
+  /** To be claimed, now or after the delay of a retry. */
+  waiting: number;
+  claimed: number;
+}
+
+interface Count {
+  agent: string;
+  count: number;
+}
+
+/** How many executions of each external agent have not ended, of all processes on the database. */
+@Injectable()
+export class OpenExternalWork {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** As of a moment ago: counting takes the longer the more there are. */
+  readonly count = sparing(async (): Promise<OpenWork[]> => {
+    const agents = this.catalog.agents.filter(isExternal).map(({ name }) => name);
+    if (agents.length === 0) return [];
+    // Each in the partial index that it is claimed by: one query over all would read the whole table.
+    const counts = this.unitOfWork.reader
+      .selectFrom('executions')
+      .select(['agent', ({ fn }) => fn.countAll<number>().as('count')])
+      .where('agent', 'in', agents)
+      .groupBy('agent');
+    const pending = counts.where('state', '=', sql.lit('pending' as const));
+    const [ready, retrying, claimed] = await Promise.all([
+      pending.where('available_at', 'is', null).execute(),
+      pending.where('available_at', 'is not', null).execute(),
+      counts.where('state', '=', sql.lit('running' as const)).execute(),
+    ]);
+    return agents.map((agent) => ({ agent, waiting: countOf(ready, agent) + countOf(retrying, agent), claimed: countOf(claimed, agent) }));
+  });
+}
+
+const countOf = (counts: readonly Count[], agent: string): number => Number(counts.find((each) => each.agent === agent)?.count ?? 0);
