@@ -2,7 +2,8 @@ import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 import type { JsonObject } from '../../common/json.js';
 import { describeModelError, ModelFailure } from './model-failure.js';
 import type { ModelSource } from './model-providers.js';
-import { type Tokens, toldUsage } from './told-usage.js';
+import { meteredModel } from './metered-model.js';
+import type { Tokens } from './told-usage.js';
 
 export interface Question {
   model: LanguageModel;
@@ -42,22 +43,17 @@ export interface ModelAnswer {
  * Rejects with a ModelFailure.
  */
 export async function askModel(question: Question, listener: Listener): Promise<ModelAnswer> {
-  const { streamText, jsonSchema, Output, isStepCount } = await loadSdk();
+  const { streamText, isStepCount, ...sdk } = await loadSdk();
   const { source, signal } = question;
   let text = '';
   let finish = 'error';
-  let counted = NOTHING;
-  const count = (tokens: Tokens): void => {
-    listener.used({ input: tokens.input - counted.input, output: tokens.output - counted.output });
-    counted = tokens;
-  };
   const steps: ModelMessage[][] = [];
   try {
     const { stream } = streamText({
-      model: question.model,
+      model: meteredModel(sdk.wrapLanguageModel, question.model, listener.used),
       instructions: question.instructions,
       messages: question.messages,
-      output: Output.object({ schema: jsonSchema(question.schema) }),
+      output: answerIn(sdk, question.schema),
       tools: question.tools,
       stopWhen: isStepCount(question.maxSteps),
       temperature: question.temperature,
@@ -68,18 +64,12 @@ export async function askModel(question: Question, listener: Listener): Promise<
       providerOptions: { openai: { strictJsonSchema: false }, [source.provider]: { strictJsonSchema: false } },
       onError: () => undefined,
       onStepEnd: ({ response }) => void steps.push(response.messages),
-      includeRawChunks: true,
     });
     for await (const part of stream) {
       if (part.type === 'error') throw part.error;
       if (part.type === 'abort') throw signal.reason;
-      if (part.type === 'raw') {
-        const told = toldUsage(part.rawValue, counted);
-        if (told && (told.input !== counted.input || told.output !== counted.output)) count(told);
-      }
       if (part.type === 'start-step') {
         text = '';
-        counted = NOTHING;
         listener.begun();
         part.warnings.forEach((warning) => listener.warning(JSON.stringify(warning)));
       }
@@ -87,10 +77,7 @@ export async function askModel(question: Question, listener: Listener): Promise<
         text += part.text;
         listener.text(part.text);
       }
-      if (part.type === 'finish-step') {
-        finish = part.finishReason;
-        count({ input: part.usage.inputTokens ?? counted.input, output: part.usage.outputTokens ?? counted.output });
-      }
+      if (part.type === 'finish-step') finish = part.finishReason;
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -100,8 +87,6 @@ export async function askModel(question: Question, listener: Listener): Promise<
   if (problem) throw problem;
   return { text, before: steps.slice(0, -1).flat() };
 }
-
-const NOTHING: Tokens = { input: 0, output: 0 };
 
 function problemOf(finish: string, { maxOutputTokens, maxSteps }: Question): ModelFailure | null {
   switch (finish) {
@@ -117,6 +102,12 @@ function problemOf(finish: string, { maxOutputTokens, maxSteps }: Question): Mod
       return new ModelFailure('model', 'the answer broke off');
   }
 }
+
+/** Every piece of text goes on as it comes: the SDK would parse all of the answer so far with each, and the whole is checked here. */
+const answerIn = ({ Output, jsonSchema }: Pick<typeof import('ai'), 'Output' | 'jsonSchema'>, schema: JsonObject) => ({
+  ...Output.object({ schema: jsonSchema(schema) }),
+  parsePartialOutput: ({ text }: { text: string }) => Promise.resolve({ partial: text.length }),
+});
 
 async function loadSdk(): Promise<typeof import('ai')> {
   // Its warnings would go to standard error; ours go to the log.

@@ -1,0 +1,46 @@
+import type { LanguageModel, wrapLanguageModel } from 'ai';
+import { type Tokens, toldUsage } from './told-usage.js';
+
+type Wrapping = Parameters<typeof wrapLanguageModel>[0];
+
+const NOTHING: Tokens = { input: 0, output: 0 };
+
+/**
+ * The model, each of whose calls tells what it has taken since it last told: where its provider says so on the way, and at its end.
+ * The provider's own chunks are read here and go no further: the SDK would hand each through all of its streams.
+ */
+export function meteredModel(wrap: typeof wrapLanguageModel, model: LanguageModel, used: (tokens: Tokens) => void): LanguageModel {
+  return wrap({
+    model: model as Wrapping['model'],
+    middleware: {
+      transformParams: ({ params }) => Promise.resolve({ ...params, includeRawChunks: true }),
+      wrapStream: async ({ doStream }) => {
+        const { stream, ...call } = await doStream();
+        return { ...call, stream: stream.pipeThrough(meter(used)) };
+      },
+    },
+  });
+}
+
+type Parts = Awaited<ReturnType<NonNullable<Exclude<Wrapping['middleware'], unknown[]>['wrapStream']>>>['stream'];
+type Part = Parts extends ReadableStream<infer One> ? One : never;
+
+/** For one call. */
+function meter(used: (tokens: Tokens) => void): TransformStream<Part, Part> {
+  let counted = NOTHING;
+  const count = (tokens: Tokens): void => {
+    used({ input: tokens.input - counted.input, output: tokens.output - counted.output });
+    counted = tokens;
+  };
+  return new TransformStream({
+    transform(part, controller) {
+      if (part.type === 'raw') {
+        const told = toldUsage(part.rawValue, counted);
+        if (told && (told.input !== counted.input || told.output !== counted.output)) count(told);
+        return;
+      }
+      if (part.type === 'finish') count({ input: part.usage.inputTokens.total ?? counted.input, output: part.usage.outputTokens.total ?? counted.output });
+      controller.enqueue(part);
+    },
+  });
+}
