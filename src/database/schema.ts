@@ -17,6 +17,7 @@ export interface Schema {
   agent_pauses: AgentPausesTable;
   consumptions: ConsumptionsTable;
   usage: UsageTable;
+  deleted_usage: DeletedUsageTable;
   tool_calls: ToolCallsTable;
   activity: ActivityTable;
   activity_hours: ActivityHoursTable;
@@ -236,6 +237,16 @@ export interface UsageTable {
   /** Of its calls of the model, together. */
   latency_ms: number;
   at: number;
+}
+
+/** What an agent used in one correlation by executions that are deleted. Written and read under a hold on the correlation. */
+export interface DeletedUsageTable {
+  correlation_id: string;
+  agent: string;
+  /** Read and written together. */
+  tokens: number;
+  /** Zero where nothing had a price. */
+  cost: number;
 }
 
 /** One call of a tool by an attempt's model. */

@@ -3,6 +3,7 @@
 import { ManualClock } from '../support/manual-clock.js';
 import { type ModelServer, USED } from '../support/model-server.js';
 import { eventually } from '../support/eventually.js';
+import { SweptBoard } from '../retention/sweeping.js';
 import { engine, errorOf, startWithModels, TYPES } from '../engines/llm/llm-board.js';
 import { type Board, tally } from './board.js';
 
@@ -90,4 +91,37 @@ test("an agent's own budget counts what it used itself, failed attempts too", as
   models.answers(GOOD);
   const correlation = await board.publish('Question', { text: 'Where?' });
   expect((await board.ended(correlation)).error_count).toBe(0);
+});
+
+test("what an agent used counts in its budget although retention has deleted its executions, as long as the correlation is known", async () => {
+  ({ board, models, close } = await startWithModels(
+    (server) => `
+server: { retain_executions: 1d }
+models: { openai/gpt-5-mini: { input_per_million: 1000, output_per_million: 1000 } }
+types: { Fleeting: { retain: 1d }, Gone: { retain: 1d } }
+agents:
+  first: { consumes: [{ types: [Question] }], publishes: [{ type: Reply }], engine: ${engine(server)}, budget: { cost: ${(3.5 * CALL) / 1_000} } }
+  second: { consumes: [{ types: [Reply] }], publishes: [{ type: Review }], engine: ${engine(server)} }
+  third: { consumes: [{ types: [Fleeting] }], publishes: [{ type: Gone }], engine: ${engine(server)} }
+`,
+    { clock, settings: { shutdownGraceMs: 0 } },
+  ));
+  models.answers(GOOD);
+  const swept = new SweptBoard(board, clock);
+  const ask = async (correlation: string, type: string) => {
+    await board.publish(type, { text: 'Where?' }, { correlation });
+    return board.ended(correlation);
+  };
+  await ask('short', 'Fleeting');
+  for (const round of [1, 2, 3]) {
+    expect(await ask('long', 'Question')).toMatchObject({ state: 'completed', error_count: 0 });
+    await swept.sweepAfter(2);
+    expect([await swept.count('usage'), await swept.count('executions')]).toEqual([0, 0]);
+    const kept = await board.app.database.rows<Record<string, unknown>>('select correlation_id, agent, tokens, cost from deleted_usage order by agent');
+    expect(kept.map(({ tokens, cost, ...whose }) => ({ ...whose, tokens: Number(tokens), cost }))).toEqual(
+      ['first', 'second'].map((agent) => ({ correlation_id: 'long', agent, tokens: round * CALL, cost: expect.closeTo((round * CALL) / 1_000, 9) })),
+    );
+  }
+  expect(await ask('long', 'Question')).toMatchObject({ error_count: 1 });
+  expect(await errorOf(board, 'long')).toMatchObject({ failed_agent: 'first', error_type: 'budget', error_message: expect.stringMatching(/^first in this correlation has a budget of a cost of 0.42 and has used 0.48: /) });
 });

@@ -161,13 +161,23 @@ const findToolCall = prepared<{ id: string; leaseToken: string }, { seq: number 
   db.selectFrom('tool_calls').select('seq').where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')).limit(1),
 );
 
+// With what retention has deleted since.
 const spentBy = prepared<{ correlationId: string; agent: string }, { tokens: number | string; cost: number | string }>((db, place) =>
   db
-    .selectFrom('usage')
-    .select(({ fn }) => [
-      fn.coalesce(fn.sum<number>(sql`input_tokens + output_tokens`), sql.lit(0)).as('tokens'),
-      fn.coalesce(fn.sum<number>('cost'), sql.lit(0)).as('cost'),
-    ])
-    .where('correlation_id', '=', place('correlationId'))
-    .where('agent', '=', place('agent')),
+    .selectFrom(
+      db
+        .selectFrom('usage')
+        .select([sql<number>`input_tokens + output_tokens`.as('tokens'), 'cost'])
+        .where('correlation_id', '=', place('correlationId'))
+        .where('agent', '=', place('agent'))
+        .unionAll(
+          db
+            .selectFrom('deleted_usage')
+            .select(['tokens', 'cost'])
+            .where('correlation_id', '=', place('correlationId'))
+            .where('agent', '=', place('agent')),
+        )
+        .as('spent'),
+    )
+    .select(({ fn }) => [fn.coalesce(fn.sum<number>('tokens'), sql.lit(0)).as('tokens'), fn.coalesce(fn.sum<number>('cost'), sql.lit(0)).as('cost')]),
 );

@@ -5,6 +5,7 @@ import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { SettledCorrelations } from './settled-correlations.js';
 import { AT_ONCE, type Deletion, type Sweep } from './sweep.js';
+import { deleteUsage } from './usage-deletion.js';
 
 interface Ended {
   id: string;
@@ -44,7 +45,7 @@ export class ExecutionDeletion implements Deletion {
     const ids = free.map(({ id }) => id);
     await deleteInputs(tx.db, {}, ids);
     await deleteAttempts(tx.db, {}, ids);
-    await deleteUsage(tx.db, {}, ids);
+    await deleteUsage(tx, ids);
     await deleteToolCalls(tx.db, {}, ids);
     await deleteExecutions(tx.db, {}, ids);
     await this.correlations.removeEmpty(tx, held);
@@ -70,8 +71,6 @@ const findSome = prepared<{ after: number }, { seq: number; id: string; created_
 const deleteInputs = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('execution_inputs').where('execution_id', 'in', ids));
 
 const deleteAttempts = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('execution_attempts').where('execution_id', 'in', ids));
-
-const deleteUsage = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('usage').where('execution_id', 'in', ids));
 
 const deleteToolCalls = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('tool_calls').where('execution_id', 'in', ids));
 

@@ -4,6 +4,7 @@ import { locking } from '../../database/dialects/dialect.js';
 import { preparedWithList } from '../../database/prepared.js';
 import type { Schema } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import { forgetUsage } from './usage-deletion.js';
 
 type Correlations = ExpressionBuilder<Schema, 'correlations'>;
 
@@ -48,6 +49,7 @@ export class SettledCorrelations {
   async removeEmpty(tx: Transaction, held: readonly string[]): Promise<void> {
     const removed = await this.deleteEmpty(tx.db, {}, held);
     const ids = removed.map(({ id }) => id);
+    await forgetUsage(tx, ids);
     for (const use of this.uses) await use.forget?.(tx, ids);
   }
 

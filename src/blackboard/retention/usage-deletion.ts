@@ -1,0 +1,35 @@
+import { sql } from 'kysely';
+import { preparedWithList } from '../../database/prepared.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+
+/** Deletes what executions used; its sums stay for their agents' budgets as long as the correlations. The caller holds these. */
+export async function deleteUsage(tx: Transaction, executionIds: readonly string[]): Promise<void> {
+  await keepSums(tx.db, {}, executionIds);
+  await deleteRows(tx.db, {}, executionIds);
+}
+
+/** With correlations that go themselves. */
+export const forgetUsage = (tx: Transaction, correlationIds: readonly string[]): Promise<unknown> => deleteSums(tx.db, {}, correlationIds);
+
+const keepSums = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db
+    .insertInto('deleted_usage')
+    .columns(['correlation_id', 'agent', 'tokens', 'cost'])
+    .expression(
+      db
+        .selectFrom('usage')
+        .select(({ fn }) => ['correlation_id', 'agent', fn.sum<number>(sql`input_tokens + output_tokens`).as('tokens'), fn.coalesce(fn.sum<number>('cost'), sql.lit(0)).as('cost')])
+        .where('execution_id', 'in', ids)
+        .groupBy(['correlation_id', 'agent']),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['correlation_id', 'agent']).doUpdateSet({
+        tokens: sql`deleted_usage.tokens + excluded.tokens`,
+        cost: sql`deleted_usage.cost + excluded.cost`,
+      }),
+    ),
+);
+
+const deleteRows = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('usage').where('execution_id', 'in', ids));
+
+const deleteSums = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('deleted_usage').where('correlation_id', 'in', ids));
