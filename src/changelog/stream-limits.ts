@@ -22,7 +22,7 @@ export class StreamLimits {
   admit(address: string): () => void {
     const { maxStreams, maxStreamsPerAddress } = this.settings;
     const ofAddress = this.byAddress.get(address) ?? 0;
-    if (this.lifecycle.stopping) throw unavailable('The service is stopping; connect again in a moment');
+    if (this.lifecycle.stopping) throw stopping();
     if (this.open >= maxStreams) throw unavailable(`${maxStreams} streams are open; close some, try again later, or raise max_streams`);
     if (ofAddress >= maxStreamsPerAddress) {
       throw unavailable(`${maxStreamsPerAddress} streams are open from ${address}; close some, or raise max_streams_per_address`);
@@ -44,5 +44,7 @@ export class StreamLimits {
     this.telemetry.streamsOpen(this.open);
   }
 }
+
+export const stopping = (): DomainError => unavailable('The service is stopping; connect again in a moment');
 
 const unavailable = (message: string): DomainError => new DomainError('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });

@@ -7,6 +7,7 @@ import { StreamInterest } from '../signals/stream-interest.js';
 import { NoticeFeed } from './notice-feed.js';
 import { ReadingTurns } from './reading-turns.js';
 import type { Sink } from './sink.js';
+import { stopping } from './stream-limits.js';
 import { Stream, type StreamEnd } from './stream.js';
 import type { StreamRequest } from './stream-request.js';
 import { Tail } from './tail.js';
@@ -26,13 +27,13 @@ export class Streams implements OnModuleDestroy {
     private readonly notices: NoticeFeed,
     private readonly interest: StreamInterest,
     private readonly clock: Clock,
-    lifecycle: Lifecycle,
+    private readonly lifecycle: Lifecycle,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     lifecycle.onStop(() => this.endAll());
   }
 
-  /** Rejects where it cannot be begun; then nothing was written. `makeSink` is called when all is ready. */
+  /** Rejects where it cannot be begun, DomainError `unavailable` where the service is stopping; then nothing was written. `makeSink` is called when all is ready. */
   async begin({ filter, after, notices }: StreamRequest, makeSink: () => Sink): Promise<void> {
     await this.tail.enter();
     const noLongerInterested = this.interest.add(notices);
@@ -44,6 +45,8 @@ export class Streams implements OnModuleDestroy {
       const reader = await this.store.reader(filter);
       // What is there already is not what comes from now on.
       if (after === null) await this.tail.look();
+      // Those that are open have been ended: one that was on its way then would keep the process from stopping.
+      if (this.lifecycle.stopping) throw stopping();
       const onEnd = (end: StreamEnd, error?: unknown): void => {
         this.open.delete(stream);
         this.notices.delete(stream);

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage, type Server } from 'node:http';
 import { connect } from 'node:net';
+import { Streams } from '../../src/changelog/streams.js';
 import { type Reader, SseReader, WebSocketReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -149,7 +150,15 @@ it('end for a reader that resumes and takes nothing, within two heartbeats', asy
 it('all end when the service stops, which then takes no more', async () => {
   const [events, socket, stalled] = [await sse(), await webSocket(), kept(await WebSocketReader.connect(board.app.url))];
   stalled.pause();
+  // On its way when the open ones are ended.
+  const late = board.app.app
+    .get(Streams, { strict: false })
+    .begin({ filter: { correlationIds: [], types: [], producers: [] }, after: null, notices: false }, () => {
+      throw new Error('it must not begin');
+    })
+    .catch((error: Error) => error.message);
   board.app.lifecycle.stop();
+  expect(await late).toBe('The service is stopping; connect again in a moment');
   await eventually('both have ended', () => events.hasEnded && socket.hasEnded);
   expect(socket.closeCode).toBe(1_001);
   const refusal = `503 ${JSON.stringify({ detail: 'The service is stopping; connect again in a moment' })}`;
