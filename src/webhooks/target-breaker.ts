@@ -71,11 +71,18 @@ export class TargetBreaker {
   private troubleOf(line: string): Trouble {
     let trouble = this.troubles.get(line);
     if (!trouble) {
-      if (this.troubles.size >= MOST_TARGETS) this.forget(...this.troubles.entries().next().value!);
+      if (this.troubles.size >= MOST_TARGETS) this.forgetOldest();
       trouble = { failures: 0, lastDelivery: '', pauseMs: 0, heldUntil: 0, cancel: () => undefined };
       this.troubles.set(line, trouble);
     }
     return trouble;
+  }
+
+  private forgetOldest(): void {
+    const [line, trouble] = this.troubles.entries().next().value!;
+    this.forget(line, trouble);
+    // Held back no more, and nothing else would say so.
+    if (trouble.pauseMs > 0) this.mayGoOn(line);
   }
 
   private forget(line: string, { cancel }: Trouble): void {

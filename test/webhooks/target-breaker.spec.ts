@@ -48,6 +48,12 @@ describe('a target that fails', () => {
     expect(breaker.limitOf(LINE)).toBe(1);
   });
 
+  it('is sent something again where it is forgotten for others', () => {
+    failTimes(5);
+    for (let n = 0; breaker.limitOf(LINE) === 0; n += 1) breaker.failed(`https://hooks.example.com other ${n}`, 'delivery');
+    expect(told).toEqual([LINE]);
+  });
+
   it('is as any other after the first success', () => {
     failTimes(5);
     clock.advance(1_000);
