@@ -8,14 +8,26 @@ import { ConfigurationFolder } from '../../support/configuration-folder.js';
 import { eventually } from '../../support/eventually.js';
 import { ModelServer, type ModelAnswer } from '../../support/model-server.js';
 import { Board } from '../../e2e/board.js';
-import { errorOf, KEYS, MODELS, responder, setKeys } from './llm-board.js';
+import { engine, errorOf, KEYS, MODELS, responder, setKeys, TYPES } from './llm-board.js';
 
 const EVERYTHING = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+const sdk = (module: string): string => resolve('node_modules/@modelcontextprotocol/sdk/dist/esm', module);
 /** Notes the process that it becomes. */
 const STARTED = 'echo $$ >> started; exec "$0" "$@"';
 
 const stdio = (allow: string): string =>
   `tools: [{ mcp: { command: sh, args: ['-c', '${STARTED}', '${process.execPath}', '${EVERYTHING}'], env: { GIVEN: "yes" } }, allow: [${allow}] }]`;
+
+/** Offers one tool, and another one when that has been called. */
+const GROWING = `
+import { McpServer } from '${sdk('server/mcp.js')}';
+import { StdioServerTransport } from '${sdk('server/stdio.js')}';
+const server = new McpServer({ name: 'growing', version: '1.0.0' });
+const late = server.registerTool('late', { description: 'Comes late' }, () => ({ content: [{ type: 'text', text: 'Late: here' }] }));
+late.disable();
+server.registerTool('grow', { description: 'Adds the other' }, () => (late.enable(), { content: [{ type: 'text', text: 'grown' }] }));
+await server.connect(new StdioServerTransport());
+`;
 
 const DONE: ModelAnswer = { text: '{"text":"All done."}' };
 
@@ -138,6 +150,26 @@ describe('tools of an MCP server', () => {
     await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
     await eventually('its call is kept', async () => (await callsOf())?.length === 1);
     expect(await callsOf()).toMatchObject([{ tool: 'trigger-long-running-operation', outcome: 'failed' }]);
+  });
+
+  test('a server that offers others than before is asked again, and the model is still told of those alone that are allowed', async () => {
+    const file = folder.write('growing.mjs', GROWING);
+    const tools = (allow: string): string => `tools: [{ mcp: { command: sh, args: ['-c', '${STARTED}', '${process.execPath}', '${file}'] }, allow: [${allow}] }]`;
+    const agent = (type: string, allow: string): string => `{ consumes: [{ types: [${type}] }], publishes: [{ type: Reply }], retry: { attempts: 1 }, engine: ${engine(models, tools(allow))} }`;
+    board = await Board.start(`${TYPES}\nagents: { one: ${agent('Question', 'grow')}, other: ${agent('Later', 'late')} }`, { folder: folder.path });
+    const early = await board.publish('Later', {});
+    await board.ended(early);
+    expect(await errorOf(board, early)).toMatchObject({ error_message: 'there is no tool late; the server has grow' });
+
+    models.answers({ tool: 'grow', input: {} }, DONE);
+    expect(await ask()).toEqual([{ text: 'All done.' }]);
+    models.answers({ tool: 'late', input: {} }, DONE);
+    expect((await board.publishSync('Later', {}, { timeout: 20 })).artifacts).toMatchObject([{ type: 'Reply' }]);
+    expect(toolResults(models, 1)).toEqual(['Late: here']);
+    models.answers(DONE);
+    await ask();
+    expect((models.requests[0]!.body as { tools: { name: string }[] }).tools.map(({ name }) => name)).toEqual(['grow']);
+    expect(started()).toHaveLength(1);
   });
 
   test('an attempt calls tools 200 times at most', async () => {

@@ -25,6 +25,7 @@ export interface ToolResult {
 interface Connection {
   /** Null until its program is started, or its URL asked. */
   client: Client | null;
+  /** As the server says them last. */
   tools: Promise<OfferedTool[]>;
 }
 
@@ -87,18 +88,18 @@ export class ToolServer {
 
   private async open(connection: Connection): Promise<OfferedTool[]> {
     const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+    const { ToolListChangedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js');
     const transport = await this.transport();
     if (this.connection !== connection) throw new Error('it was stopped meanwhile');
     const client = (connection.client = new Client({ name: 'starling', version: VERSION }));
     client.onclose = () => this.forget(connection);
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      connection.tools = listTools(client);
+      // Whoever needs them next hears of it.
+      connection.tools.catch(() => undefined);
+    });
     await client.connect(transport);
-    const tools: OfferedTool[] = [];
-    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-      const page = await client.listTools({ cursor });
-      tools.push(...page.tools.map(({ name, description = '', inputSchema }) => ({ name, description, inputSchema: inputSchema as JsonObject })));
-      cursor = page.nextCursor;
-    }
-    return tools;
+    return listTools(client);
   }
 
   private async transport(): Promise<Transport> {
@@ -134,6 +135,16 @@ export class ToolServer {
   get name(): string {
     return 'url' in this.options ? new URL(this.options.url).origin : this.options.command;
   }
+}
+
+async function listTools(client: Client): Promise<OfferedTool[]> {
+  const tools: OfferedTool[] = [];
+  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+    const page = await client.listTools({ cursor });
+    tools.push(...page.tools.map(({ name, description = '', inputSchema }) => ({ name, description, inputSchema: inputSchema as JsonObject })));
+    cursor = page.nextCursor;
+  }
+  return tools;
 }
 
 /** JSON-RPC's own errors, but for a connection that was closed (-32000) and a time that is up (-32001). */
