@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { builtProgram } from '../support/built-program.js';
+import { builtProgram, PROGRAM_ENVIRONMENT } from '../support/built-program.js';
 
 const LONGEST_MS = 200_000;
 
@@ -17,7 +17,7 @@ export async function runProgram(args: string[], { env = {}, cwd }: { env?: Reco
   const program = await builtProgram();
   return new Promise((resolve) => {
     // One that hangs must not outlive its test, and ends with the code null.
-    const options = { env: { PATH: process.env.PATH, ...env }, cwd, timeout: LONGEST_MS, killSignal: 'SIGKILL' } as const;
+    const options = { env: { ...PROGRAM_ENVIRONMENT, ...env }, cwd, timeout: LONGEST_MS, killSignal: 'SIGKILL' } as const;
     const child = execFile(process.execPath, [program, ...args], options, (_error, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }));
   });
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { builtProgram } from '../support/built-program.js';
+import { builtProgram, PROGRAM_ENVIRONMENT } from '../support/built-program.js';
 
 /** A program that runs beside the test, with what it has said so far. */
 export class StartedProgram {
@@ -25,6 +25,6 @@ export class StartedProgram {
   }
 
   private static of(command: string, args: string[], env: Record<string, string>): StartedProgram {
-    return new StartedProgram(spawn(command, args, { env: { PATH: process.env.PATH, ...env }, stdio: ['pipe', 'pipe', 'pipe'] }));
+    return new StartedProgram(spawn(command, args, { env: { ...PROGRAM_ENVIRONMENT, ...env }, stdio: ['pipe', 'pipe', 'pipe'] }));
   }
 }

@@ -7,6 +7,8 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** Its time is when the sources of the build in `dist` were read. */
 const STAMP = join(ROOT, 'dist/.built');
 const LOCK = join(ROOT, '.tmp/build.lock');
+/** What Node has compiled of it once, which takes a sixth of each start. */
+const COMPILED = join(ROOT, '.tmp/compiled');
 const CONFIGURATION = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
 
 /** Path of the program that `node` runs, built from the sources as they are now; test files beside each other build once. */
@@ -14,6 +16,9 @@ export async function builtProgram(): Promise<string> {
   if (isStale()) await alone(() => isStale() && build());
   return join(ROOT, 'bin/starling.js');
 }
+
+/** The environment that the program and its like are started with: nothing of these tests' own. */
+export const PROGRAM_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED };
 
 function isStale(): boolean {
   const built = statSync(STAMP, { throwIfNoEntry: false })?.mtimeMs ?? 0;

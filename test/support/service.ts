@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { builtProgram } from './built-program.js';
+import { builtProgram, PROGRAM_ENVIRONMENT } from './built-program.js';
 import { eventually } from './eventually.js';
 
 /** The built program as a child process, on a port of its own choice. */
@@ -21,7 +21,7 @@ export class Service {
     const [command, ...rest] = [...within, process.execPath, await builtProgram(), 'serve', '--port', '0', ...args];
     const child = spawn(command!, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH, ...env },
+      env: { ...PROGRAM_ENVIRONMENT, ...env },
     });
     const log: string[] = [];
     const collect = (line: string): void => {
