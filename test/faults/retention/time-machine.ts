@@ -1,5 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
-import { connected } from '../../support/postgres-cluster.js';
+import { changeStored } from '../change-stored.js';
 
 /** What retention goes by; leases and timers stay where they are. */
 const TIMES: Record<string, string[]> = {
@@ -14,15 +13,5 @@ const TIMES: Record<string, string[]> = {
 };
 
 /** Makes all that is stored so much older, and the next turn of each scheduled work due sooner: for a database that no process has open. */
-export async function letPass(url: string, ms: number): Promise<void> {
-  const statements = Object.entries(TIMES).map(([table, columns]) => `update ${table} set ${columns.map((column) => `${column} = ${column} - ${ms}`).join()}`);
-  if (url.startsWith('postgres')) {
-    await connected(url, async (client) => {
-      for (const statement of statements) await client.query(statement);
-    });
-    return;
-  }
-  const connection = new DatabaseSync(url.slice('sqlite:'.length));
-  connection.exec(statements.join(';'));
-  connection.close();
-}
+export const letPass = (url: string, ms: number): Promise<void> =>
+  changeStored(url, ...Object.entries(TIMES).map(([table, columns]) => `update ${table} set ${columns.map((column) => `${column} = ${column} - ${ms}`).join()}`));

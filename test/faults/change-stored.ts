@@ -1,0 +1,15 @@
+import { DatabaseSync } from 'node:sqlite';
+import { connected } from '../support/postgres-cluster.js';
+
+/** Changes what is stored past the service: for a database that no process has open. */
+export async function changeStored(url: string, ...statements: string[]): Promise<void> {
+  if (url.startsWith('postgres')) {
+    await connected(url, async (client) => {
+      for (const statement of statements) await client.query(statement);
+    });
+    return;
+  }
+  const connection = new DatabaseSync(url.slice('sqlite:'.length));
+  connection.exec(statements.join(';'));
+  connection.close();
+}
