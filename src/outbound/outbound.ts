@@ -88,7 +88,9 @@ export class Outbound implements OnApplicationShutdown {
     const { host } = new URL(url);
     const deadline = new AbortController();
     const cancel = this.abortLater(deadline, host, timeoutMs);
-    const over = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
+    // One of several lives on until its sources are collected, which for a thousand requests at once is long after their answers.
+    const over = timeoutMs === undefined && signal ? signal : AbortSignal.any([deadline.signal, ...(signal ? [signal] : [])]);
+    const end = endOf(over);
     try {
       const answering = request(url, {
         method: 'POST',
@@ -98,12 +100,13 @@ export class Outbound implements OnApplicationShutdown {
         signal: over,
       });
       // undici looks at the signal when it is connected: a name that nobody answers for would keep the caller until then.
-      const answer = await Promise.race([answering, endOf(over)]);
+      const answer = await Promise.race([answering, end.reached]);
       return { status: answer.statusCode, headers: answer.headers, ...(await firstOf(answer.body, maxAnswerBytes)) };
     } catch (error) {
       throw asOutboundError(error, host);
     } finally {
       cancel();
+      end.forget();
     }
   }
 
@@ -155,12 +158,15 @@ function refused(name: string, refusal: string, by: UrlGiver): OutboundError {
   return new OutboundError(`${name} resolves to an address that may not be called; the operator of this service finds it in the log`, true, new Error(whole));
 }
 
-/** Rejects with the signal's reason. */
-function endOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
+/** `reached` rejects with the signal's reason. A listener that is left behind would keep a composed signal from being collected. */
+function endOf(signal: AbortSignal): { reached: Promise<never>; forget: () => void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason as Error);
+  // It may come to pass when nobody waits for it any more.
+  promise.catch(() => undefined);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  return { reached: promise, forget: () => signal.removeEventListener('abort', onAbort) };
 }
 
 // A receiver that has answered with a status is not asked again because the rest of its answer did not come.

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -285,6 +285,14 @@ describe('outbound requests', () => {
     await eventually('it is asked', () => Promise.resolve(requests.length === 1));
     given.abort();
     await expect(sent).rejects.toMatchObject({ name: 'OutboundError', isRefused: false });
+  });
+
+  it('leave nothing on their caller’s signal once they are answered, or that would be kept with it', async () => {
+    const { port } = await listen((_request, response) => response.end('{}'));
+    const given = new AbortController();
+    const outbound = outboundWith();
+    for (let sent = 0; sent < 3; sent += 1) expect(await outbound.post(`http://127.0.0.1:${port}/`, sending('operator', { signal: given.signal }))).toMatchObject({ status: 200, isWhole: true });
+    expect(getEventListeners(given.signal, 'abort')).toEqual([]);
   });
 
   it('say in plain words why there is no answer, without the path', async () => {
