@@ -35,7 +35,7 @@ export class AgentsController {
   @ApiOkResponse({ type: RunAgentBody, description: 'What the agent published', example: RUN_EXAMPLE })
   @ApiErrors(
     [400, 'inputs: classifier takes one CustomerMessage (got Intent)'],
-    [404, 'Agent not found: classifer; did you mean classifier?'],
+    [404, 'Agent not found: classifer'],
     [500, 'Agent classifier failed: the model could not be read'],
     503,
   )
@@ -52,7 +52,7 @@ export class AgentsController {
   })
   @ApiAgentName()
   @ApiOkResponse({ type: AgentPauseBody, description: 'The paused agent', example: PAUSED_EXAMPLE })
-  @ApiErrors([404, 'Agent not found: classifer; did you mean classifier?'], 503)
+  @ApiErrors([404, 'Agent not found: classifer'], 503)
   pause(@Param('agent_name') name: string): Promise<AgentPauseBody> {
     return this.agents.pause(name);
   }
@@ -62,7 +62,7 @@ export class AgentsController {
   @ApiOperation({ summary: 'Resume an agent', description: 'What waits of it starts as slots are free. 200 where it is not paused.' })
   @ApiAgentName()
   @ApiOkResponse({ type: AgentPauseBody, description: 'The resumed agent', example: RESUMED_EXAMPLE })
-  @ApiErrors([404, 'Agent not found: classifer; did you mean classifier?'], 503)
+  @ApiErrors([404, 'Agent not found: classifer'], 503)
   resume(@Param('agent_name') name: string): Promise<AgentPauseBody> {
     return this.agents.resume(name);
   }
@@ -75,7 +75,7 @@ export class AgentsController {
   @ApiParam({ name: 'agent_id', description: "The agent's name", schema: { type: 'string', example: 'classifier' } })
   @ApiExtraModels(HourBody)
   @ApiOkResponse({ type: HistoryBody, description: 'Counts, and their timeline by hour', example: HISTORY_EXAMPLE })
-  @ApiErrors([400, 'Invalid from: yesterday'], [404, 'Agent not found: classifer; did you mean classifier?'])
+  @ApiErrors([400, 'Invalid from: yesterday'], [404, 'Agent not found: classifer'])
   summarizeHistory(@Param('agent_id') name: string, @Query() query: ArtifactFilterQuery): Promise<HistoryBody> {
     return this.agents.summarizeHistory(name, query);
   }

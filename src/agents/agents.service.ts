@@ -60,7 +60,7 @@ export class AgentsService {
   }
 
   async summarizeHistory(name: string, query: ArtifactFilterQuery): Promise<HistoryBody> {
-    if (!this.catalog.agent(name)) throw unknownAgent(name, this.catalog.agents);
+    if (!this.catalog.agent(name)) throw unknownAgent(name);
     const [hours, used] = await Promise.all([this.history.hoursOf(name, toArtifactFilter(query)), this.history.usageOf(name)]);
     const sum = (column: keyof HourBody): number => hours.reduce((total, hour) => total + hour[column], 0);
     return {

@@ -41,7 +41,7 @@ export class BatchesService {
   /** `uploadedPath`: where the CSV is that came with the request. DomainError `not_found`, `invalid`, `unavailable`. */
   async create(request: BatchRequest, id: string, uploadedPath: string | undefined): Promise<BatchBody> {
     await this.blackboard.refuseWhenBusy();
-    if (!this.catalog.agent(request.agent_name)) throw unknownAgent(request.agent_name, this.catalog.agents);
+    if (!this.catalog.agent(request.agent_name)) throw unknownAgent(request.agent_name);
     // A request that comes back with its idempotency key after a crash finds the batch that it made.
     const made = await this.batches.find(this.unitOfWork.reader, id);
     if (!made) await this.takeIn(request, id, uploadedPath);

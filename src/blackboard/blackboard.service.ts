@@ -215,7 +215,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
 
   private async refuseUnknownAgent(tx: Transaction, name: string): Promise<void> {
     const known = await this.workers.knownAgents(tx.db);
-    if (!known.has(name)) throw unknownAgent(name, [...known].map((agent) => ({ name: agent })));
+    if (!known.has(name)) throw unknownAgent(name);
   }
 
   private refuseWhenStopping(): void {

@@ -36,7 +36,7 @@ export class Invocations {
   /** DomainError `not_found` where there is no such agent. */
   agent(name: string): AgentDefinition {
     const agent = this.catalog.agent(name);
-    if (!agent) throw unknownAgent(name, this.catalog.agents);
+    if (!agent) throw unknownAgent(name);
     return agent;
   }
 

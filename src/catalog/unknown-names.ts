@@ -12,8 +12,5 @@ export function unknownType(name: string, catalog: Catalog): string {
   return `Unknown artifact type: ${shown(name)}${nearest === undefined ? '; GET /api/v1/artifact-types lists the known ones' : `; did you mean ${nearest}?`}`;
 }
 
-/** DomainError `not_found`. */
-export function unknownAgent(name: string, known: Iterable<{ name: string }>): DomainError {
-  const nearest = nearestName(name, [...known].map((agent) => agent.name));
-  return new DomainError('not_found', `Agent not found: ${shown(name)}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`);
-}
+/** DomainError `not_found`, in the contract's words, which suggest nothing. */
+export const unknownAgent = (name: string): DomainError => new DomainError('not_found', `Agent not found: ${shown(name)}`);

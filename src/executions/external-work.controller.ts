@@ -26,7 +26,7 @@ export class ExternalWorkController {
   })
   @ApiBody({ type: ClaimRequestBody, examples: { claim: { value: CLAIM_EXAMPLE } } })
   @ApiOkResponse({ type: ClaimBody, description: 'What was claimed', example: { executions: [HELD_EXAMPLE] } })
-  @ApiErrors([400, 'assignee: must say whose executions of approver to claim, since its configuration assigns them (to anna)'], [404, 'Agent not found: aprover; did you mean approver?'], 503)
+  @ApiErrors([400, 'assignee: must say whose executions of approver to claim, since its configuration assigns them (to anna)'], [404, 'Agent not found: aprover'], 503)
   claim(@Body() request: ClaimRequestBody, @ClientGone() gone: AbortSignal): Promise<ClaimBody> {
     return this.work.claim(request, gone);
   }

@@ -6,7 +6,7 @@ import { ErrorBody } from './dto/error-body.js';
 const ERRORS = {
   400: ['Invalid input; `detail` names every bad field', 'timeout: must not be greater than 300; type: must be a string'],
   403: ['Refused host or origin', 'Requests from Origin https://example.com are not allowed; add the origin to cors_origins'],
-  404: ['Not found', 'Agent not found: classifer; did you mean classifier?'],
+  404: ['Not found', 'Agent not found: classifer'],
   409: ['In conflict with the state of the thing', 'Correlation order-4711 is closed'],
   413: ['The body is larger than the limit', 'The body is larger than 1048576 bytes'],
   415: ['The body is not JSON', 'Send the body as JSON in UTF-8, with the header Content-Type: application/json'],

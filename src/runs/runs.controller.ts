@@ -31,7 +31,7 @@ export class RunsController {
   @ApiOkResponse({ type: RunBody, description: 'The run', example: RUN_BODY_EXAMPLE, headers: { ...CORRELATION_HEADERS, ...IDEMPOTENCY_HEADERS } })
   @ApiErrors(
     [400, 'inputs: CustomerMessage refuses its payload: text is missing'],
-    [404, 'Agent not found: classifer; did you mean classifier?'],
+    [404, 'Agent not found: classifer'],
     [409, 'Correlation order-4711 exists already; send another X-Correlation-ID, or none'],
     503,
   )

@@ -249,7 +249,7 @@ describe('executions that are fetched from outside', () => {
     const refusals = [
       [{ agents: ['checker'] }, 400, 'agents: checker is no external agent'],
       [{ agents: ['nobody'] }, 404, 'Agent not found: nobody'],
-      [{ agents: ['raeder'] }, 404, 'Agent not found: raeder; did you mean reader?'],
+      [{ agents: ['raeder'] }, 404, 'Agent not found: raeder'],
       [{ agents: [] }, 400, 'agents:'],
       [{ agents: ['reader'], max: 101 }, 400, 'max:'],
       [{ agents: ['reader'], wait: 61 }, 400, 'wait:'],

@@ -59,7 +59,7 @@ export class ExternalClaims {
   check(agents: readonly string[], what: string): void {
     for (const name of agents) {
       const agent = this.catalog.agent(name);
-      if (!agent) throw unknownAgent(name, this.catalog.agents);
+      if (!agent) throw unknownAgent(name);
       if (!isExternal(agent)) throw new DomainError('invalid', `${what}: ${name} is no external agent; its executions are not to be claimed`);
     }
   }
