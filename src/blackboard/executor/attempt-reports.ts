@@ -4,7 +4,7 @@ import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
 import { traceIdOf } from '../../tracing/traceparent.js';
 import { type Span, Tracing } from '../../tracing/tracing.js';
 import type { ClaimedExecution } from './claims.js';
-import type { ExecutionFailure } from './outcomes.js';
+import type { ExecutionFailure } from './ending-execution.js';
 
 /** Whose attempt it is. */
 type Attempted = Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId'>;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.js';
 import type { EngineContext, ExecutionInputs, PreparedEngine } from '../../engines/engine.js';
-import type { ExecutionFailure } from './outcomes.js';
+import type { ExecutionFailure } from './ending-execution.js';
 
 export type AttemptResult = { ok: true; answer: unknown } | { ok: false; failure: ExecutionFailure };
 

@@ -1,8 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { NO_SPAN } from '../../tracing/tracing.js';
+import { NO_SPAN, type Span } from '../../tracing/tracing.js';
+import type { ClaimedExecution } from './claims.js';
 import type { ExecutionRow } from './leased-executions.js';
-import type { EndingExecution } from './outcomes.js';
+import type { Spender } from './usages.js';
+
+export interface ExecutionFailure {
+  type: string;
+  message: string;
+  /** Another attempt would end alike: there is none. */
+  isFinal?: boolean;
+  /** The next attempt waits at least this long, for an hour at most. */
+  retryAfterMs?: number;
+}
+
+/** What an execution's outcome needs to know of it; a claimed one knows its inputs, one taken from a dead worker too. */
+export type EndingExecution = Pick<ClaimedExecution, 'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'leaseToken'> &
+  Spender & {
+    inputs: { seq: number; id: string }[];
+    /** Of its attempt. */
+    span: Span;
+    /** Whoever holds the lease ends it from outside, and may say so once more. */
+    fromOutside?: boolean;
+  };
 
 type Ending = Pick<ExecutionRow, 'id' | 'line' | 'correlation_id' | 'attempt' | 'direct'>;
 

@@ -21,7 +21,8 @@ import type { ClaimedExecution } from './claims.js';
 import { executionNotice, outputNotices } from './execution-notice.js';
 import { inputView } from '../input-view.js';
 import { outsideToken } from './lease-token.js';
-import { type ExecutionFailure, Outcomes } from './outcomes.js';
+import type { ExecutionFailure } from './ending-execution.js';
+import { Outcomes } from './outcomes.js';
 import type { MatchedArtifact } from '../publisher.js';
 import type { RecordedCall } from './usages.js';
 

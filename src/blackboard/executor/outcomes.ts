@@ -1,49 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import type { Selectable } from 'kysely';
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { linesOf } from '../waiting/lines.js';
-import { places, prepared, preparedInsert } from '../../database/prepared.js';
-import type { ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Notices } from '../../signals/notices.js';
 import { Signals } from '../../signals/signals.js';
-import type { Span } from '../../tracing/tracing.js';
 import { Cancellation } from '../cancellation.js';
 import { Backlog } from './backlog.js';
-import type { ClaimedExecution } from './claims.js';
+import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 import { executionNotice } from './execution-notice.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlation-tracker.js';
 import { type MatchedArtifact, Publisher } from '../publisher.js';
-import { isInState } from '../../leasing/known-state.js';
 import { TimerQueue } from '../waiting/timer-queue.js';
+import { consume, countActivity } from './ended-rows.js';
 import { recordFailedAttempt } from './failed-attempts.js';
+import { type Held, leaveToLease, letGo, letGoWith } from './held-lease.js';
 import { nextAttemptAt } from './retry.js';
-import { BudgetOverrun, hasSpent, type Spender, Usages } from './usages.js';
+import { BudgetOverrun, hasSpent, Usages } from './usages.js';
 import { WorkflowErrors } from '../workflow-errors.js';
 
-export interface ExecutionFailure {
-  type: string;
-  message: string;
-  /** Another attempt would end alike: there is none. */
-  isFinal?: boolean;
-  /** The next attempt waits at least this long, for an hour at most. */
-  retryAfterMs?: number;
-}
-
-/** What an execution's outcome needs to know of it; a claimed one knows its inputs, one taken from a dead worker too. */
-export type EndingExecution = Pick<ClaimedExecution, 'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'leaseToken'> &
-  Spender & {
-    inputs: { seq: number; id: string }[];
-    /** Of its attempt. */
-    span: Span;
-    /** Whoever holds the lease ends it from outside, and may say so once more. */
-    fromOutside?: boolean;
-  };
-
-const HOUR_MS = 3_600_000;
-const LONGEST_RETRY_AFTER_MS = HOUR_MS;
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
 /**
  * Commits what came of an execution: state, consumptions, outputs and all that they trigger, counts, settlement, in one
@@ -133,7 +110,7 @@ export class Outcomes {
   leaveOutside({ id, leaseToken }: EndingExecution, until: number, onVisible: () => void): Promise<'left' | 'discarded'> {
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
-      const [left] = await updateLeft(tx.db, { id, leaseToken, until });
+      const [left] = await leaveToLease(tx.db, { id, leaseToken, until });
       if (!left) return 'discarded';
       tx.afterCommit(() => this.signals.leaseLeft.publish(until));
       return 'left';
@@ -234,77 +211,3 @@ export class Outcomes {
     (await changes.get(execution.correlationId)).pending -= 1;
   }
 }
-
-type NextState =
-  | { state: 'pending'; attempt: number; availableAt: number }
-  | { state: 'completed'; endedAt: number }
-  | { state: 'failed'; endedAt: number; failure: ExecutionFailure };
-
-const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'error_type', 'error_message', 'ended_lease'] as const;
-
-type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]>;
-
-type Held = Pick<Selectable<ExecutionAttemptsTable>, 'round' | 'started_at'> & Pick<Selectable<ExecutionsTable>, 'due_at'>;
-
-/** Gives up the lease, if it is still held: the guard of every outcome. Nothing where it is not. */
-async function letGo(tx: Transaction, { id, leaseToken, attempt, fromOutside = false }: EndingExecution, next: NextState): Promise<Held | undefined> {
-  const [held] = await updateHeld(tx.db, {
-    id,
-    leaseToken,
-    state: next.state,
-    attempt: next.state === 'pending' ? next.attempt : attempt,
-    available_at: next.state === 'pending' ? next.availableAt : null,
-    ended_at: next.state === 'pending' ? null : next.endedAt,
-    error_type: next.state === 'failed' ? next.failure.type : null,
-    error_message: next.state === 'failed' ? next.failure.message : null,
-    ended_lease: fromOutside ? leaseToken : null,
-  });
-  return held;
-}
-
-/** The same with a hold on the correlation, taken before: in this order cancelling takes them too. */
-async function letGoWith(changes: CorrelationChanges, tx: Transaction, execution: EndingExecution, next: NextState): Promise<Held | undefined> {
-  const [, held] = await Promise.all([changes.get(execution.correlationId), letGo(tx, execution, next)]);
-  return held;
-}
-
-const updateHeld = prepared<Change & { id: string; leaseToken: string }, Held>((db, place) =>
-  db
-    .updateTable('executions')
-    .set({ ...places(place, CHANGED), lease_token: null, lease_owner: null, lease_until: null })
-    .where('id', '=', place('id'))
-    .where(isInState('running'))
-    .where('lease_token', '=', place('leaseToken'))
-    .returning(['round', 'attempt_started_at as started_at', 'due_at']),
-);
-
-const updateLeft = prepared<{ id: string; leaseToken: string; until: number }, { id: string }>((db, place) =>
-  db
-    .updateTable('executions')
-    .set({ lease_owner: null, lease_until: place('until') })
-    .where('id', '=', place('id'))
-    .where(isInState('running'))
-    .where('lease_token', '=', place('leaseToken'))
-    .returning('id'),
-);
-
-async function consume(tx: Transaction, { id, agent, inputs }: EndingExecution, { round }: Held, now: number): Promise<void> {
-  // One that was retried has done so at its first end.
-  if (round > 0) return;
-  const distinct = new Set(inputs.map(({ seq }) => seq));
-  await insertConsumptions(tx.db, [...distinct].map((artifact_seq) => ({ artifact_seq, execution_id: id, consumer: agent, consumed_at: now })));
-}
-
-const insertConsumptions = preparedInsert('consumptions', ['artifact_seq', 'execution_id', 'consumer', 'consumed_at']);
-
-async function countActivity(
-  tx: Transaction,
-  execution: EndingExecution,
-  now: number,
-  counts: { failures: number; artifacts_produced: number },
-): Promise<void> {
-  const hour = now - (now % HOUR_MS);
-  await insertActivity(tx.db, [{ agent: execution.agent, hour, executions: 1, artifacts_consumed: execution.inputs.length, ...counts }]);
-}
-
-const insertActivity = preparedInsert('activity', ['agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced']);

@@ -10,7 +10,7 @@ import { urlProblem } from '../../outbound/url-problem.js';
 import type { Engine, EngineContext, EngineEnvironment, ExecutionInputs, PreparedEngine } from '../engine.js';
 import { DEFAULT_MAX_ANSWER, type HttpOptions, httpOptionsSchema } from './http-options.js';
 import { answerOf } from './remote-answer.js';
-import { RemoteFailure } from './remote-failure.js';
+import { EngineFailure } from '../engine-failure.js';
 
 const MOST_ANSWER_BYTES = 64 * 1_024 ** 2;
 
@@ -73,7 +73,7 @@ class RemoteAgent implements PreparedEngine {
       return await this.environment.outbound.post(url, { headers, body, signal, maxAnswerBytes: maxAnswerBytes(max_answer), by: 'operator' });
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      throw new RemoteFailure('network', error.message, { isFinal: error.isRefused });
+      throw new EngineFailure('network', error.message, { isFinal: error.isRefused });
     }
   }
 }

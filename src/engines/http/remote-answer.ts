@@ -2,7 +2,7 @@ import type { OutboundAnswer } from '../../outbound/outbound.js';
 import { retryAfter } from '../../outbound/retry-after.js';
 import { AnswerLater } from '../answer-later.js';
 import { readAnswer } from '../given-outputs.js';
-import { RemoteFailure } from './remote-failure.js';
+import { EngineFailure } from '../engine-failure.js';
 
 const REQUEST_TIMEOUT = 408;
 const TOO_EARLY = 425;
@@ -21,20 +21,20 @@ interface Asked {
   now: number;
 }
 
-/** What a remote agent answers, as every engine does; throws a RemoteFailure where that is none. */
+/** What a remote agent answers, as every engine does; throws an EngineFailure where that is none. */
 export function answerOf(answer: OutboundAnswer, asked: Asked): unknown {
   const { status } = answer;
   const { host } = asked;
   if (status < 200 || status >= 300) throw failureOf(answer, asked);
   if (status === ACCEPTED) return acceptance(answer, host);
-  if (answer.isTooLong) throw new RemoteFailure('output', `${host} answered with more than max_answer allows; raise it, or answer less`);
-  if (!answer.isWhole) throw new RemoteFailure('network', `${host}: the answer broke off`);
+  if (answer.isTooLong) throw new EngineFailure('output', `${host} answered with more than max_answer allows; raise it, or answer less`);
+  if (!answer.isWhole) throw new EngineFailure('network', `${host}: the answer broke off`);
   return status === NO_CONTENT ? null : readAnswer(jsonIn(answer, host));
 }
 
 function acceptance({ headers }: OutboundAnswer, host: string): AnswerLater {
   if (headers.location) return new AnswerLater();
-  throw new RemoteFailure('output', `${host} answered 202 without a Location, which would say that it answers later`, { isFinal: true });
+  throw new EngineFailure('output', `${host} answered 202 without a Location, which would say that it answers later`, { isFinal: true });
 }
 
 /** What says of itself that it is something else, such as a proxy's page to log in, will be so the next time. */
@@ -43,17 +43,17 @@ function jsonIn({ text, headers }: OutboundAnswer, host: string): unknown {
     return JSON.parse(text);
   } catch {
     const type = [headers['content-type'] ?? ''].flat()[0]!.split(';')[0]!.trim().toLowerCase();
-    if (type === '' || /[/+]json$/.test(type)) throw new RemoteFailure('output', `the answer of ${host} is no JSON`);
-    throw new RemoteFailure('output', `the answer of ${host} is ${type.slice(0, LONGEST_TYPE)} and no JSON; is url where the agent is?`, { isFinal: true });
+    if (type === '' || /[/+]json$/.test(type)) throw new EngineFailure('output', `the answer of ${host} is no JSON`);
+    throw new EngineFailure('output', `the answer of ${host} is ${type.slice(0, LONGEST_TYPE)} and no JSON; is url where the agent is?`, { isFinal: true });
   }
 }
 
-function failureOf({ status, headers, text }: OutboundAnswer, { host, secrets, now }: Asked): RemoteFailure {
-  if (status >= 300 && status < 400) return new RemoteFailure('http', `${host} answered ${status}, and redirects are not followed`, { isFinal: true });
+function failureOf({ status, headers, text }: OutboundAnswer, { host, secrets, now }: Asked): EngineFailure {
+  if (status >= 300 && status < 400) return new EngineFailure('http', `${host} answered ${status}, and redirects are not followed`, { isFinal: true });
   // Some servers answer an error with all that they were sent.
   const reason = secrets.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text).trim().slice(0, LONGEST_REASON);
   const message = `${host} answered ${status}${reason && `: ${reason}`}`;
-  if (status < 500 && !RETRIED.includes(status)) return new RemoteFailure('http', message, { isFinal: true });
+  if (status < 500 && !RETRIED.includes(status)) return new EngineFailure('http', message, { isFinal: true });
   const notBefore = retryAfter(headers['retry-after'], now);
-  return new RemoteFailure(status === TOO_MANY ? 'rate_limit' : 'http', message, { retryAfterMs: notBefore === null ? undefined : notBefore - now });
+  return new EngineFailure(status === TOO_MANY ? 'rate_limit' : 'http', message, { retryAfterMs: notBefore === null ? undefined : notBefore - now });
 }

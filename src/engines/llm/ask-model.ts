@@ -1,6 +1,7 @@
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 import type { JsonObject } from '../../common/json.js';
-import { describeModelError, ModelFailure } from './model-failure.js';
+import { EngineFailure } from '../engine-failure.js';
+import { describeModelError } from './model-error.js';
 import type { ModelSource } from './model-providers.js';
 import { meteredModel } from './metered-model.js';
 import type { Tokens } from './told-usage.js';
@@ -40,7 +41,7 @@ export interface ModelAnswer {
 
 /**
  * One answer of the model, after the tools that it asks for. Never asks twice: trying again is the execution's policy.
- * Rejects with a ModelFailure.
+ * Rejects with an EngineFailure.
  */
 export async function askModel(question: Question, listener: Listener): Promise<ModelAnswer> {
   const { streamText, isStepCount, ...sdk } = await loadSdk();
@@ -88,18 +89,18 @@ export async function askModel(question: Question, listener: Listener): Promise<
   return { text, before: steps.slice(0, -1).flat() };
 }
 
-function problemOf(finish: string, { maxOutputTokens, maxSteps }: Question): ModelFailure | null {
+function problemOf(finish: string, { maxOutputTokens, maxSteps }: Question): EngineFailure | null {
   switch (finish) {
     case 'stop':
       return null;
     case 'length':
-      return new ModelFailure('output', `the answer was cut off${maxOutputTokens === undefined ? ' at the model\'s limit; set max_output_tokens' : ` at max_output_tokens (${maxOutputTokens}); raise it`}`);
+      return new EngineFailure('output', `the answer was cut off${maxOutputTokens === undefined ? ' at the model\'s limit; set max_output_tokens' : ` at max_output_tokens (${maxOutputTokens}); raise it`}`);
     case 'content-filter':
-      return new ModelFailure('refusal', 'the model refused to answer');
+      return new EngineFailure('refusal', 'the model refused to answer');
     case 'tool-calls':
-      return new ModelFailure('output', `after ${maxSteps} steps the model still asked for tools; raise max_steps`);
+      return new EngineFailure('output', `after ${maxSteps} steps the model still asked for tools; raise max_steps`);
     default:
-      return new ModelFailure('model', 'the answer broke off');
+      return new EngineFailure('model', 'the answer broke off');
   }
 }
 

@@ -9,7 +9,7 @@ import { answerSchema } from './answer-schema.js';
 import { askModel, type ModelAnswer } from './ask-model.js';
 import { contextLines } from './context-artifacts.js';
 import { DEFAULT_CONTEXT_TOKENS, DEFAULT_MAX_STEPS, type LlmOptions, llmOptionsSchema, type ToolsOption } from './llm-options.js';
-import { ModelFailure } from './model-failure.js';
+import { EngineFailure } from '../engine-failure.js';
 import { loadModel, type ModelSource, modelSource, providerProblem } from './model-providers.js';
 import { agentTools, type AllowedTools } from './tools/agent-tools.js';
 import { dataText, refusedText, systemText } from './prompt.js';
@@ -102,7 +102,7 @@ class LlmAgent implements PreparedEngine {
   async run({ artifacts }: ExecutionInputs, context: EngineContext): Promise<unknown> {
     const { source, options } = this;
     if (source.needsKey && source.key === undefined) {
-      throw new ModelFailure('model', `the environment variable ${source.keyVariable} is not set where Starling runs`);
+      throw new EngineFailure('model', `the environment variable ${source.keyVariable} is not set where Starling runs`);
     }
     const { context: option = 'none', context_tokens: tokens = DEFAULT_CONTEXT_TOKENS } = options;
     const earlier = await contextLines(option, tokens, artifacts, context.correlationId, context.blackboard);
@@ -119,7 +119,7 @@ class LlmAgent implements PreparedEngine {
     const said: ModelMessage[] = first.text === '' ? [] : [{ role: 'assistant', content: first.text }];
     const again = await this.ask([...messages, ...first.before, ...said, { role: 'user', content: refusedText(judged.problem) }], context, turn);
     const second = this.judge(again.text, context);
-    if (second.problem !== null) throw new ModelFailure('output', `the model's answer was refused twice: ${second.problem}`);
+    if (second.problem !== null) throw new EngineFailure('output', `the model's answer was refused twice: ${second.problem}`);
     return second.answer;
   }
 
@@ -180,7 +180,7 @@ class LlmAgent implements PreparedEngine {
       return await this.model;
     } catch (error) {
       this.model = null;
-      throw new ModelFailure('model', (error as Error).message);
+      throw new EngineFailure('model', (error as Error).message);
     }
   }
 

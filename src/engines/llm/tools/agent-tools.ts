@@ -1,7 +1,7 @@
 import type { ToolSet } from 'ai';
 import type { Clock } from '../../../common/clock.js';
 import type { EngineContext, ToolCallEnd } from '../../engine.js';
-import { ModelFailure } from '../model-failure.js';
+import { EngineFailure } from '../../engine-failure.js';
 import type { ToolServer } from './tool-server.js';
 
 /** A server and which of its tools an agent may use. */
@@ -21,7 +21,7 @@ interface AttemptLimit {
 /** In one attempt. Each is kept with its execution. */
 const MOST_CALLS = 200;
 
-/** The tools of one attempt, as the SDK calls them. ModelFailure where a server cannot be reached, or lacks one that is allowed. */
+/** The tools of one attempt, as the SDK calls them. EngineFailure where a server cannot be reached, or lacks one that is allowed. */
 export async function agentTools(allowed: readonly AllowedTools[], context: EngineContext, limit: AttemptLimit): Promise<ToolSet> {
   if (allowed.length === 0) return {};
   // Nothing is to be started that nobody would stop any more.
@@ -33,13 +33,13 @@ export async function agentTools(allowed: readonly AllowedTools[], context: Engi
     const offered = await server.tools();
     for (const name of names) {
       const tool = offered.find((candidate) => candidate.name === name);
-      if (!tool) throw new ModelFailure('tool', `there is no tool ${name}; the server has ${offered.map((candidate) => candidate.name).join(', ')}`);
+      if (!tool) throw new EngineFailure('tool', `there is no tool ${name}; the server has ${offered.map((candidate) => candidate.name).join(', ')}`);
       tools[name] = dynamicTool({
         description: tool.description,
         inputSchema: jsonSchema(tool.inputSchema),
         execute: (input) => {
           limit.signal.throwIfAborted();
-          if ((calls += 1) > MOST_CALLS) throw fail(limit, new ModelFailure('output', `the model asked for more than ${MOST_CALLS} calls of tools in one attempt`));
+          if ((calls += 1) > MOST_CALLS) throw fail(limit, new EngineFailure('output', `the model asked for more than ${MOST_CALLS} calls of tools in one attempt`));
           return recordedCall(server, name, input, context, limit);
         },
       });
@@ -52,7 +52,7 @@ export async function agentTools(allowed: readonly AllowedTools[], context: Engi
  * What a tool refuses, the model is told; a server that is gone ends the attempt. At once, and not when whoever reads the answer hears of
  * it: the SDK would have told the model by then, and asked it again.
  */
-function fail({ failed }: AttemptLimit, error: ModelFailure): ModelFailure {
+function fail({ failed }: AttemptLimit, error: EngineFailure): EngineFailure {
   failed.abort(error);
   return error;
 }
@@ -69,7 +69,7 @@ async function recordedCall(server: ToolServer, tool: string, input: unknown, co
     resultBytes = Buffer.byteLength(text);
     return text;
   } catch (error) {
-    if (error instanceof ModelFailure) throw fail(limit, error);
+    if (error instanceof EngineFailure) throw fail(limit, error);
     if (!limit.signal.aborted) outcome = 'error';
     throw error;
   } finally {

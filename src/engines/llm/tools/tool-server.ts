@@ -2,7 +2,8 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JsonObject } from '../../../common/json.js';
 import { VERSION } from '../../../common/version.js';
-import { isRefused, ModelFailure, reasonOf } from '../model-failure.js';
+import { EngineFailure } from '../../engine-failure.js';
+import { isRefused, reasonOf } from '../model-error.js';
 
 /** Where an MCP server is: a program to start, or a URL that serves Streamable HTTP. */
 export type ToolServerOptions =
@@ -46,12 +47,12 @@ export class ToolServer {
     private readonly fetch: typeof globalThis.fetch,
   ) {}
 
-  /** ModelFailure where it cannot be reached. */
+  /** EngineFailure where it cannot be reached. */
   async tools(): Promise<OfferedTool[]> {
     return (await this.connected()).tools;
   }
 
-  /** ModelFailure where it cannot be reached or ends meanwhile; an Error for the model where it refuses the call. */
+  /** EngineFailure where it cannot be reached or ends meanwhile; an Error for the model where it refuses the call. */
   async call(name: string, input: unknown, limit: { signal: AbortSignal; timeoutMs: number }): Promise<ToolResult> {
     const connection = await this.connected();
     try {
@@ -61,7 +62,7 @@ export class ToolServer {
       limit.signal.throwIfAborted();
       if (isRefusal(error)) throw error;
       await this.drop(connection);
-      throw new ModelFailure('tool', `the tool ${name} gave no answer: ${this.reasonOf(error)}`);
+      throw new EngineFailure('tool', `the tool ${name} gave no answer: ${this.reasonOf(error)}`);
     }
   }
 
@@ -76,7 +77,7 @@ export class ToolServer {
       return connection;
     } catch (error) {
       await this.drop(connection);
-      throw new ModelFailure('tool', `the tool server ${this.name} cannot be reached: ${this.reasonOf(error)}`, { isFinal: isRefused(error) });
+      throw new EngineFailure('tool', `the tool server ${this.name} cannot be reached: ${this.reasonOf(error)}`, { isFinal: isRefused(error) });
     }
   }
 

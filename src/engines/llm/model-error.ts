@@ -1,38 +1,21 @@
 import type { APICallError, StreamProviderError } from 'ai';
 import { outboundErrorIn } from '../../outbound/outbound-error.js';
+import { EngineFailure } from '../engine-failure.js';
 import type { ModelSource } from './model-providers.js';
 import { withoutKey } from './without-key.js';
-
-/** Why an attempt got no answer that it can use. `name` is what the WorkflowError calls its `error_type`. */
-export class ModelFailure extends Error {
-  constructor(
-    type: 'model' | 'rate_limit' | 'refusal' | 'output' | 'tool',
-    message: string,
-    /** `isFinal`: another attempt would end alike. `retryAfterMs`: it would before then, from now. */
-    { isFinal = false, retryAfterMs }: { isFinal?: boolean; retryAfterMs?: number } = {},
-  ) {
-    super(message);
-    this.name = type;
-    this.isFinal = isFinal;
-    this.retryAfterMs = retryAfterMs;
-  }
-
-  readonly isFinal: boolean;
-  readonly retryAfterMs: number | undefined;
-}
 
 const LONGEST_REASON = 500;
 
 /** What went wrong between here and the model, in words that hold no key. */
-export function describeModelError(error: unknown, source: ModelSource): ModelFailure {
-  if (error instanceof ModelFailure) return error;
+export function describeModelError(error: unknown, source: ModelSource): EngineFailure {
+  if (error instanceof EngineFailure) return error;
   const { statusCode, responseHeaders } = (error ?? {}) as Partial<APICallError & StreamProviderError>;
   const reason = withoutKey(reasonOf(error) || 'it gave no reason', source).slice(0, LONGEST_REASON);
   // What a provider says of a wrong key may quote parts of it.
-  if (statusCode === 401 || statusCode === 403) return new ModelFailure('model', `${source.provider} refuses the key in ${source.keyVariable} (${statusCode})`);
-  if (statusCode === 429) return new ModelFailure('rate_limit', `${source.provider} answered 429: ${reason}`, { retryAfterMs: retryAfter(responseHeaders) });
-  if (statusCode !== undefined) return new ModelFailure('model', `${source.provider} answered ${statusCode}: ${reason}`, { retryAfterMs: retryAfter(responseHeaders) });
-  return new ModelFailure('model', `no whole answer came from ${source.provider}: ${reason}`, { isFinal: isRefused(error) });
+  if (statusCode === 401 || statusCode === 403) return new EngineFailure('model', `${source.provider} refuses the key in ${source.keyVariable} (${statusCode})`);
+  if (statusCode === 429) return new EngineFailure('rate_limit', `${source.provider} answered 429: ${reason}`, { retryAfterMs: retryAfter(responseHeaders) });
+  if (statusCode !== undefined) return new EngineFailure('model', `${source.provider} answered ${statusCode}: ${reason}`, { retryAfterMs: retryAfter(responseHeaders) });
+  return new EngineFailure('model', `no whole answer came from ${source.provider}: ${reason}`, { isFinal: isRefused(error) });
 }
 
 /** No request may go to its address: the configuration, or what a name means, has to change first. */

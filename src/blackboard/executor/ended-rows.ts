@@ -1,0 +1,29 @@
+import { preparedInsert } from '../../database/prepared.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { Held } from './held-lease.js';
+import type { EndingExecution } from './ending-execution.js';
+
+const HOUR_MS = 3_600_000;
+
+/** Once for an execution, however often it is retried. */
+export async function consume(tx: Transaction, { id, agent, inputs }: EndingExecution, { round }: Held, now: number): Promise<void> {
+  // One that was retried has done so at its first end.
+  if (round > 0) return;
+  const distinct = new Set(inputs.map(({ seq }) => seq));
+  await insertConsumptions(tx.db, [...distinct].map((artifact_seq) => ({ artifact_seq, execution_id: id, consumer: agent, consumed_at: now })));
+}
+
+const insertConsumptions = preparedInsert('consumptions', ['artifact_seq', 'execution_id', 'consumer', 'consumed_at']);
+
+/** For what an agent has done in all. */
+export async function countActivity(
+  tx: Transaction,
+  execution: EndingExecution,
+  now: number,
+  counts: { failures: number; artifacts_produced: number },
+): Promise<void> {
+  const hour = now - (now % HOUR_MS);
+  await insertActivity(tx.db, [{ agent: execution.agent, hour, executions: 1, artifacts_consumed: execution.inputs.length, ...counts }]);
+}
+
+const insertActivity = preparedInsert('activity', ['agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced']);
