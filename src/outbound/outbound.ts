@@ -36,6 +36,8 @@ export interface OutboundAnswer {
 const LONGEST_ANSWER_BYTES = 64 * 1_024;
 const LONGEST_HEADERS_BYTES = 16 * 1_024;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** What says how a request is to be read and answered. */
+const KEYLESS_HEADERS = /^(accept|accept-.*|content-.*|user-agent|sec-fetch-mode|mcp-.*|last-event-id)$/i;
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
@@ -48,7 +50,6 @@ export class Outbound implements OnApplicationShutdown {
   private readonly rules: AddressRules;
   // Apart, or a client's request could go over a connection that an operator's URL has opened.
   private readonly agents: Record<UrlGiver, Agent>;
-  private readonly checked: Dispatcher;
   private readonly lookups: Lookups;
 
   constructor(
@@ -59,11 +60,6 @@ export class Outbound implements OnApplicationShutdown {
     this.lookups = new Lookups(resolver, clock, CONNECT_TIMEOUT_MS);
     this.rules = new AddressRules(settings.outboundAllow);
     this.agents = { client: this.agentFor('client'), operator: this.agentFor('operator') };
-    this.checked = this.agents.operator.compose((dispatch) => (options, handler) => {
-      const problem = urlProblem(String(options.origin), 'operator', this.rules);
-      if (problem !== null) throw new OutboundError(`the URL must ${problem}`, true);
-      return dispatch(options, handler);
-    });
   }
 
   /** DomainError `invalid` where no request may go to this URL, in a sentence that begins with `name`. */
@@ -74,11 +70,13 @@ export class Outbound implements OnApplicationShutdown {
 
   /**
    * For libraries that ask an operator's URLs themselves: `fetch`, whose redirects, which it follows, are checked like the URL that was
-   * given, and whose one time limit is its caller's signal. Rejects as `fetch` does, an OutboundError being among the causes where
-   * an address may not be reached.
+   * given, and take no key to another host; and whose one time limit is its caller's signal. Rejects as `fetch` does, an
+   * OutboundError being among the causes where an address may not be reached.
    */
-  readonly fetch: typeof globalThis.fetch = (url, options) =>
-    fetch(url as string | URL, { ...(options as RequestInit), dispatcher: this.checked }) as unknown as Promise<Response>;
+  readonly fetch: typeof globalThis.fetch = async (url, options) => {
+    const dispatcher = this.beginningAt(new URL(url as string | URL).origin);
+    return (await fetch(url as string | URL, { ...(options as RequestInit), dispatcher })) as unknown as Response;
+  };
 
   /** Resolves with whatever answer comes, rejects with an OutboundError where none does. Follows no redirect. */
   async post(url: string, { headers, body, timeoutMs, signal, maxAnswerBytes = LONGEST_ANSWER_BYTES, by }: OutboundRequest): Promise<OutboundAnswer> {
@@ -112,6 +110,16 @@ export class Outbound implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all(Object.values(this.agents).map((agent) => agent.destroy()));
+  }
+
+  // Of a redirect to another origin, fetch itself leaves out Authorization and cookies; but keys have headers of many names.
+  private beginningAt(origin: string): Dispatcher {
+    return this.agents.operator.compose((dispatch) => (options, handler) => {
+      const problem = urlProblem(String(options.origin), 'operator', this.rules);
+      if (problem !== null) throw new OutboundError(`the URL must ${problem}`, true);
+      const headers = options.headers as Record<string, string>;
+      return dispatch(options.origin === origin ? options : { ...options, headers: withoutKeys(headers) }, handler);
+    });
   }
 
   private abortLater(deadline: AbortController, host: string, timeoutMs?: number): Cancel {
@@ -157,6 +165,9 @@ function refused(name: string, refusal: string, by: UrlGiver): OutboundError {
   if (by === 'operator') return new OutboundError(whole, true);
   return new OutboundError(`${name} resolves to an address that may not be called; the operator of this service finds it in the log`, true, new Error(whole));
 }
+
+const withoutKeys = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => KEYLESS_HEADERS.test(name)));
 
 /** `reached` rejects with the signal's reason. A listener that is left behind would keep a composed signal from being collected. */
 function endOf(signal: AbortSignal): { reached: Promise<never>; forget: () => void } {

@@ -243,6 +243,17 @@ describe('outbound requests', () => {
     expect(inner.requests).toHaveLength(0);
   });
 
+  it('take a key nowhere else where a library follows redirects', async () => {
+    const other = await listen((_request, response) => response.end('there'));
+    const { port, requests } = await listen((request, response) => response.writeHead(307, { location: request.url === '/' ? '/next' : `http://127.0.0.1:${other.port}/` }).end());
+    const keys = { authorization: 'Bearer key-4711', 'x-api-key': 'key-4711', 'x-goog-api-key': 'key-4711', 'x-any': 'key-4711' };
+    const answer = await outboundWith().fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}', headers: { ...keys, 'content-type': 'application/json' } });
+    expect(await answer.text()).toBe('there');
+    expect(requests.map(({ url, headers }) => [url, headers])).toEqual([['/', expect.objectContaining(keys)], ['/next', expect.objectContaining(keys)]]);
+    expect(other.requests[0]!.headers).toMatchObject({ 'content-type': 'application/json', host: `127.0.0.1:${other.port}` });
+    expect(JSON.stringify(other.requests[0]!.headers)).not.toContain('4711');
+  });
+
   it('carry body and headers as they were given, and the name of this program', async () => {
     let received = '';
     const { port, requests } = await listen((request, response) => void text(request).then((body) => ((received = body), response.writeHead(410, { 'retry-after': '7' }).end('gone'))));
