@@ -29,6 +29,22 @@ server.registerTool('grow', { description: 'Adds the other' }, () => (late.enabl
 await server.connect(new StdioServerTransport());
 `;
 
+/** Says that it offers others whenever it is asked, and notes that. */
+const RESTLESS = `
+import { appendFileSync } from 'node:fs';
+import { Server } from '${sdk('server/index.js')}';
+import { StdioServerTransport } from '${sdk('server/stdio.js')}';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '${sdk('types.js')}';
+const server = new Server({ name: 'restless', version: '1.0.0' }, { capabilities: { tools: { listChanged: true } } });
+server.setRequestHandler(ListToolsRequestSchema, async () => {
+  appendFileSync('asked', 'x');
+  await server.sendToolListChanged();
+  return { tools: [{ name: 'same', inputSchema: { type: 'object' } }] };
+});
+server.setRequestHandler(CallToolRequestSchema, () => ({ content: [{ type: 'text', text: 'done' }] }));
+await server.connect(new StdioServerTransport());
+`;
+
 const DONE: ModelAnswer = { text: '{"text":"All done."}' };
 
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -170,6 +186,18 @@ describe('tools of an MCP server', () => {
     await ask();
     expect((models.requests[0]!.body as { tools: { name: string }[] }).tools.map(({ name }) => name)).toEqual(['grow']);
     expect(started()).toHaveLength(1);
+  });
+
+  test('a server that says so whenever it is asked is asked no more often than its tools are needed', async () => {
+    const file = folder.write('restless.mjs', RESTLESS);
+    await start(`tools: [{ mcp: { command: '${process.execPath}', args: ['${file}'] }, allow: [same] }]`);
+    for (let round = 0; round < 2; round += 1) {
+      models.answers({ tool: 'same', input: {} }, DONE);
+      expect(await ask()).toEqual([{ text: 'All done.' }]);
+      expect(toolResults(models, 1)).toEqual(['done']);
+    }
+    // For each attempt and each call.
+    expect(readFileSync(join(folder.path, 'asked'), 'utf8').length).toBeLessThanOrEqual(4);
   });
 
   test('an attempt calls tools 200 times at most', async () => {

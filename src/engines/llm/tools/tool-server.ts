@@ -26,8 +26,9 @@ export interface ToolResult {
 interface Connection {
   /** Null until its program is started, or its URL asked. */
   client: Client | null;
-  /** As the server says them last. */
   tools: Promise<OfferedTool[]>;
+  /** The server says that it offers others by now. */
+  isOutdated: boolean;
 }
 
 /** What a model is shown of one result. */
@@ -72,6 +73,11 @@ export class ToolServer {
 
   private async connected(): Promise<Connection> {
     const connection = (this.connection ??= this.connect());
+    // When they are needed, and not when it says so: a server that says so whenever it is asked would be asked for ever.
+    if (connection.isOutdated) {
+      connection.isOutdated = false;
+      connection.tools = connection.tools.then(() => listTools(connection.client!));
+    }
     try {
       await connection.tools;
       return connection;
@@ -82,7 +88,7 @@ export class ToolServer {
   }
 
   private connect(): Connection {
-    const connection: Connection = { client: null, tools: Promise.resolve([]) };
+    const connection: Connection = { client: null, tools: Promise.resolve([]), isOutdated: false };
     connection.tools = this.open(connection);
     return connection;
   }
@@ -95,9 +101,7 @@ export class ToolServer {
     const client = (connection.client = new Client({ name: 'starling', version: VERSION }));
     client.onclose = () => this.forget(connection);
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-      connection.tools = listTools(client);
-      // Whoever needs them next hears of it.
-      connection.tools.catch(() => undefined);
+      connection.isOutdated = true;
     });
     await client.connect(transport);
     return listTools(client);
