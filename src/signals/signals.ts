@@ -41,6 +41,7 @@ export class Topic<T> {
 export class Signals {
   private readonly shared = new Map<string, Topic<unknown>>();
   private receiving = false;
+  private told = 0;
 
   /** An opening of a correlation has settled; published after the commit. */
   readonly correlationSettled: Topic<{ correlationId: string; opening: number }>;
@@ -87,21 +88,24 @@ export class Signals {
     this.deliveryReturned = this.share('redelivery');
     this.deliveryRetryScheduled = this.share('delivery-retry');
     this.artifactStored = this.share('stored');
-    this.notice = this.share('notice');
+    this.notice = this.share('notice', { each: true });
     this.streamsOpen = this.share('streams');
     this.whoHasStreams = this.share('who-streams');
     broadcast.listen((text) => (text === null ? this.mayHaveMissed.publish() : this.receive(text)));
   }
 
-  /** `name`: between processes, whose versions may differ; what one does not know it leaves alone. */
-  private share<T>(name: string): Topic<T> {
-    const topic = new Topic<T>((value) => this.tellOthers([name, value]));
+  /**
+   * `name`: between processes, whose versions may differ; what one does not know it leaves alone. Of wake-ups that say the same one is
+   * enough; `each`: what is told twice counts twice, as pieces of a text do.
+   */
+  private share<T>(name: string, { each = false } = {}): Topic<T> {
+    const topic = new Topic<T>((value) => this.tellOthers(each ? [name, value, (this.told += 1)] : [name, value]));
     this.shared.set(name, topic as Topic<unknown>);
     return topic;
   }
 
   // All have got what came from elsewhere: those who cannot use it would hand it to each other for ever.
-  private tellOthers(message: [name: string, value: unknown]): void {
+  private tellOthers(message: [name: string, value: unknown, told?: number]): void {
     if (!this.receiving) this.broadcast.send(JSON.stringify(message));
   }
 

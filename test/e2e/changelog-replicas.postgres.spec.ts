@@ -1,29 +1,35 @@
-// Two applications on one Postgres, each with its own connections and wake-ups. Nothing is faked.
+// Two applications on one Postgres, each with its own connections and wake-ups. Stood in for: a model server. Nothing else is faked.
 import pg from 'pg';
 import { SseReader } from '../support/changelog-readers.js';
+import { engine, setKeys } from '../engines/llm/llm-board.js';
 import { eventually } from '../support/eventually.js';
+import { ModelServer } from '../support/model-server.js';
 import type { Board } from './board.js';
-import { Replicas, withoutLooks } from './replica-boards.js';
+import { Replicas, SERVER, withoutLooks } from './replica-boards.js';
 
-const CONFIG = `
+const config = (models: ModelServer): string => `
 types: { Note: {} }
 agents:
   echo:
     consumes: [{ types: [Question] }]
     publishes: [{ type: Answer }]
     engine: { kind: expression, expression: '{"n": payload.n}' }
+  writer: { consumes: [{ types: [Topic] }], publishes: [{ type: Story }], engine: ${engine(models)} }
 `;
 
 const replicas = new Replicas();
 let here: Board;
 let elsewhere: Board;
 let listener: pg.Client;
+let models: ModelServer;
 /** What one process has told the others. */
 const told: string[] = [];
 
 beforeAll(async () => {
-  // Without looks, only wake-ups bring what the other has published.
-  [here, elsewhere] = [withoutLooks(await replicas.start(CONFIG)), withoutLooks(await replicas.start(CONFIG))];
+  setKeys();
+  models = await ModelServer.start();
+  // Without looks, only wake-ups bring what the other has published, and what its agents do: no agent runs here.
+  [here, elsewhere] = [withoutLooks(await replicas.start(config(models), { role: SERVER })), withoutLooks(await replicas.start(config(models)))];
   listener = new pg.Client({ connectionString: here.app.database.url });
   await listener.connect();
   listener.on('notification', ({ payload }) => told.push(...(JSON.parse(payload!) as { texts: string[] }).texts));
@@ -32,6 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await listener.end();
   await replicas.close();
+  await models.close();
 });
 
 const kindsTold = (): string[] => told.map((text) => (JSON.parse(text) as [string])[0]);
@@ -60,6 +67,23 @@ it('show what the other has published, soon, and its notices to those who ask', 
   expect(kinds).toEqual(expect.arrayContaining(['execution_started', 'artifact_consumed', 'execution_succeeded']));
   plain.close();
   noticing.close();
+});
+
+it('show all that a model writes elsewhere, also where it repeats itself', async () => {
+  const reader = await SseReader.open(here.app.url, { notices: true, correlation_id: ['begun', 'story'] });
+  await eventually('the other knows of the stream', async () => {
+    await elsewhere.publish('Note', {}, { correlation: 'begun' });
+    return reader.notices.length > 0;
+  });
+  // Long enough to be told in several notices at once, of which some are the same.
+  const story = JSON.stringify({ text: 'la '.repeat(2_000) });
+  models.answers({ text: story });
+  await elsewhere.publish('Topic', {}, { correlation: 'story' });
+  const shown = (): string =>
+    (reader.notices as unknown as { event_type: string; text: string }[]).filter(({ event_type: type }) => type === 'execution_output').map(({ text }) => text).join('');
+  await eventually('its end is shown', () => shown().endsWith('"}'));
+  expect([shown().length, shown() === story]).toEqual([story.length, true]);
+  reader.close();
 });
 
 it('resume on each other', async () => {
