@@ -53,7 +53,7 @@ const querySchema: JsonObject = {
   properties: {
     types: texts('Artifact types, any of which will do'),
     produced_by: texts('Producers, any of which will do; external is what clients publish'),
-    tags: texts('Tags, any of which will do'),
+    tags: texts('Tags, all of which an artifact has'),
     correlation: { description: 'Only of the same correlation', type: 'boolean', default: false },
     limit: { description: 'Most artifacts, the newest ones', type: 'integer', minimum: 1, maximum: 500, default: DEFAULT_CONTEXT_LIMIT },
   },

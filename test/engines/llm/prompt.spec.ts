@@ -74,12 +74,12 @@ describe('the prompt', () => {
     ({ models, board, close } = await startWithModels(
       (server) => {
         models = server;
-        return `types: { Fact: {}, Rumour: {} }\nagents:\n${[
+        return `types: { Fact: {}, Hint: {}, Rumour: {} }\nagents:\n${[
           ...MODELS.map((model, index) => agent(`Plain${index}`, `{ types: [Question${index}] }`, '', '', model)),
           agent('Pair', '{ types: [Left, Right] }', ''),
           agent('Aware', '{ types: [Followup] }', 'context: correlation'),
           agent('Short', '{ types: [Brief] }', 'context: correlation, context_tokens: 40'),
-          agent('Asking', '{ types: [Lookup] }', 'context: { types: [Fact], tags: [known], limit: 2 }', 'labels: [staff]'),
+          agent('Asking', '{ types: [Lookup] }', 'context: { types: [Fact, Hint], tags: [known, checked], limit: 2 }', 'labels: [staff]'),
         ].join('')}`;
       },
       { clock, settings: { shutdownGraceMs: 0 } },
@@ -134,12 +134,14 @@ describe('the prompt', () => {
   });
 
   test('holds what a query finds in other correlations', async () => {
-    for (const n of [4, 5, 6]) await board.publish('Fact', { n }, { tags: ['known'] });
-    await board.publish('Fact', { n: 7 });
-    await board.publish('Rumour', { n: 8 }, { tags: ['known'] });
-    await board.publish('Fact', { n: 9 }, { tags: ['known'], visibility: { kind: 'Labelled', required_labels: ['staff', 'vip'] } });
+    const tags = ['known', 'checked'];
+    for (const n of [4, 5]) await board.publish('Fact', { n }, { tags });
+    await board.publish('Hint', { n: 6 }, { tags: [...tags, 'old'] });
+    await board.publish('Fact', { n: 7 }, { tags: ['known'] });
+    await board.publish('Rumour', { n: 8 }, { tags });
+    await board.publish('Fact', { n: 9 }, { tags, visibility: { kind: 'Labelled', required_labels: ['staff', 'vip'] } });
     await board.publishSync('Lookup', {});
-    expect(messageOf(models)).toBe(`<context>\n${line('Fact', { n: 5 })}\n${line('Fact', { n: 6 })}\n</context>\n<inputs>\n${line('Lookup', {})}\n</inputs>`);
+    expect(messageOf(models)).toBe(`<context>\n${line('Fact', { n: 5 })}\n${line('Hint', { n: 6 })}\n</context>\n<inputs>\n${line('Lookup', {})}\n</inputs>`);
   });
 });
 
