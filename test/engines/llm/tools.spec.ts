@@ -1,6 +1,6 @@
 // Real: the application, the AI SDK, the MCP SDK and its reference server as a process, HTTP. Stood in for: the model server.
 import { existsSync, readFileSync } from 'node:fs';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -153,8 +153,8 @@ describe('tools of an MCP server', () => {
 
     process.kill(started()[1]!, 'SIGKILL');
     await eventually('it is gone', () => !isAlive(started()[1]!));
-    models.answers({ tool: 'echo', input: { message: 'once more' } }, DONE);
-    expect(await ask()).toEqual([{ text: 'All done.' }]);
+    models.script = ({ text }) => (text.includes('function_call_output') ? DONE : { tool: 'echo', input: { message: 'once more' } });
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual(Array(3).fill([{ text: 'All done.' }]));
     expect(started()).toHaveLength(3);
   });
 
@@ -229,16 +229,30 @@ describe('tools of an MCP server', () => {
     expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'tool', error_message: expect.stringMatching(message) });
   });
 
-  test('a server at a URL is used the same way', async () => {
+  test('a server at a URL is used the same way, also by whoever finds another one there', async () => {
     const port = await freePort();
-    const server = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], { env: { PATH: process.env.PATH, PORT: String(port) }, stdio: 'ignore' });
-    await eventually('the tool server listens', async () => (await fetch(`http://127.0.0.1:${port}/mcp`)).status > 0);
-    await start(`tools: [{ mcp: { url: "http://127.0.0.1:${port}/mcp" }, allow: [echo] }]`);
+    const run = async (): Promise<ChildProcess> => {
+      const server = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], { env: { PATH: process.env.PATH, PORT: String(port) }, stdio: 'ignore' });
+      await eventually('the tool server listens', async () => (await fetch(`http://127.0.0.1:${port}/mcp`)).status > 0);
+      return server;
+    };
+    const end = async (server: ChildProcess): Promise<void> => {
+      server.kill('SIGKILL');
+      await once(server, 'exit');
+    };
+    const server = await run();
+    await start(`tools: [{ mcp: { url: "http://127.0.0.1:${port}/mcp" }, allow: [echo] }]`, 'retry: { attempts: 2, delay: 0s }');
     models.answers({ tool: 'echo', input: { message: 'far' } }, DONE);
     expect(await ask()).toEqual([{ text: 'All done.' }]);
     expect(toolResults(models, 1)).toEqual(['Echo: far']);
-    server.kill('SIGKILL');
-    await once(server, 'exit');
+
+    // Another one at the same place knows nothing of what went before.
+    await end(server);
+    const next = await run();
+    models.answers({ tool: 'echo', input: { message: 'far' } }, { tool: 'echo', input: { message: 'again' } }, DONE);
+    expect(await ask()).toEqual([{ text: 'All done.' }]);
+    expect(toolResults(models, 2)).toEqual(['Echo: again']);
+    await end(next);
   });
 });
 
