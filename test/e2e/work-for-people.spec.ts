@@ -1,3 +1,4 @@
+import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Board } from './board.js';
@@ -105,6 +106,22 @@ describe('work for a person', () => {
     stream.close();
     expect(await outside.send(held!, 'complete', { output: { approved: false } })).toMatchObject({ status: 200 });
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
+  });
+
+  it('is nobody’s still where its configuration came to assign it later, and goes to who claims what is nobody’s', async () => {
+    const folder = new ConfigurationFolder();
+    const agent = (assignee: string): string => `agents: { approver: { consumes: [{ types: [Invoice] }], publishes: [{ type: Approval }], engine: { kind: external${assignee} } } }`;
+    const before = await Board.start(agent(''), { folder: folder.path });
+    const earlier = await before.publish('Invoice', {});
+    await before.close();
+    const after = await Board.start(agent(', assignee: anna'), { folder: folder.path });
+    const claims = new Outside(after.http);
+    const later = await after.publish('Invoice', {});
+    expect(await claims.claimOne({ agents: ['approver'], assignee: 'anna' })).toMatchObject({ correlation_id: later });
+    expect(await claims.claimOne({ agents: ['approver'] })).toMatchObject({ correlation_id: earlier, assignee: null });
+    await after.http.post('/api/v1/executions/claim').send({ agents: ['approver'] }).expect(400);
+    await after.close();
+    folder.remove();
   });
 
   it('is for none who does not say whose it claims', async () => {

@@ -6,7 +6,7 @@ import { unknownAgent } from '../../catalog/unknown-names.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { Telemetry } from '../../common/telemetry.js';
-import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { externalWork, isExternal } from '../../engines/external/external-work.js';
 import { isInState } from '../../leasing/known-state.js';
 import { columnsOf } from '../../leasing/leased-table.js';
@@ -46,12 +46,13 @@ export class ExternalClaims {
   ) {}
 
   /** As below; `invalid` too where the agent's executions are somebody's, and the request does not say whose it is for. */
-  checkRequest({ agents, assignee }: ClaimRequest): void {
+  async checkRequest({ agents, assignee }: ClaimRequest): Promise<void> {
     this.check(agents, 'agents');
     if (assignee !== null) return;
     for (const name of agents) {
       const owner = externalWork(this.catalog.agent(name))!.assignee;
-      if (owner !== null) throw new DomainError('invalid', `assignee: must say whose executions of ${name} to claim, since its configuration assigns them (to ${owner})`);
+      // What was made before the configuration assigned it is nobody's still, and no other claim gets it.
+      if (owner !== null && !(await isSomeNobodys(this.unitOfWork.reader, name))) throw new DomainError('invalid', `assignee: must say whose executions of ${name} to claim, since its configuration assigns them (to ${owner})`);
     }
   }
 
@@ -185,6 +186,19 @@ const readyFor = ({ db }: Transaction, agent: string, assignee: string, limit: n
     .limit(limit)
     .$castTo<ExecutionRow>()
     .execute();
+
+const isSomeNobodys = async (db: Reader, agent: string): Promise<boolean> => {
+  const found = await db
+    .selectFrom('executions')
+    .select('id')
+    .where('agent', '=', agent)
+    .where('assignee', 'is', null)
+    .where('state', '=', sql.lit('pending' as const))
+    .where('available_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+};
 
 const readyOne = ({ db }: Transaction, id: string): Promise<ExecutionRow[]> =>
   db

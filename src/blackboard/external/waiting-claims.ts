@@ -65,7 +65,7 @@ export class WaitingClaims {
    * nevertheless is handed back. DomainError as `ExternalClaims.checkRequest` says, and `unavailable` where the process is ending already.
    */
   async claim(request: ClaimRequest, waitMs: number, gone: AbortSignal): Promise<HeldExecution[]> {
-    this.claims.checkRequest(request);
+    await this.claims.checkRequest(request);
     if (this.lifecycle.stopping) throw new DomainError('unavailable', 'The service is shutting down; try again', { retryAfterSeconds: TRY_AGAIN_SECONDS });
     const held = await (waitMs > 0 ? this.wait(request, waitMs, gone) : this.claims.claim(request));
     if (!gone.aborted || held.length === 0) return held;
