@@ -3,11 +3,13 @@ import { Client } from 'pg';
 import { TimerLoop } from '../../src/blackboard/waiting/timer-loop.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { answers, Receiver } from '../support/receiver.js';
+import { requestIn } from '../support/remote-agent.js';
 import type { Board } from './board.js';
 import { type Held, Outside } from './outside.js';
 import { Replicas, SERVER, withoutLooks, WORKER } from './replica-boards.js';
 
-const CONFIG = `
+const config = (agents: Receiver): string => `
 agents:
   packer:
     consumes: [{ types: [Parcel] }]
@@ -20,6 +22,11 @@ agents:
     publishes: [{ type: Checked }]
     engine: { kind: external, assignee: anna, due: { after: 30m, then: escalate, to: head } }
     timeout: 2h
+  courier:
+    consumes: [{ types: [Letter] }]
+    publishes: [{ type: Delivered }]
+    engine: { kind: http, url: "${agents.url('/courier')}" }
+    concurrency: 1
   labeller: { consumes: [{ types: [Packed] }], publishes: [{ type: Label }], engine: { kind: expression, expression: '{}' } }
 `;
 
@@ -29,15 +36,20 @@ describe('executions that are fetched from several processes', () => {
   const clock = new ManualClock();
   let boards: [server: Board, one: Board, other: Board];
   let outside: [Outside, Outside, Outside];
+  let couriers: Receiver;
 
   beforeAll(async () => {
+    couriers = await Receiver.start();
     const started: Board[] = [];
-    for (const role of [SERVER, WORKER, WORKER]) started.push(withoutLooks(await replicas.start(CONFIG, { role, clock })));
+    for (const role of [SERVER, WORKER, WORKER]) started.push(withoutLooks(await replicas.start(config(couriers), { role, clock })));
     boards = started as typeof boards;
     outside = boards.map(({ http }) => new Outside(http)) as typeof outside;
   });
 
-  afterAll(() => replicas.close());
+  afterAll(async () => {
+    await replicas.close();
+    await couriers.close();
+  });
 
   it('are claimed at one, renewed at another, and completed at the third', async () => {
     const parcel = await boards[1].publish('Parcel', { n: 1 });
@@ -84,7 +96,7 @@ describe('executions that are fetched from several processes', () => {
   });
 
   it('are taken back from whoever claimed them at a process that has ended, and are due there no less', async () => {
-    const gone = await replicas.start(CONFIG, { role: WORKER, clock });
+    const gone = await replicas.start(config(couriers), { role: WORKER, clock });
     const parcel = await gone.publish('Parcel', { n: 4 });
     const lost = await new Outside(gone.http).claimOne({ agents: ['packer'] });
     await gone.close();
@@ -113,6 +125,22 @@ describe('executions that are fetched from several processes', () => {
     const [again] = await waiting;
     expect(again).toMatchObject({ execution_id: held.execution_id, correlation_id: parcel, attempt: 1 });
     expect(await outside[1].send(again!, 'complete', { output: {} })).toMatchObject({ status: 200 });
+  });
+
+  it('that a remote agent answers later are completed at a process that runs none, and the next one follows', async () => {
+    couriers.on('/courier', answers(202, { location: '/later' }));
+    const letters = [await boards[0].publish('Letter', { n: 1 }), await boards[1].publish('Letter', { n: 2 })];
+    for (const [n, letter] of letters.entries()) {
+      await eventually('the agent is asked', () => couriers.received.length === n + 1);
+      const { headers } = couriers.received[n]!;
+      const held = { execution_id: requestIn(couriers.received[n]!).execution_id, lease_token: headers['starling-lease-token'] as string };
+      await eventually('it is left to it', async () => (await outside[0].execution(held.execution_id)).lease_until !== null);
+      expect(await outside[0].send(held, 'heartbeat')).toMatchObject({ status: 200 });
+      expect(await outside[0].send(held, 'complete', { output: {} })).toMatchObject({ status: 200 });
+      expect(await outside[2].send(held, 'complete', { output: {} })).toMatchObject({ status: 200 });
+      expect(await boards[0].ended(letter)).toMatchObject({ state: 'completed' });
+      expect(await boards[0].types(letter)).toEqual(['Letter', 'Delivered']);
+    }
   });
 
   it('are not claimed while something else is done with them, which the one who chose one is told', async () => {
