@@ -16,7 +16,8 @@ type Format = 'responses' | 'chat' | 'messages' | 'content';
 
 /** What it answers, as a model or with a fault. */
 export type ModelAnswer =
-  | { text: string; stop?: 'length'; fault?: 'cut' | 'error'; before?: Promise<void>; halfway?: Promise<void> }
+  // `untold`: nothing of what it took; of OpenAI-compatible servers alone.
+  | { text: string; untold?: true; stop?: 'length'; fault?: 'cut' | 'error'; before?: Promise<void>; halfway?: Promise<void> }
   // `times` is understood in the format of OpenAI alone.
   | { tool: string; input: object; times?: number }
   | { refusal: string }
@@ -168,7 +169,8 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken) =>
       return [begin, chunk({ tool_calls: [call] }), ...end('tool_calls')];
     }
     if ('refusal' in answer) return [begin, chunk({ refusal: answer.refusal }), ...end('stop')];
-    return [begin, ...pieces(answer.text).map((content) => chunk({ content })), ...end(answer.stop ?? 'stop')];
+    const ends = end(answer.stop ?? 'stop');
+    return [begin, ...pieces(answer.text).map((content) => chunk({ content })), ...(answer.untold ? [ends[0]!, ends[2]!] : ends)];
   },
 
   messages({ model, tools = [] }, answer) {

@@ -39,6 +39,8 @@ export interface ModelAnswer {
   before: ModelMessage[];
 }
 
+const UNTOLD = 'it does not say how many tokens a call takes: its use counts as none, and no budget holds for it';
+
 /**
  * One answer of the model, after the tools that it asks for. Never asks twice: trying again is the execution's policy.
  * Rejects with an EngineFailure.
@@ -51,7 +53,7 @@ export async function askModel(question: Question, listener: Listener): Promise<
   const steps: ModelMessage[][] = [];
   try {
     const { stream } = streamText({
-      model: meteredModel(sdk.wrapLanguageModel, question.model, listener.used),
+      model: meteredModel(sdk.wrapLanguageModel, question.model, { used: listener.used, untold: () => listener.warning(UNTOLD) }),
       instructions: question.instructions,
       messages: question.messages,
       output: answerIn(sdk, question.schema),

@@ -3,20 +3,27 @@ import { type Tokens, toldUsage } from './told-usage.js';
 
 type Wrapping = Parameters<typeof wrapLanguageModel>[0];
 
+export interface Meter {
+  /** Since it was last told. */
+  used(tokens: Tokens): void;
+  /** A call has ended of which nothing was told. */
+  untold(): void;
+}
+
 const NOTHING: Tokens = { input: 0, output: 0 };
 
 /**
  * The model, each of whose calls tells what it has taken since it last told: where its provider says so on the way, and at its end.
  * The provider's own chunks are read here and go no further: the SDK would hand each through all of its streams.
  */
-export function meteredModel(wrap: typeof wrapLanguageModel, model: LanguageModel, used: (tokens: Tokens) => void): LanguageModel {
+export function meteredModel(wrap: typeof wrapLanguageModel, model: LanguageModel, meter: Meter): LanguageModel {
   return wrap({
     model: model as Wrapping['model'],
     middleware: {
       transformParams: ({ params }) => Promise.resolve({ ...params, includeRawChunks: true }),
       wrapStream: async ({ doStream }) => {
         const { stream, ...call } = await doStream();
-        return { ...call, stream: stream.pipeThrough(meter(used)) };
+        return { ...call, stream: stream.pipeThrough(metering(meter)) };
       },
     },
   });
@@ -26,7 +33,7 @@ type Parts = Awaited<ReturnType<NonNullable<Exclude<Wrapping['middleware'], unkn
 type Part = Parts extends ReadableStream<infer One> ? One : never;
 
 /** For one call. */
-function meter(used: (tokens: Tokens) => void): TransformStream<Part, Part> {
+function metering({ used, untold }: Meter): TransformStream<Part, Part> {
   let counted = NOTHING;
   const count = (tokens: Tokens): void => {
     used({ input: tokens.input - counted.input, output: tokens.output - counted.output });
@@ -39,7 +46,11 @@ function meter(used: (tokens: Tokens) => void): TransformStream<Part, Part> {
         if (told && (told.input !== counted.input || told.output !== counted.output)) count(told);
         return;
       }
-      if (part.type === 'finish') count({ input: part.usage.inputTokens.total ?? counted.input, output: part.usage.outputTokens.total ?? counted.output });
+      if (part.type === 'finish') {
+        const { inputTokens, outputTokens } = part.usage;
+        count({ input: inputTokens.total ?? counted.input, output: outputTokens.total ?? counted.output });
+        if (counted.input === 0 && counted.output === 0) untold();
+      }
       controller.enqueue(part);
     },
   });

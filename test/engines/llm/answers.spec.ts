@@ -226,6 +226,14 @@ agents:
     reader.close();
   });
 
+  test('one that does not say what it takes is logged once, since no budget holds for it', async () => {
+    const board = await start(`budget: { tokens: 1 }\n${responder(models, '', 'local/llama3.2')}`);
+    const warnings = () => board.app.logLines.filter(({ level, warning }) => level === 40 && warning !== undefined).map(({ model, warning }) => [model, warning]);
+    models.answers({ text: JSON.stringify(REPLY), untold: true });
+    for (const text of ['Where?', 'When?']) expect((await board.publishSync('Question', { text })).artifacts.map(({ payload }) => payload)).toEqual([REPLY]);
+    expect(warnings()).toEqual([['local/llama3.2', 'it does not say how many tokens a call takes: its use counts as none, and no budget holds for it']]);
+  });
+
   test('a server that is not there is a failed attempt', async () => {
     const gone = await ModelServer.start();
     const board = await start(responder(gone));
