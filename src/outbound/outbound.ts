@@ -1,7 +1,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, type Dispatcher, fetch, request, type RequestInit } from 'undici';
-import { type Cancel, Clock } from '../common/clock.js';
+import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { VERSION } from '../common/version.js';
 import { Settings } from '../config/settings.js';
@@ -31,6 +31,15 @@ export interface OutboundAnswer {
   /** False where the answer was longer, or broke off. */
   isWhole: boolean;
   isTooLong: boolean;
+}
+
+/** What ends a request: its time, or its caller. */
+interface Limit {
+  signal: AbortSignal;
+  /** Rejects with the signal's reason. */
+  reached: Promise<never>;
+  /** To be called when the request is over. */
+  lift(): void;
 }
 
 const LONGEST_ANSWER_BYTES = 64 * 1_024;
@@ -84,27 +93,22 @@ export class Outbound implements OnApplicationShutdown {
     const problem = urlProblem(url, by, this.rules);
     if (problem !== null) throw new OutboundError(`the URL must ${problem}`, true);
     const { host } = new URL(url);
-    const deadline = new AbortController();
-    const cancel = this.abortLater(deadline, host, timeoutMs);
-    // One of several lives on until its sources are collected, which for a thousand requests at once is long after their answers.
-    const over = timeoutMs === undefined && signal ? signal : AbortSignal.any([deadline.signal, ...(signal ? [signal] : [])]);
-    const end = endOf(over);
+    const limit = this.limit(host, timeoutMs, signal);
     try {
       const answering = request(url, {
         method: 'POST',
         headers: { 'user-agent': `starling/${VERSION}`, ...headers },
         body,
         dispatcher: this.agents[by],
-        signal: over,
+        signal: limit.signal,
       });
       // undici looks at the signal when it is connected: a name that nobody answers for would keep the caller until then.
-      const answer = await Promise.race([answering, end.reached]);
+      const answer = await Promise.race([answering, limit.reached]);
       return { status: answer.statusCode, headers: answer.headers, ...(await firstOf(answer.body, maxAnswerBytes)) };
     } catch (error) {
       throw asOutboundError(error, host);
     } finally {
-      cancel();
-      end.forget();
+      limit.lift();
     }
   }
 
@@ -122,10 +126,28 @@ export class Outbound implements OnApplicationShutdown {
     });
   }
 
-  private abortLater(deadline: AbortController, host: string, timeoutMs?: number): Cancel {
-    if (timeoutMs === undefined) return () => undefined;
-    const timeout = new OutboundError(`${host}: no answer within ${timeoutMs} ms`);
-    return this.clock.at(this.clock.now() + timeoutMs, () => deadline.abort(timeout));
+  /** Not `AbortSignal.any`: its signal lives on until its sources are collected, which for a thousand requests at once is long after their answers. */
+  private limit(host: string, timeoutMs?: number, given?: AbortSignal): Limit {
+    const ending = new AbortController();
+    const { promise: reached, reject } = Promise.withResolvers<never>();
+    // It may come to pass when nobody waits for it any more.
+    reached.catch(() => undefined);
+    const end = (reason: Error): void => {
+      ending.abort(reason);
+      reject(reason);
+    };
+    const onAbort = (): void => end(given!.reason as Error);
+    if (given?.aborted) onAbort();
+    given?.addEventListener('abort', onAbort, { once: true });
+    const cancel =
+      timeoutMs === undefined
+        ? undefined
+        : this.clock.at(this.clock.now() + timeoutMs, () => end(new OutboundError(`${host}: no answer within ${timeoutMs} ms`)));
+    const lift = (): void => {
+      cancel?.();
+      given?.removeEventListener('abort', onAbort);
+    };
+    return { signal: ending.signal, reached, lift };
   }
 
   private agentFor(by: UrlGiver): Agent {
@@ -168,17 +190,6 @@ function refused(name: string, refusal: string, by: UrlGiver): OutboundError {
 
 const withoutKeys = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => KEYLESS_HEADERS.test(name)));
-
-/** `reached` rejects with the signal's reason. A listener that is left behind would keep a composed signal from being collected. */
-function endOf(signal: AbortSignal): { reached: Promise<never>; forget: () => void } {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason as Error);
-  // It may come to pass when nobody waits for it any more.
-  promise.catch(() => undefined);
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
-  return { reached: promise, forget: () => signal.removeEventListener('abort', onAbort) };
-}
 
 // A receiver that has answered with a status is not asked again because the rest of its answer did not come.
 async function firstOf(body: AsyncIterable<Buffer>, most: number): Promise<Pick<OutboundAnswer, 'text' | 'isWhole' | 'isTooLong'>> {
