@@ -1,5 +1,6 @@
 import type { APICallError, StreamProviderError } from 'ai';
 import { outboundErrorIn } from '../../outbound/outbound-error.js';
+import { retryAfter } from '../../outbound/retry-after.js';
 import { EngineFailure } from '../engine-failure.js';
 import type { ModelSource } from './model-providers.js';
 import { withoutKey } from './without-key.js';
@@ -13,8 +14,8 @@ export function describeModelError(error: unknown, source: ModelSource): EngineF
   const reason = withoutKey(reasonOf(error) || 'it gave no reason', source).slice(0, LONGEST_REASON);
   // What a provider says of a wrong key may quote parts of it.
   if (statusCode === 401 || statusCode === 403) return new EngineFailure('model', `${source.provider} refuses the key in ${source.keyVariable} (${statusCode})`);
-  if (statusCode === 429) return new EngineFailure('rate_limit', `${source.provider} answered 429: ${reason}`, { retryAfterMs: retryAfter(responseHeaders) });
-  if (statusCode !== undefined) return new EngineFailure('model', `${source.provider} answered ${statusCode}: ${reason}`, { retryAfterMs: retryAfter(responseHeaders) });
+  if (statusCode === 429) return new EngineFailure('rate_limit', `${source.provider} answered 429: ${reason}`, { retryAfterMs: waitOf(responseHeaders) });
+  if (statusCode !== undefined) return new EngineFailure('model', `${source.provider} answered ${statusCode}: ${reason}`, { retryAfterMs: waitOf(responseHeaders) });
   return new EngineFailure('model', `no whole answer came from ${source.provider}: ${reason}`, { isFinal: isRefused(error) });
 }
 
@@ -30,10 +31,9 @@ export function reasonOf(error: unknown): string {
   return inner || (typeof message === 'string' ? message : '');
 }
 
-/** RFC 9110, section 10.2.3: seconds, or a date; by the server's own clock. */
-function retryAfter(headers: Record<string, string> | undefined): number | undefined {
-  const value = headers?.['retry-after'];
-  if (value === undefined) return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.parse(headers?.date ?? '');
-  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+/** From now, by the server's own clock where it tells that. */
+function waitOf({ 'retry-after': header, date = '' }: Record<string, string> = {}): number | undefined {
+  const now = Date.parse(date) || Date.now();
+  const notBefore = retryAfter(header, now);
+  return notBefore === null ? undefined : notBefore - now;
 }
