@@ -3,6 +3,7 @@ import { Catalog } from './catalog/catalog.js';
 import { Clock, SystemClock } from './common/clock.js';
 import { Lifecycle } from './common/lifecycle.js';
 import { LOGGER, type Logger } from './common/logger.js';
+import { defaultMemoryBudget, MemoryBudget } from './common/memory-budget.js';
 import { Role } from './common/role.js';
 import { Telemetry } from './common/telemetry.js';
 import { Settings } from './config/settings.js';
@@ -45,6 +46,7 @@ export class CoreModule {
         { provide: LOGGER, useValue: logger },
         { provide: Clock, useValue: clock ?? (isPostgresUrl(settings.databaseUrl) ? new DatabaseClock() : new SystemClock()) },
         { provide: Lifecycle, useValue: lifecycle ?? new Lifecycle() },
+        { provide: MemoryBudget, useValue: new MemoryBudget(settings.memoryBudgetBytes ?? defaultMemoryBudget()) },
         { provide: Role, useValue: role ?? new Role() },
         { provide: Resolver, useValue: resolver ?? new SystemResolver() },
         { provide: Telemetry, useClass: PrometheusTelemetry },
@@ -52,7 +54,7 @@ export class CoreModule {
         { provide: MetricsRegistry, useValue: new MetricsRegistry() },
         HttpMetrics,
       ],
-      exports: [Settings, Catalog, LOGGER, Clock, Lifecycle, Role, Resolver, Telemetry, Tracing, MetricsRegistry, EnginesModule],
+      exports: [Settings, Catalog, LOGGER, Clock, Lifecycle, MemoryBudget, Role, Resolver, Telemetry, Tracing, MetricsRegistry, EnginesModule],
     };
   }
 }

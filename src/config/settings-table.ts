@@ -149,6 +149,12 @@ export const SETTINGS: { readonly [K in keyof Settings]-?: Setting<Settings[K]> 
     description: 'how long an idempotency key holds; nothing that it may name is deleted before',
   },
   bodyLimitBytes: { name: 'body_limit', kind: size({ min: '1KiB', max: '256MiB' }), default: '1MiB', description: 'largest request body' },
+  memoryBudgetBytes: {
+    name: 'memory_budget',
+    kind: size({ min: '16MiB', max: '1024GiB' }),
+    default: null,
+    description: "memory for clients' data in one process: bodies and answers; past it a request is refused with 503; without it a quarter of V8's heap limit",
+  },
   logLevel: {
     name: 'log_level',
     kind: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),

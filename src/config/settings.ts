@@ -39,5 +39,7 @@ export class Settings {
   /** How long an idempotency key holds. */
   retainKeysMs!: number;
   bodyLimitBytes!: number;
+  /** Bytes of clients' data that this process may hold at the same time; null derives it from the heap limit. */
+  memoryBudgetBytes!: number | null;
   logLevel!: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 }

@@ -45,6 +45,7 @@ describe('the defaults', () => {
       retainDeliveriesMs: null,
       retainKeysMs: 86_400_000,
       bodyLimitBytes: 1_048_576,
+      memoryBudgetBytes: null,
       logLevel: 'info',
     });
   });

@@ -1,0 +1,70 @@
+import { getHeapStatistics } from 'node:v8';
+import { DomainError } from './domain-error.js';
+
+/** The share of V8's heap limit that clients' data may take where no setting says otherwise. */
+const DEFAULT_SHARE = 1 / 4;
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** Bytes. V8 derives its heap limit from the memory of the machine or of the container, unless a flag sets it. */
+export const defaultMemoryBudget = (): number => Math.floor(getHeapStatistics().heap_size_limit * DEFAULT_SHARE);
+
+/**
+ * The one budget of bytes for the data of clients that this process holds at the same time: bodies that are being read, inflated
+ * and parsed, what is kept while a client waits, and answers that are on their way. Everyone who holds such data reserves its
+ * size first, so that no number of requests, however small on the wire, exhausts the memory.
+ */
+export class MemoryBudget {
+  private used = 0;
+
+  /** `limitBytes`: a single reservation may be as large, and no larger. */
+  constructor(readonly limitBytes: number) {}
+
+  /** Bytes that are reserved now. */
+  get usedBytes(): number {
+    return this.used;
+  }
+
+  /** DomainError `unavailable`, for an answer 503 with `Retry-After`, where `bytes` are not free. */
+  reserve(bytes: number): MemoryReservation {
+    const reservation = new MemoryReservation((change) => this.change(change));
+    reservation.resize(bytes);
+    return reservation;
+  }
+
+  private change(bytes: number): void {
+    if (bytes > 0 && this.used + bytes > this.limitBytes) {
+      throw new DomainError('unavailable', 'The service has no memory for this request now; try again', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    this.used += bytes;
+  }
+}
+
+/** A part of the budget. It holds until `release`, which must follow on every path. */
+export class MemoryReservation {
+  private held = 0;
+  private released = false;
+
+  constructor(private readonly change: (bytes: number) => void) {}
+
+  get bytes(): number {
+    return this.held;
+  }
+
+  /** Growing throws the DomainError of `MemoryBudget.reserve` and leaves the reservation as it was. Does nothing once released. */
+  resize(bytes: number): void {
+    if (this.released) return;
+    this.change(bytes - this.held);
+    this.held = bytes;
+  }
+
+  grow(bytes: number): void {
+    this.resize(this.held + bytes);
+  }
+
+  /** Idempotent. */
+  release(): void {
+    this.resize(0);
+    this.released = true;
+  }
+}
