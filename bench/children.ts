@@ -6,7 +6,7 @@ import { eventually } from './eventually.ts';
 import type { Load, Measured } from './load.ts';
 
 const here = (file: string): string => join(import.meta.dirname, file);
-const PROGRAM = here('../bin/starling.js');
+const CHECKOUT = here('..');
 
 const running = new Set<ChildProcess>();
 
@@ -25,6 +25,8 @@ interface ServiceParts {
   databaseUrl?: string;
   command?: 'serve' | 'worker';
   options?: string[];
+  /** The folder of the build; this one where absent. */
+  checkout?: string;
 }
 
 /** A server under load: a process that writes its output to a file and says its address there. */
@@ -41,10 +43,10 @@ export class Server {
    * The service as `npx starling` starts it, with default settings besides `options` and the bench's configuration. Its log, and
    * where no database is given its database too, is a file of that name in the folder.
    */
-  static starling(folder: string, name: string, { databaseUrl, command = 'serve', options = [] }: ServiceParts = {}): Promise<Server> {
+  static starling(folder: string, name: string, { databaseUrl, command = 'serve', options = [], checkout = CHECKOUT }: ServiceParts = {}): Promise<Server> {
     const url = databaseUrl ?? `sqlite:${join(folder, `${name}.db`)}`;
     const args = [command, '--config', here('starling.yaml'), '--port', '0', '--database-url', url, ...options];
-    return Server.start(PROGRAM, args, join(folder, `${name}.log`));
+    return Server.start(join(checkout, 'bin/starling.js'), args, join(folder, `${name}.log`));
   }
 
   static echo(folder: string): Promise<Server> {

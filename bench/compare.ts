@@ -1,0 +1,94 @@
+// npm run bench:compare -- <folder> [sqlite|postgres]: the requests that are sent most, to this build and to the one in another checkout
+// (built, with its own node_modules). A second server of the other build shows how far equal builds differ here.
+import { resolve } from 'node:path';
+import { PostgresCluster, queryOnce } from '../test/support/postgres-cluster.ts';
+import { LoadGenerator, Server } from './children.ts';
+import type { LoadRequest } from './load.ts';
+import { SETTINGS } from './postgres.ts';
+import { CHAIN, CONNECTIONS, LIST, PUBLISH, REPLAY, SYNC_PUBLISH, artifactsById } from './requests.ts';
+import { milliseconds, perSecond, printCells } from './row.ts';
+import { median } from './statistics.ts';
+import { tell } from './tell.ts';
+import { inWorkspace } from './workspace.ts';
+
+const ROUNDS = 9;
+const WARM_SECONDS = 3;
+const ROUND_SECONDS = 2;
+const CHAINS_IN_ROUND = 200;
+const NAMES = ['new', 'old', 'old again'] as const;
+/** How much worse than the other build a row may be, where that build does not differ by more from itself. */
+const TOLERATED = 0.05;
+
+interface Work {
+  name: string;
+  requestsFor: (server: Server) => Promise<LoadRequest[]> | LoadRequest[];
+  connections: number;
+  unit: 'per second' | 'p50';
+}
+
+const WORKS: readonly Work[] = [
+  { name: 'async publish', requestsFor: () => PUBLISH, connections: CONNECTIONS, unit: 'per second' },
+  { name: 'idempotent replay', requestsFor: () => REPLAY, connections: CONNECTIONS, unit: 'per second' },
+  { name: 'artifact by id', requestsFor: ({ url }) => artifactsById(url), connections: CONNECTIONS, unit: 'per second' },
+  { name: 'list of 50', requestsFor: () => LIST, connections: CONNECTIONS, unit: 'per second' },
+  { name: 'sync publish', requestsFor: () => SYNC_PUBLISH, connections: CONNECTIONS, unit: 'per second' },
+  { name: 'three agents in a chain, one caller: p50', requestsFor: () => CHAIN, connections: 1, unit: 'p50' },
+];
+
+await inWorkspace(compare);
+
+async function compare(folder: string): Promise<void> {
+  const [other, database = 'sqlite'] = process.argv.slice(2);
+  if (other === undefined || !['sqlite', 'postgres'].includes(database)) throw new Error('usage: npm run bench:compare -- <folder of another build> [sqlite|postgres]');
+  const cluster = database === 'postgres' ? await PostgresCluster.start(SETTINGS) : undefined;
+  const generator = new LoadGenerator();
+  const servers: Server[] = [];
+  for (const name of NAMES) servers.push(await serve(folder, name, resolve(other), cluster));
+  const rows: string[][] = [];
+  for (const work of WORKS) {
+    tell(`${database}: ${work.name}`);
+    rows.push(await compareOne(generator, work, servers));
+  }
+  console.log(`On ${database}, medians of ${ROUNDS} rounds in turn:\n`);
+  printCells([['work', ...NAMES, 'new beside old', 'old beside itself', ''], ...rows]);
+  console.log(`\nThe load generator was busy for at most ${Math.round(generator.busiest * 100)} % of a core.`);
+  await Promise.all(servers.map((server) => server.stop()));
+  await cluster?.close();
+}
+
+async function serve(folder: string, name: (typeof NAMES)[number], other: string, cluster: PostgresCluster | undefined): Promise<Server> {
+  const file = name.replace(' ', '-');
+  if (cluster) await queryOnce(cluster.url(), `create database "${file}"`);
+  return Server.starling(folder, file, { databaseUrl: cluster?.url(file), checkout: name === 'new' ? undefined : other });
+}
+
+async function compareOne(generator: LoadGenerator, work: Work, servers: readonly Server[]): Promise<string[]> {
+  const requests = await Promise.all(servers.map((server) => work.requestsFor(server)));
+  const measure = async (index: number, until: { seconds: number } | { requests: number }): Promise<number> => {
+    const measured = await generator.run({ url: servers[index]!.url, requests: requests[index]!, connections: work.connections, until });
+    return work.unit === 'p50' ? measured.p50 : measured.requestsPerSecond;
+  };
+  const until = work.unit === 'p50' ? { requests: CHAINS_IN_ROUND } : { seconds: ROUND_SECONDS };
+  for (const index of servers.keys()) await measure(index, { seconds: WARM_SECONDS });
+  const rounds: number[][] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const figures: number[] = [];
+    // Each round begins with another server, so that none of them always follows the same one.
+    for (const step of servers.keys()) {
+      const index = (round + step) % servers.length;
+      figures[index] = await measure(index, until);
+    }
+    rounds.push(figures);
+  }
+  const medians = NAMES.map((_, index) => median(rounds.map((figures) => figures[index]!)));
+  return [work.name, ...medians.map(work.unit === 'p50' ? milliseconds : perSecond), ...verdict(work, rounds, medians)];
+}
+
+/** Ratios of speed: 1 is equal, less is slower. */
+function verdict({ unit }: Work, rounds: readonly number[][], [now, old, again]: readonly number[]): string[] {
+  const speed = (here: number, there: number): number => (unit === 'p50' ? there / here : here / there);
+  const beside = speed(now!, old!);
+  const itself = median(rounds.map(([, one, two]) => Math.abs(1 - speed(two!, one!))));
+  const tolerated = Math.max(TOLERATED, itself);
+  return [beside.toFixed(3), `${speed(again!, old!).toFixed(3)} (rounds differ by ${(itself * 100).toFixed(1)} %)`, beside >= 1 - tolerated ? 'met' : 'MISSED'];
+}
