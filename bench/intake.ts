@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -14,10 +14,12 @@ const FASTEST_ROWS_PER_SECOND = 250_000;
 
 /** A generated CSV, taken in by its path while one caller publishes and waits for each answer, in a database of its own. */
 export async function intakeRows(generator: LoadGenerator, folder: string, rows = 1_000_000): Promise<Row[]> {
-  const server = await Server.starling(folder, 'intake', { options: ['--csv-root', folder] });
+  const rowsFolder = join(folder, 'rows');
+  mkdirSync(rowsFolder);
+  const server = await Server.starling(folder, 'intake', { options: ['--csv-root', rowsFolder] });
   const callAlone = (seconds: number) => generator.run({ url: server.url, requests: SYNC_PUBLISH, connections: 1, until: { seconds } });
-  const warm = await writeCsv(folder, WARM_ROWS);
-  const csv = await writeCsv(folder, rows);
+  const warm = await writeCsv(rowsFolder, WARM_ROWS);
+  const csv = await writeCsv(rowsFolder, rows);
   await callAlone(2);
   await takeIn(server, warm);
 

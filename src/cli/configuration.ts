@@ -27,7 +27,7 @@ export async function readConfiguration(
   const environment = readEnvironment();
   const loading = loadConfiguration(file, environment, agentClasses);
   const section = loading.catch((error: unknown) => (error instanceof CatalogError ? error : Promise.reject(error)));
-  const resolving = section.then(({ server }) => resolveSettings({ flags, environment, server }));
+  const resolving = section.then(({ server }) => resolveSettings({ flags, environment, file, server }));
   const [loaded, settings] = await Promise.allSettled([loading, resolving]);
   if (loaded.status === 'fulfilled' && settings.status === 'fulfilled') return { ...loaded.value, settings: settings.value };
   throw new AggregateError(new Set([loaded, settings].flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))));

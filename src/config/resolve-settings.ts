@@ -10,7 +10,9 @@ export interface SettingsSources {
   /** By the name of the setting, as given on the command line. */
   flags: Readonly<Record<string, unknown>>;
   environment: Environment;
-  /** The `server:` section of the configuration file; undefined where there is none. */
+  /** Path of the configuration file; undefined where there is none. */
+  file?: string;
+  /** The `server:` section of that file; undefined where there is none. */
   server: unknown;
 }
 
@@ -36,7 +38,10 @@ export function resolveSettings(sources: SettingsSources): Settings {
   const values = settingEntries.map(([key, setting]) => [key, firstOf(setting, valuesGiven(setting, sources, server), mistakes)] as const);
   if (mistakes.length > 0) throw new SettingsError(mistakes);
   const settings = Object.assign(new Settings(), Object.fromEntries(values));
-  return Object.assign(settings, { csvRoot: resolve(settings.csvRoot) });
+  return Object.assign(settings, {
+    csvRoot: settings.csvRoot === null ? null : resolve(settings.csvRoot),
+    configurationFiles: sources.file === undefined ? [] : [resolve(sources.file)],
+  });
 }
 
 function valuesGiven(setting: Setting, { flags, environment }: SettingsSources, server: Record<string, unknown>): Given[] {

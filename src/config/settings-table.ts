@@ -22,8 +22,11 @@ export interface Setting<T = unknown> {
 const longest = { min: '1m', max: '3650d' };
 const millions = { min: 1, max: 1_000_000_000 };
 
+/** What of `Settings` is given by an operator. */
+type SettingKey = Exclude<keyof Settings, 'configurationFiles'>;
+
 /** Every setting, keyed as in `Settings`: the one place that flags, environment, file, check and documentation come from. */
-export const SETTINGS: { readonly [K in keyof Settings]-?: Setting<Settings[K]> } = {
+export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = {
   host: {
     name: 'host',
     kind: host(),
@@ -72,7 +75,12 @@ export const SETTINGS: { readonly [K in keyof Settings]-?: Setting<Settings[K]> 
     description: "key that clients' webhook secrets are stored under, as `openssl rand -hex 32` makes one; without it, SQLite keeps one in a file beside the database, and Postgres stores none",
     secret: true,
   },
-  csvRoot: { name: 'csv_root', kind: text({ min: 1, max: 4_096 }), default: '.', description: 'folder that CSV paths of batches are resolved in' },
+  csvRoot: {
+    name: 'csv_root',
+    kind: text({ min: 1, max: 4_096 }),
+    default: null,
+    description: 'folder whose .csv, .tsv and .txt files a batch may name; without it a batch takes lists and uploads alone; a relative path starts at the working directory',
+  },
   outboundAllow: {
     name: 'outbound_allow',
     kind: cidrList(),
@@ -164,7 +172,7 @@ export const SETTINGS: { readonly [K in keyof Settings]-?: Setting<Settings[K]> 
 };
 
 /** In the order of the table. */
-export const settingEntries = Object.entries(SETTINGS) as [keyof Settings, Setting][];
+export const settingEntries = Object.entries(SETTINGS) as [SettingKey, Setting][];
 
 const PREFIX = 'STARLING_';
 

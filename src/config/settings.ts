@@ -13,7 +13,8 @@ export class Settings {
   webhookRetries!: number[];
   /** 32 bytes in hexadecimal, which clients' secrets are stored under. */
   secretKey!: string | null;
-  csvRoot!: string;
+  /** Absolute; null where no request may name a file of this machine. */
+  csvRoot!: string | null;
   /** `sqlite:<path>` or `postgres://...`. */
   databaseUrl!: string;
   /** CIDR ranges that client-given URLs may reach besides public unicast addresses. */
@@ -41,5 +42,7 @@ export class Settings {
   bodyLimitBytes!: number;
   /** Bytes of clients' data that this process may hold at the same time; null derives it from the heap limit. */
   memoryBudgetBytes!: number | null;
+  /** Absolute paths of the files that configure this process. They may hold secrets, and no request may have them read. */
+  configurationFiles!: string[];
   logLevel!: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 }

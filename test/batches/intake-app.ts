@@ -1,7 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { type BatchDraft, BatchIntake } from '../../src/batches/intake/batch-intake.js';
+import { dropUpload, keepUpload } from '../../src/batches/intake/uploads.js';
 import { newId } from '../../src/common/ids.js';
 import type { Settings } from '../../src/config/settings.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -59,16 +61,19 @@ export class IntakeApp {
     return name;
   }
 
-  /** Takes the text in as a CSV, and gives back what is stored. */
+  /** Takes the text in as an uploaded CSV, and gives back what is stored. */
   async csv(content: string | Buffer, draft: Partial<BatchDraft> = {}, delimiter = ','): Promise<StoredRow[]> {
-    return this.path(await this.file('taken.csv', content), draft, delimiter);
+    const { path } = await keepUpload(Readable.from([Buffer.from(content)]));
+    try {
+      return await this.take({ path, uploaded: true }, draft, delimiter);
+    } finally {
+      await dropUpload(path);
+    }
   }
 
-  /** The same with a file that is there already. */
-  async path(path: string, draft: Partial<BatchDraft> = {}, delimiter = ','): Promise<StoredRow[]> {
-    const whole = draftOf(draft);
-    await this.intake.fromCsv(whole, { path, uploaded: false }, delimiter);
-    return this.rows(whole.id);
+  /** The same with a file that is below csv_root. */
+  path(path: string, draft: Partial<BatchDraft> = {}, delimiter = ','): Promise<StoredRow[]> {
+    return this.take({ path, uploaded: false }, draft, delimiter);
   }
 
   async list(items: object[], draft: Partial<BatchDraft> = {}): Promise<StoredRow[]> {
@@ -94,6 +99,12 @@ export class IntakeApp {
   rows(id: string): Promise<StoredRow[]> {
     const select = `select position, inputs, problem, repeats, copies from batch_rows where batch_seq = (select seq from batches where id = '${id}')`;
     return this.app.database.rows<StoredRow>(`${select} order by position`);
+  }
+
+  private async take(source: { path: string; uploaded: boolean }, draft: Partial<BatchDraft>, delimiter: string): Promise<StoredRow[]> {
+    const whole = draftOf(draft);
+    await this.intake.fromCsv(whole, source, delimiter);
+    return this.rows(whole.id);
   }
 
   private get intake(): BatchIntake {

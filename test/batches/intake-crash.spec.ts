@@ -1,5 +1,5 @@
 // Real: the built program as a process, its database, HTTP, SIGKILL.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { intakesRunOut } from '../faults/run-out.js';
@@ -21,8 +21,9 @@ let folder: string;
 let service: Service | undefined;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'starling-intake-'));
+  await mkdir(join(folder, 'rows'));
   await writeFile(join(folder, 'starling.yaml'), CONFIG);
-  await writeFile(join(folder, 'rows.csv'), `id,text\n${Array.from({ length: ROWS }, (_, n) => `${n % 5_000},row ${n}\n`).join('')}`);
+  await writeFile(join(folder, 'rows/rows.csv'), `id,text\n${Array.from({ length: ROWS }, (_, n) => `${n % 5_000},row ${n}\n`).join('')}`);
 });
 afterAll(async () => {
   await service?.kill();
@@ -30,7 +31,7 @@ afterAll(async () => {
 });
 
 const start = ({ url }: TestDatabase): Promise<Service> =>
-  Service.start(['--config', join(folder, 'starling.yaml'), '--csv-root', folder, '--database-url', url, '--lease', '2s', '--log-level', 'warn']);
+  Service.start(['--config', join(folder, 'starling.yaml'), '--csv-root', join(folder, 'rows'), '--database-url', url, '--lease', '2s', '--log-level', 'warn']);
 
 it('a process that is killed while it takes rows in leaves none of them after the next start', async () => {
   const random = new Random(printedSeed());

@@ -43,7 +43,7 @@ describe('a CSV is refused, and nothing of it is left', () => {
     ['is UTF-16 without a mark', utf16('a,b\n1,2\n'), 'line 1 holds a NUL character; save the file as UTF-8, without binary data'],
     ['is Latin-1', Buffer.from('a,b\n1,2\ncaf\u00e9,3\n', 'latin1'), 'line 3 is not valid UTF-8; save the file as UTF-8'],
     ['ends within a character', Buffer.from('a,b\n1,日').subarray(0, -1), 'line 2 is not valid UTF-8; save the file as UTF-8'],
-    ['names a column twice', 'a,b,a\n1,2,3\n', 'the header names the column "a" twice; rename one'],
+    ['names a column twice', 'a,b,a\n1,2,3\n', 'columns 1 and 3 have the same name in the header; rename one'],
     ['has a column without a name', 'a,,c\n1,2,3\n', 'column 2 has no name in the header; give every column one'],
     ['has a column with a long name', `a,${'n'.repeat(201)}\n1,2\n`, 'the name of column 2 is longer than 200 characters; shorten it'],
     ['has 10,000 columns', `${lines(9_999, (n) => `c${n},`)}last\n${','.repeat(9_999)}\n`, 'the header has 10000 columns, and at most 1000 are allowed'],
@@ -65,8 +65,8 @@ describe('a CSV is refused, and nothing of it is left', () => {
     ['two delimiters', { delimiter: ';;' }, 'delimiter: must be '],
     ['a quote as delimiter', { delimiter: '"' }, 'delimiter: must not be a quote, a line break or NUL'],
     ['a line break as delimiter', { delimiter: '\n' }, 'delimiter: must not be a quote, a line break or NUL'],
-    ['a row key that is no column', { row_key: 'id' }, 'row_key: there is no column "id"; the header has "a", "b"'],
-    ['a mapping of what is no column', { input_mapping: { a: 'x', z: 'y' } }, 'input_mapping: there is no column "z"; the header has "a", "b"'],
+    ['a row key that is no column', { row_key: 'id' }, 'row_key: there is no column "id"; the header has 2 columns of other names'],
+    ['a mapping of what is no column', { input_mapping: { a: 'x', z: 'y' } }, 'input_mapping: there is no column "z"; the header has 2 columns of other names'],
     ['a mapping of two columns to one name', { input_mapping: { a: 'x', b: 'x' } }, 'input_mapping: "a" and "b" both become "x"; give one another name'],
     ['a mapping to the name that reaches prototypes', { input_mapping: { a: '__proto__' } }, 'input_mapping: __proto__ may not be the name of an input; give "a" another one, or drop it'],
     ['static inputs that every row would repeat', { static_inputs: { text: 'x'.repeat(MIB) } }, 'static_inputs: must not be larger than 1 MiB, for every run gets them'],
@@ -94,7 +94,7 @@ describe('a path is refused', () => {
     await mkdir(elsewhere(), { recursive: true });
     await writeFile(join(elsewhere(), 'secret.csv'), 'a\n1\n');
     await writeFile(`${taken.root}.csv`, 'a\n1\n');
-    await mkdir(join(taken.root, 'folder'));
+    await mkdir(join(taken.root, 'folder.csv'));
     await taken.file('plain.csv', 'a\n1\n');
     await symlink(join(elsewhere(), 'secret.csv'), join(taken.root, 'link.csv'));
     await symlink(elsewhere(), join(taken.root, 'link'));
@@ -105,10 +105,11 @@ describe('a path is refused', () => {
   afterAll(async () => void (await promisify(execFile)('rm', ['-r', elsewhere(), `${taken.root}.csv`])));
 
   const LEAVES = 'leads out of the csv_root of the service; name a file inside it';
+  const NO_CSV = 'does not end in .csv, .tsv or .txt; name a CSV file';
 
   it.each<[what: string, path: () => string, detail: string]>([
     ['above csv_root', () => `../${basename(elsewhere())}/secret.csv`, LEAVES],
-    ['above it by a detour', () => `folder/../../${basename(elsewhere())}/secret.csv`, LEAVES],
+    ['above it by a detour', () => `folder.csv/../../${basename(elsewhere())}/secret.csv`, LEAVES],
     ['above it, of no file', () => '../no such file', LEAVES],
     ['absolute, elsewhere', () => join(elsewhere(), 'secret.csv'), LEAVES],
     ['whose beginning is that of csv_root', () => `${taken.root}.csv`, LEAVES],
@@ -117,14 +118,14 @@ describe('a path is refused', () => {
     ['through a linked folder that leads out', () => 'link/secret.csv', LEAVES],
     ['of a link to a device', () => 'zero.csv', LEAVES],
     ['of a link to itself', () => 'circle.csv', 'is a link that leads nowhere'],
-    ['of a folder', () => 'folder', 'is a folder; name a CSV file'],
-    ['of csv_root itself', () => '.', 'is a folder; name a CSV file'],
-    ['of nothing', () => '', 'is a folder; name a CSV file'],
+    ['of a folder', () => 'folder.csv', 'is a folder; name a CSV file'],
+    ['of csv_root itself', () => '.', NO_CSV],
+    ['of nothing', () => '', NO_CSV],
     ['of a FIFO', () => 'fifo.csv', 'is no regular file; name a CSV file'],
     ['of a missing file', () => 'missing.csv', 'does not exist in the csv_root of the service'],
     ['through a file', () => 'plain.csv/more.csv', 'does not exist in the csv_root of the service'],
     ['with a NUL', () => 'plain.csv\0', 'is no path'],
-    ['longer than paths are', () => 'x'.repeat(5_000), 'is too long to be a path'],
+    ['longer than paths are', () => `${'x'.repeat(5_000)}.csv`, 'is too long to be a path'],
   ])('%s', async (_what, path, detail) => {
     const answer = await refused({ batch_inputs: path() });
     expect(answer).toMatch(/^batch_inputs: "/);
@@ -160,7 +161,7 @@ describe('a path is taken', () => {
         return 'inner.csv';
       },
     ],
-    ['that goes up and comes back', async () => `folder/../${await taken.file('back.csv', 'a\n1\n')}`],
+    ['that goes up and comes back', async () => `folder.csv/../${await taken.file('back.csv', 'a\n1\n')}`],
   ])('%s', async (_what, path) => {
     const { status, body } = await taken.app.http.post('/run/batch').send({ agent_name: 'greeter', batch_inputs: await path() });
     expect([status, body]).toMatchObject([200, { status: 'starting', total_items: 1 }]);

@@ -28,7 +28,7 @@ describe('the defaults', () => {
       webhookSecret: [],
       webhookRetries: [5_000, 30_000, 120_000, 600_000, 3_600_000, 21_600_000],
       secretKey: null,
-      csvRoot: process.cwd(),
+      csvRoot: null,
       outboundAllow: [],
       allowedHosts: [],
       corsOrigins: [],
@@ -47,6 +47,7 @@ describe('the defaults', () => {
       bodyLimitBytes: 1_048_576,
       memoryBudgetBytes: null,
       logLevel: 'info',
+      configurationFiles: [],
     });
   });
 

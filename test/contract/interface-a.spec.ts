@@ -43,7 +43,7 @@ describe('Interface A', () => {
   let open: { run: string; batch: string };
 
   beforeAll(async () => {
-    app = await startApp({ config: CONFIG, files: { 'slow.js': SLOW } });
+    app = await startApp({ config: CONFIG, files: { 'slow.js': SLOW }, settings: { csvRoot: import.meta.dirname } });
     const id = async (call: Test, name: string): Promise<string> => ((await call.expect(200)).body as Record<string, string>)[name]!;
     ended = {
       run: await id(run({ agent_name: 'picker', inputs: { n: 1 } }), 'run_id'),
@@ -115,6 +115,7 @@ describe('Interface A', () => {
       ['refuses an item that is no object', () => pickAll({ batch_inputs: [{ n: 1 }, 2] }), 400, detail(/^batch_inputs.*1/)],
       ['refuses a file that is not there', () => pickAll({ batch_inputs: 'nowhere.csv' }), 400, detail(/nowhere\.csv/)],
       ['refuses a path that leaves csv_root', () => pickAll({ batch_inputs: '../../etc/passwd' }), 400, detail(/csv_root/)],
+      ['refuses a path to anything but a CSV', () => pickAll({ batch_inputs: 'interface-a.spec.ts' }), 400, detail(/ does not end in \.csv, \.tsv or \.txt; /)],
       ['refuses more than 1000 workers', () => pickAll({ max_workers: 1_001 }), 400, detail('max_workers: must not be greater than 1000')],
       ['refuses no workers', () => pickAll({ max_workers: 0 }), 400, detail('max_workers: must not be less than 1')],
       ['refuses a delimiter of two characters', () => pickAll({ delimiter: ',,' }), 400, detail('delimiter: must be exactly one character')],

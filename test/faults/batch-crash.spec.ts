@@ -33,7 +33,7 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
   beforeAll(async () => {
     await builtProgram();
     folder.write('starling.yaml', CONFIG);
-    folder.write(CSV_FILE, CSV);
+    folder.write(`rows/${CSV_FILE}`, CSV);
     mkdirSync(uploads);
     database = await databaseOf(folder.path);
   });
@@ -44,7 +44,7 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
   });
 
   const start = (): Promise<Service> =>
-    Service.start(['--config', `${folder.path}/starling.yaml`, '--csv-root', folder.path, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn'], { TMPDIR: uploads });
+    Service.start(['--config', `${folder.path}/starling.yaml`, '--csv-root', `${folder.path}/rows`, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn'], { TMPDIR: uploads });
 
   it('loses no row, runs none to completion twice, and leaves nothing half in', async () => {
     const random = new Random(printedSeed());

@@ -62,8 +62,9 @@ const NO_AGENTS = 'agents: {}\n';
 /** The application as `main` builds it, listening on a port of its own, on the database that goes with its folder. */
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'starling-test-')));
-  const { catalog, server } = await loadConfiguration(await writeFiles(folder, options), options.environment ?? {}, (options.agents ?? []) as AgentClass[]);
-  const defaults = resolveSettings({ flags: {}, environment: {}, server });
+  const file = await writeFiles(folder, options);
+  const { catalog, server } = await loadConfiguration(file, options.environment ?? {}, (options.agents ?? []) as AgentClass[]);
+  const defaults = resolveSettings({ flags: {}, environment: {}, file, server });
   const database = await databaseOf(folder);
   const settings: Settings = Object.assign(defaults, { databaseUrl: database.url, shutdownGraceMs: 2_000 }, options.settings);
   const logLines: Record<string, unknown>[] = [];

@@ -18,7 +18,7 @@ export class BatchRequest {
   agent_name!: string;
 
   @ApiProperty({
-    description: 'A list of objects, one for each run, or the path of a CSV file inside `csv_root`; left out where a file is uploaded',
+    description: 'A list of objects, one for each run, or the path of a .csv, .tsv or .txt file inside the folder that the setting `csv_root` names; left out where a file is uploaded',
     oneOf: [{ type: 'array', items: { type: 'object', additionalProperties: true } }, { type: 'string' }],
     selfRequired: false,
     example: [{ text: 'My card has not arrived yet' }],

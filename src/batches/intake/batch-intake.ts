@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import { DomainError } from '../../common/domain-error.js';
@@ -11,6 +10,7 @@ import { cellTypes } from './cell-types.js';
 import { csvColumns } from './csv-columns.js';
 import { openCsvFile } from './csv-file.js';
 import { readCsv } from './csv-reader.js';
+import type { CsvSource } from './csv-source.js';
 import { type IntakeRow, inParts } from './intake-row.js';
 import { IntakesRepository } from './intakes.repository.js';
 import { listRows } from './list-rows.js';
@@ -45,19 +45,19 @@ export class BatchIntake {
   async fromCsv(draft: BatchDraft, { path, uploaded }: { path: string; uploaded: boolean }, delimiter: string): Promise<void> {
     checkStaticInputs(draft);
     checkDelimiter(delimiter);
-    if (uploaded) return this.storeCsv('file', draft, useUpload(path), delimiter);
-    const file = await openCsvFile(this.settings.csvRoot, path);
+    if (uploaded) return this.storeCsv(draft, { field: 'file', file: useUpload(path), quotable: true }, delimiter);
+    const file = await openCsvFile(this.settings, path);
     try {
-      await this.storeCsv('batch_inputs', draft, file, delimiter);
+      await this.storeCsv(draft, { field: 'batch_inputs', file, quotable: false }, delimiter);
     } finally {
       await file.close();
     }
   }
 
-  /** `field`: what messages call the file. */
-  private async storeCsv(field: string, draft: BatchDraft, file: FileHandle, delimiter: string): Promise<void> {
-    const total = await this.store(draft, csvParts(field, draft, cellTypes(this.catalog, draft.agent), readCsv(field, file, delimiter)));
-    if (total === 0) throw new DomainError('invalid', `${field}: has no rows below its header; a batch needs one at least`);
+  private async storeCsv(draft: BatchDraft, source: CsvSource, delimiter: string): Promise<void> {
+    const rows = readCsv(source.field, source.file, delimiter);
+    const total = await this.store(draft, csvParts(source, draft, cellTypes(this.catalog, draft.agent), rows));
+    if (total === 0) throw new DomainError('invalid', `${source.field}: has no rows below its header; a batch needs one at least`);
   }
 
   /** How many rows there were. */
@@ -92,17 +92,17 @@ export class BatchIntake {
 const STOPPING = new DomainError('unavailable', 'The service is stopping; send the batch again after its next start');
 
 async function* csvParts(
-  field: string,
+  source: CsvSource,
   draft: BatchDraft,
   types: ReturnType<typeof cellTypes>,
   lists: AsyncIterable<string[][]>,
 ): AsyncGenerator<IntakeRow[]> {
   let toRow: ((row: string[]) => IntakeRow) | null = null;
   for await (const rows of lists) {
-    toRow ??= csvColumns(field, rows.shift()!, draft, types);
+    toRow ??= csvColumns(source, rows.shift()!, draft, types);
     yield* inParts(rows, toRow);
   }
-  if (!toRow) throw new DomainError('invalid', `${field}: is empty; a CSV begins with a header`);
+  if (!toRow) throw new DomainError('invalid', `${source.field}: is empty; a CSV begins with a header`);
 }
 
 function checkStaticInputs({ staticInputs }: BatchDraft): void {
