@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '../catalog/catalog.js';
 import { WORKFLOW_ERROR } from '../catalog/definitions.js';
-import { PUBLIC } from '../catalog/visibility.js';
+import type { LastingVisibility, Visibility } from '../catalog/visibility.js';
 import { newId } from '../common/ids.js';
 import { toTimestamp } from '../common/timestamp.js';
+import { preparedWithList } from '../database/prepared.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { ArtifactWriter } from './artifact-writer.js';
 import type { CorrelationChanges } from './correlation-tracker.js';
+import { errorVisibility } from './error-visibility.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 
 export interface WorkflowFailure {
@@ -48,7 +50,7 @@ export class WorkflowErrors {
       payload,
       payloadText: JSON.stringify(payload),
       producedBy: failure.agent,
-      visibility: PUBLIC,
+      visibility: await this.visibilityOf(tx, changes, failure),
       tags: [],
       partitionKey: null,
       correlationId: failure.correlationId,
@@ -65,4 +67,19 @@ export class WorkflowErrors {
       await this.timers.set(tx, 'release', changes.now, String(seq));
     }
   }
+
+  private async visibilityOf(tx: Transaction, { now }: CorrelationChanges, { agent, inputArtifactIds }: WorkflowFailure): Promise<LastingVisibility> {
+    const kinds = await visibilitiesAmong(tx.db, {}, inputArtifactIds);
+    const inputs = kinds.map(({ visibility, newest }) => ({ visibility: JSON.parse(visibility) as Visibility, createdAt: newest }));
+    return errorVisibility(agent, inputs, now);
+  }
 }
+
+/** The visibilities that these artifacts have, each once, and when the newest that has it was made. */
+const visibilitiesAmong = preparedWithList<object, string, { visibility: string; newest: number }>((db, _place, ids) =>
+  db
+    .selectFrom('artifacts')
+    .select(({ fn }) => ['visibility', fn.max('created_at').as('newest')])
+    .where('id', 'in', ids)
+    .groupBy('visibility'),
+);
