@@ -54,6 +54,7 @@ import { Matching } from './matching.js';
 import { Outcomes } from './executor/outcomes.js';
 import { Publisher } from './publisher.js';
 import { SettledCorrelations } from './retention/settled-correlations.js';
+import { SubscriptionNumbers } from './waiting/subscription-numbers.js';
 import { TimerLoop } from './waiting/timer-loop.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { Turns } from './retention/turns.js';
@@ -113,6 +114,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Retention,
     RunningExecutions,
     SettledCorrelations,
+    SubscriptionNumbers,
     TimerLoop,
     TimerQueue,
     Traces,

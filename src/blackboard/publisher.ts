@@ -18,6 +18,7 @@ import { Joins } from './waiting/joins.js';
 import { isJoin, type Triggered } from './matcher.js';
 import { Matching } from './matching.js';
 import { boundedKey, linesOf } from './waiting/lines.js';
+import { SubscriptionNumbers } from './waiting/subscription-numbers.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { releaseTime } from './visibility.js';
 
@@ -43,6 +44,7 @@ export class Publisher {
     private readonly joins: Joins,
     private readonly windows: BatchWindows,
     private readonly timers: TimerQueue,
+    private readonly numbers: SubscriptionNumbers,
     private readonly deadlines: Deadlines,
     private readonly tracing: Tracing,
   ) {}
@@ -52,7 +54,7 @@ export class Publisher {
     const matched = await this.match(this.draft(publication));
     const cause = this.tracing.current();
     return this.unitOfWork.run(async (tx) => {
-      await tx.lock([...linesOf(matched.triggered), ...(companion?.names ?? [])]);
+      await tx.lock([...this.lines([matched]), ...(companion?.names ?? [])]);
       const changes = this.tracker.begin(tx, this.clock.now(), cause);
       const seq = await this.writer.insert(tx, matched.draft);
       if (seq === null) return findPublished(tx, publication.artifactId);
@@ -64,6 +66,11 @@ export class Publisher {
       await changes.save();
       return { artifactId: publication.artifactId, correlationId: publication.correlationId, seq, opening: correlation.opening };
     });
+  }
+
+  /** What a transaction locks before it stores these. */
+  lines(matched: readonly MatchedArtifact[]): string[] {
+    return linesOf(matched.flatMap(({ triggered }) => triggered), this.numbers);
   }
 
   /** A client's artifact, checked; DomainError `invalid` where its type is unknown or refuses the payload. */

@@ -18,7 +18,7 @@ export interface ArtifactType {
 /** Which artifacts trigger an agent. All optional parts of the configuration are filled in here. */
 export interface Subscription {
   agent: string;
-  /** Its place in the agent's `consumes`; with the agent's name it identifies the subscription in the database. */
+  /** Its place in the agent's `consumes`, from 0. */
   index: number;
   types: string[];
   mode: 'all' | 'any';

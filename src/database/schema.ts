@@ -36,6 +36,7 @@ export interface Schema {
   delivery_attempts: DeliveryAttemptsTable;
   program_versions: ProgramVersionsTable;
   workers: WorkersTable;
+  subscriptions: SubscriptionsTable;
 }
 
 export interface ArtifactsTable {
@@ -296,6 +297,7 @@ export interface ActivityHoursTable extends UsageSums {
 export interface JoinGroupsTable {
   id: string;
   agent: string;
+  /** As `subscriptions.number`. */
   subscription: number;
   /** JSON of the join key; empty for a batch window. */
   key: string;
@@ -442,14 +444,33 @@ export interface IdempotencyKeysTable {
   expires_at: number;
 }
 
-/** A process that works on the database, where several may. */
+/** A live process on the database. What may be null is null for processes of versions that did not say it. */
 export interface WorkersTable {
   /** As `executions.lease_owner`. */
   id: string;
   /** JSON list of the names of the agents that its configuration has. */
   agents: string;
+  /** JSON object: agent → numbers of its subscriptions that wait, as in `subscriptions`. */
+  subscriptions: Generated<string | null>;
+  /** JSON list. */
+  roles: Generated<string | null>;
+  version: Generated<string | null>;
+  /** Digest of its configuration. */
+  configuration: Generated<string | null>;
+  started_at: Generated<number | null>;
+  /** Epoch ms; its last sign of life. */
+  seen_at: Generated<number | null>;
   /** Epoch ms; renewed with its leases. */
   seen_until: number;
+}
+
+/** Every subscription in which artifacts can wait that any configuration has had: what waits belongs to it by its number. */
+export interface SubscriptionsTable {
+  agent: string;
+  /** As `join_groups.subscription`. */
+  number: number;
+  /** What makes it the same one in another configuration. */
+  identity: string;
 }
 
 /** Where deliveries go; equal ones are one. */

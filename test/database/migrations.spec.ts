@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { SQLITE } from '../../src/database/dialects/dialect.js';
 import { VERSION } from '../../src/common/version.js';
 import { blackboard } from '../../src/database/migrations/0001-blackboard.js';
+import { changedConfigurations } from '../../src/database/migrations/0016-changed-configurations.js';
 import { MIGRATIONS, migrate } from '../../src/database/migrations/migrate.js';
 import type { NumberedMigration } from '../../src/database/migrations/migration.js';
 import { StartError } from '../../src/database/start-error.js';
@@ -54,6 +55,22 @@ describe('migrations of a SQLite file', () => {
     const fresh = freshWriter();
     await migrate(fresh, SQLITE);
     expect(await schemaOf(db)).toEqual(await schemaOf(fresh));
+  });
+
+  it('remember by their places the subscriptions for which something waits', async () => {
+    const db = freshWriter();
+    const before = MIGRATIONS.slice(0, MIGRATIONS.indexOf(changedConfigurations));
+    await migrate(db, SQLITE, before);
+    const group = { agent: 'pairer', key: '"order-1"', state: 'waiting', size: 1, opened_at: 1, closes_at: null } as const;
+    for (const [ordinal, subscription] of [2, 2, 0].entries()) {
+      await db.insertInto('join_groups').values({ ...group, id: String(ordinal), ordinal, subscription }).execute();
+    }
+
+    await migrate(db, SQLITE);
+    expect(await db.selectFrom('subscriptions').selectAll().orderBy('number').execute()).toEqual([
+      { agent: 'pairer', number: 0, identity: 'place 0' },
+      { agent: 'pairer', number: 2, identity: 'place 2' },
+    ]);
   });
 
   it('find a file as it was left, at every later opening', async () => {

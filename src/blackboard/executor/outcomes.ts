@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { linesOf } from '../waiting/lines.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Notices } from '../../signals/notices.js';
 import { Signals } from '../../signals/signals.js';
@@ -46,7 +45,7 @@ export class Outcomes {
   /** `onVisible` is called when following transactions see the outcome. `failed` where it overran a budget. */
   complete(execution: EndingExecution, outputs: MatchedArtifact[], onVisible: () => void): Promise<'completed' | 'failed' | 'discarded'> {
     return this.withinBudget(execution, onVisible, async (tx) => {
-      await tx.lock(outputs.flatMap(({ triggered }) => linesOf(triggered)));
+      await tx.lock(this.publisher.lines(outputs));
       const now = this.clock.now();
       const changes = this.tracker.begin(tx, now, execution.span);
       const held = await letGoWith(changes, tx, execution, { state: 'completed', endedAt: now });

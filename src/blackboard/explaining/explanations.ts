@@ -9,6 +9,7 @@ import { isJoin, type Matchable, refusal } from '../matcher.js';
 import { Matching } from '../matching.js';
 import { ArtifactStore } from '../queries/artifact-store.js';
 import { releaseTime } from '../visibility.js';
+import { SubscriptionNumbers } from '../waiting/subscription-numbers.js';
 import type { ArtifactExplanation, Explanation } from './explanation.js';
 import { type Recorded, Records } from './records.js';
 import { refused } from './refusals.js';
@@ -28,6 +29,7 @@ export class Explanations {
     private readonly matching: Matching,
     private readonly records: Records,
     private readonly errors: RefusingErrors,
+    private readonly numbers: SubscriptionNumbers,
   ) {}
 
   /** `undefined` where no artifact has this id. DomainError `unavailable` where expressions cannot be asked now. */
@@ -35,7 +37,7 @@ export class Explanations {
     const row = await this.artifacts.get(artifactId);
     if (!row) return undefined;
     const recorded = await this.records.of(row);
-    const facts = storedFacts(recorded, this.catalog);
+    const facts = storedFacts(recorded, this.numbers);
     const subscriptions = this.catalog.agents.flatMap((agent) => agent.subscriptions);
     const explained = new Map(subscriptions.map((subscription) => [subscription, takeFact(facts, subscription, row.type)]));
     const errors = recorded.correlation?.error_count === 0 ? [] : await this.errors.of(row.id, row.correlation_id);
@@ -76,7 +78,10 @@ export class Explanations {
 
 /** The stored fact of this subscription, taken out of the list. Executions of older programs do not say which one it was. */
 function takeFact(facts: Explanation[], { agent, index, types }: Subscription, type: string): Explanation | undefined {
-  const isOf = (fact: Explanation): boolean => fact.agent === agent && (fact.subscription === index || (fact.subscription === null && types.includes(type)));
+  const isOf = (fact: Explanation): boolean => {
+    if (fact.agent !== agent) return false;
+    return fact.subscription === index || (fact.subscription === null && fact.execution_id !== undefined && types.includes(type));
+  };
   const place = facts.findIndex(isOf);
   return place < 0 ? undefined : facts.splice(place, 1)[0];
 }

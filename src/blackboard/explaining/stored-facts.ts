@@ -1,6 +1,7 @@
-import type { Catalog } from '../../catalog/catalog.js';
+import type { Subscription } from '../../catalog/definitions.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { heldUntil } from '../external/held-until.js';
+import type { SubscriptionNumbers } from '../waiting/subscription-numbers.js';
 import { isWindow } from '../waiting/waiting-groups.js';
 import type { Explanation } from './explanation.js';
 import type { ExecutionOfInput, GroupOfArrival, Recorded } from './records.js';
@@ -8,11 +9,11 @@ import { listed } from './refusals.js';
 import type { RefusingError } from './refusing-errors.js';
 
 /** What is stored is the truth, whatever the configuration says today. One for each execution and each group that waits. */
-export function storedFacts({ executions, groups }: Recorded, catalog: Catalog): Explanation[] {
-  const ofExecutions = executions.map(ofExecution);
+export function storedFacts({ executions, groups }: Recorded, numbers: SubscriptionNumbers): Explanation[] {
+  const waiting = groups.map((group) => ({ group, configured: numbers.find(group) }));
   // Read before the executions, so that a group may have become one of them meanwhile.
-  const waiting = groups.filter((group) => !ofExecutions.some(({ agent, subscription }) => agent === group.agent && subscription === group.subscription));
-  return [...ofExecutions, ...waiting.map((group) => ofGroup(group, catalog))];
+  const stillWaiting = waiting.filter(({ group, configured }) => !executions.some(({ agent, subscription }) => agent === group.agent && subscription === configured?.index));
+  return [...executions.map(ofExecution), ...stillWaiting.map(({ group, configured }) => ofGroup(group, configured))];
 }
 
 const ofExecution = (execution: ExecutionOfInput): Explanation => ({
@@ -43,10 +44,10 @@ function howFar(execution: ExecutionOfInput): string {
   }
 }
 
-function ofGroup(group: GroupOfArrival, catalog: Catalog): Explanation {
-  const { agent, subscription, opened_at, closes_at, state } = group;
+function ofGroup(group: GroupOfArrival, configured: Subscription | undefined): Explanation {
+  const { agent, opened_at, closes_at, state } = group;
+  const subscription = configured?.index ?? null;
   const times = { since: toTimestamp(opened_at), until: closes_at === null ? null : toTimestamp(closes_at) };
-  const configured = catalog.agent(agent)?.subscriptions[subscription];
   if (isWindow(group)) {
     const needed = configured?.batch?.size ?? null;
     const end = times.until === null ? '' : `, or until ${times.until}`;

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { ExecutionQueue } from '../executor/execution-queue.js';
+import { SubscriptionNumbers } from './subscription-numbers.js';
 import { type Arrival, type Member, ownerOf, type WaitingGroup, WaitingGroups, WINDOW_KEY } from './waiting-groups.js';
 
 /** Batch windows: artifacts of any correlation gather until there are `size` of them, or `timeout` after the first. */
 @Injectable()
 export class BatchWindows {
   constructor(
-    private readonly catalog: Catalog,
+    private readonly numbers: SubscriptionNumbers,
     private readonly groups: WaitingGroups,
     private readonly executions: ExecutionQueue,
   ) {}
@@ -22,7 +22,7 @@ export class BatchWindows {
     artifact: Pick<Arrival, 'seq' | 'type' | 'correlationId'>,
   ): Promise<void> {
     const { size, timeoutMs } = subscription.batch!;
-    const arrival = { ...artifact, key: WINDOW_KEY, agent: subscription.agent, subscription: subscription.index };
+    const arrival = { ...artifact, key: WINDOW_KEY, agent: subscription.agent, subscription: this.numbers.of(subscription) };
     const window = (await this.openWindow(tx, changes, arrival)) ?? (await this.groups.open(tx, changes, arrival, timeoutMs));
     await this.groups.join(tx, changes, window, arrival);
     if (window.size >= size) await this.close(tx, changes, window);
@@ -31,7 +31,7 @@ export class BatchWindows {
   /** Hands what has gathered to the agent, as one execution of the newest input's correlation. */
   async close(tx: Transaction, changes: CorrelationChanges, window: WaitingGroup): Promise<void> {
     const members = await this.groups.members(tx, window.id);
-    const subscription = this.catalog.agent(window.agent)?.subscriptions[window.subscription];
+    const subscription = this.numbers.find(window);
     if (subscription) await this.enqueue(tx, changes, subscription, members);
     // After the execution counts as pending, so that its correlation does not look finished in between.
     await this.groups.stopWaiting(tx, changes, window, members);

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { artifactIds, ExecutionQueue } from '../executor/execution-queue.js';
+import { SubscriptionNumbers } from './subscription-numbers.js';
 import { TimerQueue } from './timer-queue.js';
 import { type Arrival, correlationsOf, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
 import { WorkflowErrors } from '../workflow-errors.js';
@@ -17,7 +17,7 @@ import { WorkflowErrors } from '../workflow-errors.js';
 @Injectable()
 export class Joins {
   constructor(
-    private readonly catalog: Catalog,
+    private readonly numbers: SubscriptionNumbers,
     private readonly groups: WaitingGroups,
     private readonly executions: ExecutionQueue,
     private readonly timers: TimerQueue,
@@ -30,7 +30,7 @@ export class Joins {
     subscription: Subscription,
     artifact: Pick<Arrival, 'seq' | 'type' | 'correlationId' | 'key'>,
   ): Promise<void> {
-    const arrival = { ...artifact, agent: subscription.agent, subscription: subscription.index };
+    const arrival = { ...artifact, agent: subscription.agent, subscription: this.numbers.of(subscription) };
     const group =
       (await this.oldestOpenGroupLacking(tx, changes, arrival)) ??
       (await this.groups.open(tx, changes, arrival, subscription.join?.withinMs ?? null));
@@ -53,7 +53,7 @@ export class Joins {
   /** Ends a completed group after its `where` has been asked. */
   async judged(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, passes: boolean): Promise<void> {
     const members = await this.groups.members(tx, group.id);
-    const subscription = this.catalog.agent(group.agent)?.subscriptions[group.subscription];
+    const subscription = this.numbers.find(group);
     (await changes.get(ownerOf(members))).pending -= 1;
     if (passes && subscription) await this.enqueue(tx, changes, subscription, members);
     await this.groups.remove(tx, group.id);
@@ -63,7 +63,7 @@ export class Joins {
   async expire(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup): Promise<void> {
     const members = await this.groups.members(tx, group.id);
     await this.groups.stopWaiting(tx, changes, group, members);
-    const isKnown = this.catalog.agent(group.agent)?.subscriptions[group.subscription] !== undefined;
+    const isKnown = this.numbers.find(group) !== undefined;
     for (const correlationId of correlationsOf(members)) {
       const own = members.filter((member) => member.correlation_id === correlationId);
       await this.errors.write(tx, changes, {
@@ -92,7 +92,7 @@ export class Joins {
   }
 
   private missingTypes(group: WaitingGroup, members: Member[]): string {
-    const types = this.catalog.agent(group.agent)?.subscriptions[group.subscription]?.types ?? [];
+    const types = this.numbers.find(group)?.types ?? [];
     const missing = types.filter((type) => !members.some((member) => member.type === type));
     return missing.join(' and ');
   }

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { Catalog } from '../../catalog/catalog.js';
 import type { RetryPolicy } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/domain-error.js';
@@ -21,6 +20,7 @@ import { Joins } from './joins.js';
 import type { Triggered } from '../matcher.js';
 import { Matching } from '../matching.js';
 import { Publisher } from '../publisher.js';
+import { SubscriptionNumbers } from './subscription-numbers.js';
 import { type Timer, TimerQueue } from './timer-queue.js';
 import { linesOf } from './lines.js';
 import { lineOf, WaitingGroups } from './waiting-groups.js';
@@ -61,7 +61,7 @@ export class TimerLoop {
   private unsubscribe = (): void => undefined;
 
   constructor(
-    private readonly catalog: Catalog,
+    private readonly numbers: SubscriptionNumbers,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly timers: TimerQueue,
@@ -220,7 +220,7 @@ export class TimerLoop {
       await this.publisher.react(tx, changes, subject, triggered);
       (await changes.get(row.correlation_id)).pending -= 1;
     };
-    return { lines: linesOf(triggered), correlationId: row.correlation_id, run };
+    return { lines: linesOf(triggered, this.numbers), correlationId: row.correlation_id, run };
   }
 
   private async prepareJudgement(groupId: string): Promise<Work> {
@@ -234,7 +234,7 @@ export class TimerLoop {
       .where('join_arrivals.group_id', '=', groupId)
       .orderBy('join_arrivals.position')
       .execute();
-    const subscription = this.catalog.agent(group.agent)?.subscriptions[group.subscription];
+    const subscription = this.numbers.find(group);
     const passes = subscription !== undefined && (await this.matching.groupPasses(subscription, inputs.map(artifactFromRow)));
     return { lines: [lineOf(group)], run: (tx, changes) => this.joins.judged(tx, changes, group, passes) };
   }
@@ -258,7 +258,7 @@ export class TimerLoop {
   private async close(tx: Transaction, changes: CorrelationChanges, groupId: string): Promise<void> {
     const group = await this.groups.find(tx.db, groupId);
     if (!group) return;
-    const subscription = this.catalog.agent(group.agent)?.subscriptions[group.subscription];
+    const subscription = this.numbers.find(group);
     if (subscription?.batch) await this.windows.close(tx, changes, group);
     else await this.joins.expire(tx, changes, group);
   }
