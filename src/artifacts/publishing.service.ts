@@ -6,6 +6,7 @@ import { toVisibility } from '../catalog/given-visibility.js';
 import { PUBLIC } from '../catalog/visibility.js';
 import { Clock } from '../common/clock.js';
 import { deadlineMs } from '../http/dto/deadline.js';
+import { refuseTooManyValues } from '../http/filter-values.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import { WebhookTargets } from '../webhooks/webhook-targets.js';
 import type { AcceptedBody, SyncPublishBody } from './dto/publish-bodies.js';
@@ -28,6 +29,7 @@ export class PublishingService {
   }
 
   async publishAndWait(request: SyncPublishRequest, ids: RequestIds): Promise<SyncPublishBody> {
+    refuseTooManyValues({ 'filters.type_names': request.filters?.type_names, 'filters.produced_by': request.filters?.produced_by });
     const started = this.clock.now();
     const { correlationId, opening, seq } = await this.store(request, ids);
     const timeoutMs = (request.timeout ?? DEFAULT_TIMEOUT_SECONDS) * 1_000;

@@ -1,6 +1,7 @@
 import { DomainError } from '../common/domain-error.js';
 import { isJsonObject, type JsonObject } from '../common/json.js';
-import { MOST_VALUES } from './dto/changelog-filter-query.js';
+import { MOST_FILTER_VALUES } from '../http/filter-values.js';
+import { toChangelogFilter } from './dto/changelog-filter-query.js';
 import type { StreamRequest } from './stream-request.js';
 
 const EXAMPLE = '{"correlation_id": "order-4711", "after": 0}, or {} for everything from now on';
@@ -15,14 +16,14 @@ export function readFirstMessage(text: string): StreamRequest {
     if (value === undefined) problems.push(`${name}: ${rule}`);
     return value ?? absent;
   };
-  const texts = (name: string): string[] => given(name, `must be a string, or a list of at most ${MOST_VALUES}`, readTexts, []);
-  const request: StreamRequest = {
-    filter: { correlationIds: texts('correlation_id'), types: texts('artifact_type'), producers: texts('produced_by') },
+  const texts = (name: string): string[] => given(name, `must be a string, or a list of at most ${MOST_FILTER_VALUES}`, readTexts, []);
+  const lists = { correlation_id: texts('correlation_id'), artifact_type: texts('artifact_type'), produced_by: texts('produced_by') };
+  const options = {
     after: given<number | null>('after', 'must be a whole number of at least 0', readPosition, null),
     notices: given('notices', 'must be true or false', (value) => (typeof value === 'boolean' ? value : undefined), false),
   };
   if (problems.length > 0) throw new DomainError('invalid', problems.sort().join('; '));
-  return request;
+  return { filter: toChangelogFilter(lists), ...options };
 }
 
 function parse(text: string): JsonObject {
@@ -37,7 +38,7 @@ function parse(text: string): JsonObject {
 
 function readTexts(value: unknown): string[] | undefined {
   const values: unknown[] = Array.isArray(value) ? value : [value];
-  return values.length <= MOST_VALUES && values.every((one) => typeof one === 'string') ? values : undefined;
+  return values.length <= MOST_FILTER_VALUES && values.every((one) => typeof one === 'string') ? values : undefined;
 }
 
 const readPosition = (value: unknown): number | undefined => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined);

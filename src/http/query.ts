@@ -1,7 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Expose, Transform } from 'class-transformer';
-import { Allow, ValidateBy, type ValidationArguments } from 'class-validator';
+import { ArrayMaxSize, ValidateBy, type ValidationArguments } from 'class-validator';
+import { IfGiven } from './if-given.js';
 import { parseTimestamp } from './timestamp.js';
 
 interface Documentation {
@@ -102,11 +103,12 @@ export function QueryChoice(options: Documentation & { choices: readonly string[
   );
 }
 
-/** A parameter that may be repeated: a list of its values, `undefined` where not given. */
-export function QueryList(options: Documentation): PropertyDecorator {
+/** A parameter that may be repeated: a list of at most `most` values, `undefined` where not given. */
+export function QueryList(options: Documentation & { most: number }): PropertyDecorator {
   return applyDecorators(
-    optional(options, { type: 'array', items: { type: 'string' } }),
+    optional(options, { type: 'array', items: { type: 'string' }, maxItems: options.most }),
     Transform(({ value }: { value: Raw }) => (typeof value === 'string' ? [value] : value)),
-    Allow(),
+    IfGiven(),
+    ArrayMaxSize(options.most),
   );
 }

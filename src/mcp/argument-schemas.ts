@@ -16,7 +16,7 @@ export function argumentsSchema(properties: JsonObject, required: string[], type
 }
 
 export const text = (description: string): JsonObject => ({ type: 'string', description });
-export const texts = (description: string): JsonObject => ({ type: 'array', items: { type: 'string' }, description });
+export const texts = (description: string, most?: number): JsonObject => ({ type: 'array', items: { type: 'string' }, ...(most !== undefined && { maxItems: most }), description });
 
 /** What every tool takes that begins work; the texts are short, since models read them with every tool. */
 export const WORK_ARGUMENTS: JsonObject = {

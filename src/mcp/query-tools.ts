@@ -6,16 +6,17 @@ import { DomainError } from '../common/domain-error.js';
 import type { JsonObject } from '../common/json.js';
 import { nearestName } from '../common/nearest-name.js';
 import { CorrelationsService } from '../correlations/correlations.service.js';
+import { MOST_FILTER_TAGS, MOST_FILTER_VALUES } from '../http/filter-values.js';
 import { RunsService } from '../runs/runs.service.js';
 import { argumentsSchema, text, texts } from './argument-schemas.js';
 import { checkedQuery, textOf } from './arguments.js';
 import type { Tool } from './tool.js';
 
 const LIST_ARGUMENTS: JsonObject = {
-  type: texts('Artifact types, any of them'),
-  produced_by: texts('Producers, any of them: agents, or `external` for what clients published'),
+  type: texts('Artifact types, any of them', MOST_FILTER_VALUES),
+  produced_by: texts('Producers, any of them: agents, or `external` for what clients published', MOST_FILTER_VALUES),
   correlation_id: text('The workflow that it belongs to'),
-  tag: texts('Tags, all of them'),
+  tag: texts('Tags, all of them', MOST_FILTER_TAGS),
   from: text('Created at this time or later, ISO 8601'),
   to: text('Created at this time or earlier, ISO 8601'),
   order: { type: 'string', enum: ['asc', 'desc'], default: 'asc', description: 'Oldest or newest first' },

@@ -198,6 +198,8 @@ describe('Interface B', () => {
       items: types.map((type) => expect.objectContaining({ type }) as object),
       pagination: { limit, offset, total },
     });
+    const values = (name: string, count: number): string => Array.from({ length: count }, (_, n) => `${name}=V${n}`).join('&');
+    const TOO_MANY = 'type, produced_by, visibility, tag: must have no more than 50 values together (got 51)';
     const list = (query = ''): Test => get(`/api/v1/artifacts?${query}`);
     const ORDER_1 = ['CustomerMessage', 'Intent', 'Routing', 'Review'];
 
@@ -228,7 +230,12 @@ describe('Interface B', () => {
       ['refuses embed_meta=maybe', () => list('embed_meta=maybe'), 400, detail('embed_meta: must be true or false')],
       ['refuses to page behind an unknown artifact', () => list(`after=${UNKNOWN_ID}`), 400, detail(`after: must be the id of an artifact (got "${UNKNOWN_ID}")`)],
       ['refuses to page behind what is no id', () => list('after=1'), 400, detail('after: must be the id of an artifact (got "1")')],
-      ['refuses more than 100 values of one filter', () => list(Array.from({ length: 101 }, (_, n) => `type=T${n}`).join('&')), 400, detail('type: must contain no more than 100 elements')],
+      ['takes 10 tags and 40 other values', () => list(`correlation_id=unknown&${values('tag', 10)}&${values('type', 40)}`), 200, page([])],
+      ['refuses more than 10 tags', () => list(values('tag', 11)), 400, detail('tag: must contain no more than 10 elements')],
+      ['refuses more than 50 values of one filter', () => list(values('type', 51)), 400, detail('type: must contain no more than 50 elements')],
+      ['refuses more than 50 values together', () => list(`${values('type', 30)}&${values('produced_by', 21)}`), 400, detail(TOO_MANY)],
+      ['refuses as many for a summary', () => get(`/api/v1/artifacts/summary?${values('type', 45)}&${values('tag', 6)}`), 400, detail(TOO_MANY)],
+      ['refuses as many for a history', () => get(`/api/v1/agents/router/history-summary?${values('type', 45)}&${values('tag', 6)}`), 400, detail(TOO_MANY)],
     ]);
 
     it('gives every field of an artifact', async () => {

@@ -303,7 +303,7 @@ describe('a WebSocket', () => {
     [
       'wrong fields',
       '{"correlation_id": 1, "artifact_type": [null], "after": -1, "notices": "yes"}',
-      'after: must be a whole number of at least 0; artifact_type: must be a string, or a list of at most 100; correlation_id: must be a string, or a list of at most 100; notices: must be true or false',
+      'after: must be a whole number of at least 0; artifact_type: must be a string, or a list of at most 50; correlation_id: must be a string, or a list of at most 50; notices: must be true or false',
     ],
   ])('is closed for a first message that is %s, with what to send', async (_case, message, detail) => {
     expect(await refused(message)).toEqual([1_008, detail]);

@@ -23,7 +23,7 @@ const conditions = {
   produced_by: fc.subarray(PRODUCERS, { minLength: 1 }),
   visibility: fc.subarray(KINDS, { minLength: 1 }),
   correlation_id: fc.constantFrom(...CORRELATIONS),
-  tag: fc.subarray(TAGS, { minLength: 1, maxLength: 2 }),
+  tag: fc.subarray(TAGS, { minLength: 1, maxLength: 3 }),
   from: time,
   to: time,
 };

@@ -57,7 +57,7 @@ class SampleQuery {
   @QueryTimestamp({ description: 'From' })
   from?: number;
 
-  @QueryList({ description: 'Types' })
+  @QueryList({ description: 'Types', most: 2_000 })
   type?: string[];
 
   @QueryText({ description: 'Correlation' })

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsArray, IsNumber, IsObject, IsString, Max, Min, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsNumber, IsObject, IsString, Max, Min, ValidateNested } from 'class-validator';
+import { MOST_FILTER_VALUES, VALUES_TOGETHER } from '../../http/filter-values.js';
 import { IfGiven } from '../../http/if-given.js';
 import { PublishRequest } from './publish-request.js';
 
@@ -8,15 +9,17 @@ export const DEFAULT_TIMEOUT_SECONDS = 30;
 
 /** Which of the produced artifacts the answer shows; an empty list asks for nothing. */
 export class ProducedFilters {
-  @ApiProperty({ description: 'Keeps only artifacts of these types', type: [String], required: false, example: ['Reply'] })
+  @ApiProperty({ description: `Keeps only artifacts of these types; ${VALUES_TOGETHER}`, type: [String], required: false, maxItems: MOST_FILTER_VALUES, example: ['Reply'] })
   @IfGiven()
   @IsArray()
+  @ArrayMaxSize(MOST_FILTER_VALUES)
   @IsString({ each: true })
   type_names?: string[];
 
-  @ApiProperty({ description: 'Keeps only artifacts of these producers', type: [String], required: false, example: ['responder'] })
+  @ApiProperty({ description: `Keeps only artifacts of these producers; ${VALUES_TOGETHER}`, type: [String], required: false, maxItems: MOST_FILTER_VALUES, example: ['responder'] })
   @IfGiven()
   @IsArray()
+  @ArrayMaxSize(MOST_FILTER_VALUES)
   @IsString({ each: true })
   produced_by?: string[];
 }

@@ -17,6 +17,7 @@ import {
 } from './artifact-paths.js';
 import { artifactsAlong, artifactsAt, type PageRequest } from './artifact-rows.js';
 import { narrowest } from './narrowest-route.js';
+import { PositionSet } from './position-set.js';
 
 // Steps whose artifacts are looked at in one query, and steps of an index that one query skips: a few milliseconds each,
 // after which other requests get their turn.
@@ -30,7 +31,9 @@ export async function pageOf(db: Reader, filter: ArtifactFilter, page: PageReque
   const [{ paths }] = routes as [Route];
   const [path] = paths as [Path];
   if (paths.length === 1 && isOrdered(path)) return alongPath(db, path, page);
-  const seqs = paths.every(isOrdered) ? await mergePaths(db, paths, page) : await searchRoute(db, routes[0]!, page);
+  // Merging counts its way through a long offset in one query.
+  const canMerge = paths.every(isOrdered) && page.offset < SKIPPED;
+  const seqs = canMerge ? await mergePaths(db, paths, page) : await searchRoute(db, routes[0]!, page);
   return artifactsAt(db, seqs, page.order);
 }
 
@@ -74,18 +77,18 @@ async function skip(db: Reader, path: Path, page: PageRequest): Promise<{ span: 
 /** Looks at window after window along the route, until the page is full or the route has ended. */
 async function searchRoute(db: Reader, { paths, rest }: Route, page: PageRequest): Promise<number[]> {
   const wanted = page.offset + page.limit;
-  const found = new FirstPositions(page.order, wanted);
+  const found = new PositionSet();
   for (const path of paths) {
     let foundHere = 0;
     for await (const window of windows(db, path, searchSpan(path, page), WINDOW, page.order)) {
       const seqs = await matchingPositions(db, path, window, rest, page, wanted);
-      found.add(seqs);
+      seqs.forEach((seq) => found.add(seq));
       foundHere += seqs.length;
       // In a time range a later window can still hold an earlier position.
       if (isOrdered(path) && foundHere >= wanted) break;
     }
   }
-  return found.take().slice(page.offset);
+  return found.page(page.order, page.offset, page.limit);
 }
 
 async function matchingPositions(
@@ -113,29 +116,4 @@ const searchSpan = (path: Path, page: PageRequest): Window => (isOrdered(path) ?
 function spanBehind({ after, order }: PageRequest): Window {
   if (after === null) return EVERYTHING;
   return order === 'asc' ? { ...EVERYTHING, low: after } : { ...EVERYTHING, high: after - 1 };
-}
-
-/** The first `wanted` of all positions that are added, in order; holds not many more than these. */
-class FirstPositions {
-  private positions: number[] = [];
-
-  constructor(
-    private readonly order: 'asc' | 'desc',
-    private readonly wanted: number,
-  ) {}
-
-  add(positions: number[]): void {
-    this.positions = this.positions.concat(positions);
-    if (this.positions.length > 2 * this.wanted + WINDOW) this.cut();
-  }
-
-  take(): number[] {
-    this.cut();
-    return this.positions;
-  }
-
-  private cut(): void {
-    const sign = this.order === 'asc' ? 1 : -1;
-    this.positions = this.positions.sort((a, b) => sign * (a - b)).slice(0, this.wanted);
-  }
 }

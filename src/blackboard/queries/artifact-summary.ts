@@ -24,6 +24,9 @@ export interface ArtifactSummary {
 
 const MOST_FREQUENT_TAGS = 100;
 
+/** Of a tag that is counted, beside its characters: a place in a map. */
+const BYTES_OF_A_TAG = 100;
+
 /** Adds up what a summary shows, from counts that come in parts. */
 export class SummaryCounts {
   private total = 0;
@@ -31,8 +34,14 @@ export class SummaryCounts {
   private readonly producers = new Map<string, number>();
   private readonly visibilityKinds = new Map<string, number>();
   private readonly tags = new Map<string, number>();
+  private tagBytes = 0;
   private earliest = Infinity;
   private latest = -Infinity;
+
+  /** About what the counted tags take in memory: clients choose them freely, and each different one is counted by itself. */
+  get bytes(): number {
+    return this.tagBytes;
+  }
 
   addKinds(kinds: readonly KindCount[]): void {
     for (const kind of kinds) {
@@ -59,7 +68,10 @@ export class SummaryCounts {
   }
 
   private addTags(list: string, count: number): void {
-    for (const tag of new Set(JSON.parse(list) as string[])) add(this.tags, tag, count);
+    for (const tag of new Set(JSON.parse(list) as string[])) {
+      if (!this.tags.has(tag)) this.tagBytes += 2 * tag.length + BYTES_OF_A_TAG;
+      add(this.tags, tag, count);
+    }
   }
 }
 
@@ -69,6 +81,19 @@ const add = (counts: Map<string, number>, name: string, count: number): void => 
 
 /** The most frequent first, equal ones by name. */
 function byFrequency(counts: Map<string, number>, limit = Infinity): Record<string, number> {
-  const sorted = [...counts].sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1));
-  return Object.fromEntries(sorted.slice(0, limit));
+  let first: [string, number][] = [];
+  let last: [string, number] | undefined;
+  for (const entry of counts) {
+    if (last && moreFrequent(last, entry) < 0) continue;
+    first.push(entry);
+    // Sorting a million different tags at once would hold the process for a second.
+    if (first.length < MOST_SORTED + limit) continue;
+    first = first.sort(moreFrequent).slice(0, limit);
+    last = first.at(-1);
+  }
+  return Object.fromEntries(first.sort(moreFrequent).slice(0, limit));
 }
+
+const MOST_SORTED = 10_000;
+
+const moreFrequent = ([a, countOfA]: [string, number], [b, countOfB]: [string, number]): number => countOfB - countOfA || (a < b ? -1 : 1);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { MemoryBudget } from '../../common/memory-budget.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, NO_FILTER, asksForKindOnly } from './artifact-filter.js';
 import { type Path, type Window, along, matchingAlong, routesOf, spanOf, windows } from './artifact-paths.js';
@@ -9,6 +10,8 @@ import { narrowest } from './narrowest-route.js';
 // Steps in one query. Counting them reads an index only; looking at their artifacts takes a few milliseconds.
 const COUNT_WINDOW = 20_000;
 const LOOK_WINDOW = 1_000;
+/** Fewer where the tags are read too, of which an artifact can have 25 KB. */
+const TAGS_WINDOW = 250;
 
 /**
  * Totals and summaries. What asks for types, producers and visibility kinds alone comes from the folded counts and the few
@@ -16,7 +19,10 @@ const LOOK_WINDOW = 1_000;
  */
 @Injectable()
 export class ArtifactTotals {
-  constructor(private readonly unitOfWork: UnitOfWork) {}
+  constructor(
+    private readonly unitOfWork: UnitOfWork,
+    private readonly memory: MemoryBudget,
+  ) {}
 
   async count(filter: ArtifactFilter = NO_FILTER): Promise<number> {
     if (asksForKindOnly(filter)) return foldedTotal(this.unitOfWork.reader, filter);
@@ -30,17 +36,25 @@ export class ArtifactTotals {
     return everPublished(this.unitOfWork.reader);
   }
 
+  /** DomainError `unavailable` where there are more different tags than there is memory for. */
   async summarize(filter: ArtifactFilter): Promise<ArtifactSummary> {
-    const counts = new SummaryCounts();
     const withTags = filter.correlationId !== null || filter.tags.length > 0;
-    if (asksForKindOnly(filter)) {
-      counts.addKinds(await foldedKinds(this.unitOfWork.reader, filter));
-    } else {
-      for await (const [path, window, rest] of this.walk(filter)) {
-        counts.addKinds(await this.kindsIn(path, window, rest, withTags));
-      }
-    }
+    const counts = new SummaryCounts();
+    if (asksForKindOnly(filter)) counts.addKinds(await foldedKinds(this.unitOfWork.reader, filter));
+    else await this.countKinds(filter, counts, withTags);
     return counts.summary(withTags);
+  }
+
+  private async countKinds(filter: ArtifactFilter, counts: SummaryCounts, withTags: boolean): Promise<void> {
+    const reservation = this.memory.reserve(0);
+    try {
+      for await (const [path, window, rest] of this.walk(filter, withTags ? TAGS_WINDOW : LOOK_WINDOW)) {
+        counts.addKinds(await this.kindsIn(path, window, rest, withTags));
+        reservation.resize(counts.bytes);
+      }
+    } finally {
+      reservation.release();
+    }
   }
 
   private async countCorrelation(id: string): Promise<number> {
@@ -63,7 +77,7 @@ export class ArtifactTotals {
 
   private async countMatching(filter: ArtifactFilter): Promise<number> {
     let total = 0;
-    for await (const [path, window, rest] of this.walk(filter)) {
+    for await (const [path, window, rest] of this.walk(filter, LOOK_WINDOW)) {
       const { count } = await matchingAlong(this.unitOfWork.reader, path, window, rest)
         .select((eb) => eb.fn.countAll<number>().as('count'))
         .executeTakeFirstOrThrow();
@@ -86,11 +100,11 @@ export class ArtifactTotals {
   }
 
   /** Every window of the narrowest route, with what is left to be asked of the artifacts in it. */
-  private async *walk(filter: ArtifactFilter): AsyncGenerator<[Path, Window, ArtifactFilter]> {
+  private async *walk(filter: ArtifactFilter, size: number): AsyncGenerator<[Path, Window, ArtifactFilter]> {
     const { reader } = this.unitOfWork;
     const { paths, rest } = await narrowest(reader, routesOf(filter));
     for (const path of paths) {
-      for await (const window of windows(reader, path, spanOf(path), LOOK_WINDOW)) yield [path, window, rest];
+      for await (const window of windows(reader, path, spanOf(path), size)) yield [path, window, rest];
     }
   }
 }

@@ -1,3 +1,4 @@
+import { nextTurn } from '../../common/turns.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import { type Path, type Route, along, spanOf } from './artifact-paths.js';
 
@@ -22,6 +23,7 @@ async function isShorterThan(db: Reader, route: Route, bound: number): Promise<b
   let length = 0;
   for (const path of route.paths) {
     length += await lengthWithin(db, path, bound - length);
+    await nextTurn();
     if (length >= bound) return false;
   }
   return true;

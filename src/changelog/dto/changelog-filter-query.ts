@@ -1,14 +1,9 @@
-import { applyDecorators } from '@nestjs/common';
-import { ArrayMaxSize } from 'class-validator';
 import type { ChangelogFilter } from '../../blackboard/queries/changelog-rows.js';
-import { IfGiven } from '../../http/if-given.js';
+import { MOST_FILTER_VALUES, refuseTooManyValues, VALUES_TOGETHER } from '../../http/filter-values.js';
 import { QueryList } from '../../http/query.js';
 
-/** Of one filter. */
-export const MOST_VALUES = 100;
-
 const FilterList = (description: string, example: string): PropertyDecorator =>
-  applyDecorators(QueryList({ description, example: [example] }), IfGiven(), ArrayMaxSize(MOST_VALUES));
+  QueryList({ description: `${description}; ${VALUES_TOGETHER}`, example: [example], most: MOST_FILTER_VALUES });
 
 /** The filters of the changelog. */
 export class ChangelogFilterQuery {
@@ -22,8 +17,8 @@ export class ChangelogFilterQuery {
   produced_by?: string[];
 }
 
-export const toChangelogFilter = ({ correlation_id, artifact_type, produced_by }: ChangelogFilterQuery): ChangelogFilter => ({
-  correlationIds: correlation_id ?? [],
-  types: artifact_type ?? [],
-  producers: produced_by ?? [],
-});
+/** DomainError `invalid` where it has too many values. */
+export function toChangelogFilter({ correlation_id = [], artifact_type = [], produced_by = [] }: ChangelogFilterQuery): ChangelogFilter {
+  refuseTooManyValues({ correlation_id, artifact_type, produced_by });
+  return { correlationIds: correlation_id, types: artifact_type, producers: produced_by };
+}

@@ -1,14 +1,9 @@
-import { ArrayMaxSize } from 'class-validator';
-import { applyDecorators } from '@nestjs/common';
 import type { ArtifactFilter } from '../../blackboard/queries/artifact-filter.js';
-import { IfGiven } from '../if-given.js';
+import { MOST_FILTER_TAGS, MOST_FILTER_VALUES, refuseTooManyValues, VALUES_TOGETHER } from '../filter-values.js';
 import { QueryList, QueryText, QueryTimestamp } from '../query.js';
 
-/** Each value costs a query plan a part of its own. */
-const MAX_VALUES = 100;
-
-const FilterList = (description: string, example: string): PropertyDecorator =>
-  applyDecorators(QueryList({ description, example: [example] }), IfGiven(), ArrayMaxSize(MAX_VALUES));
+const FilterList = (description: string, example: string, most = MOST_FILTER_VALUES): PropertyDecorator =>
+  QueryList({ description: `${description}; ${VALUES_TOGETHER}`, example: [example], most });
 
 /** The filters of every query over artifacts. */
 export class ArtifactFilterQuery {
@@ -21,7 +16,7 @@ export class ArtifactFilterQuery {
   @QueryText({ description: 'The correlation that the artifact belongs to', example: 'order-4711' })
   correlation_id?: string;
 
-  @FilterList('Tags, all of them', 'channel:chat')
+  @FilterList('Tags, all of them', 'channel:chat', MOST_FILTER_TAGS)
   tag?: string[];
 
   @QueryTimestamp({ description: 'Created at this time or later: ISO 8601, UTC where no time zone is given', example: '2026-11-20T00:00:00Z' })
@@ -34,14 +29,18 @@ export class ArtifactFilterQuery {
   visibility?: string[];
 }
 
-export const toArtifactFilter = (query: ArtifactFilterQuery): ArtifactFilter => ({
-  types: distinct(query.type),
-  producers: distinct(query.produced_by),
-  visibilityKinds: distinct(query.visibility),
-  correlationId: query.correlation_id ?? null,
-  tags: distinct(query.tag),
-  from: query.from ?? null,
-  to: query.to ?? null,
-});
+/** DomainError `invalid` where it has too many values. */
+export function toArtifactFilter({ type, produced_by, visibility, tag, correlation_id, from, to }: ArtifactFilterQuery): ArtifactFilter {
+  refuseTooManyValues({ type, produced_by, visibility, tag });
+  return {
+    types: distinct(type),
+    producers: distinct(produced_by),
+    visibilityKinds: distinct(visibility),
+    correlationId: correlation_id ?? null,
+    tags: distinct(tag),
+    from: from ?? null,
+    to: to ?? null,
+  };
+}
 
 const distinct = (values: string[] = []): string[] => [...new Set(values)];
