@@ -2,13 +2,14 @@ import type { Catalog } from '../catalog/catalog.js';
 import type { ArtifactType } from '../catalog/definitions.js';
 import type { Role } from '../common/role.js';
 
-/** What a person at the terminal wants to know of a process that has started. */
-export function welcome({ serves, works }: Role, catalog: Catalog, url: string): string {
+/** What a person at the terminal wants to know of a process that has started. `wildcard`: what it is bound to, where that is not what `url` says. */
+export function welcome({ serves, works }: Role, catalog: Catalog, url: string, wildcard: string | null = null): string {
   const { length } = catalog.agents;
   const agents = `${length} ${length === 1 ? 'agent' : 'agents'}`;
   if (!serves) return `Working for ${agents}; health at ${url}/health, metrics at ${url}/metrics`;
   const command = curlLine(catalog, url);
-  return `Serving ${agents} at ${url}, documentation at ${url}/docs${works ? '' : '; workers run them'}${command ? `\nTry: ${command}` : ''}`;
+  const open = wildcard === null ? '' : ` (bound to ${wildcard})`;
+  return `Serving ${agents} at ${url}${open}, documentation at ${url}/docs${works ? '' : '; workers run them'}${command ? `\nTry: ${command}` : ''}`;
 }
 
 /** Publishes the first artifact type that an agent reacts to and whose schema has an example. */
@@ -22,10 +23,4 @@ function curlLine(catalog: Catalog, url: string): string | undefined {
 function exampleOf(schema: ArtifactType['schema']): unknown {
   const examples = schema?.examples;
   return Array.isArray(examples) ? examples[0] : undefined;
-}
-
-/** The address to type: a wildcard is no address that one can call. */
-export function callableUrl({ address, port }: { address: string; port: number }): string {
-  if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

@@ -91,7 +91,7 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'allowed_hosts',
     kind: hostList(),
     default: '',
-    description: 'values of the Host header that are served besides loopback ones while bound to loopback',
+    description: 'values of the Host header that are served besides loopback ones; holds on every address where it is given (save `/health*` and `/metrics`), and while bound to loopback in any case',
   },
   corsOrigins: { name: 'cors_origins', kind: originList(), default: '', description: 'web origins whose pages may call this API' },
   maxPendingExecutions: {

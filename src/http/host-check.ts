@@ -1,35 +1,50 @@
 import { BadRequestException, ForbiddenException } from '@nestjs/common';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
+import { isLoopbackAddress } from '../common/loopback.js';
+import { PROBES } from './probes.js';
+
+/** What of a request decides. */
+type HostedRequest = Pick<IncomingMessage, 'headers' | 'url'>;
 
 /**
- * While bound to loopback, refuses requests whose `Host` is neither loopback nor in `allowedHosts`: a web page that has
- * its own name resolve to 127.0.0.1 (DNS rebinding) would else drive this server with its reader's browser.
+ * Refuses requests whose `Host` is neither loopback nor in `allowedHosts`: a web page that has its own name resolve to this server (DNS
+ * rebinding) would else drive it with its reader's browser. Holds while bound to loopback, and on every address where `allowedHosts` is
+ * given. `boundTo` is an IP address.
  */
 export function checkHosts(boundTo: string, allowedHosts: string[]) {
   const refusalOf = hostRefusals(boundTo, allowedHosts);
-  return (request: Request, _response: Response, next: NextFunction): void => next(refusalOf(request.headers));
+  return (request: Request, _response: Response, next: NextFunction): void => next(refusalOf(request));
 }
 
 /** Why a request is refused for its host; undefined where it is not. */
-export function hostRefusals(boundTo: string, allowedHosts: string[]): (headers: IncomingHttpHeaders) => Error | undefined {
-  const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
-  const guarded = isLoopback(boundTo);
-  return ({ host }) => {
+export function hostRefusals(boundTo: string, allowedHosts: string[]): (request: HostedRequest) => Error | undefined {
+  const allowed = new Set(allowedHosts.map(plainForm));
+  const onLoopback = isLoopbackAddress(boundTo);
+  return ({ headers: { host }, url }) => {
     if (host === undefined) return new BadRequestException('The request has no Host header');
-    if (!guarded || isAllowed(host, allowed)) return undefined;
+    if (!onLoopback && (allowed.size === 0 || isProbe(url))) return undefined;
+    if (isAllowed(host, allowed)) return undefined;
     return new ForbiddenException(`Host ${host} is not allowed; add it to allowed_hosts`);
   };
 }
 
+/** Orchestrators and scrapers call each process by its own address, which nobody knows beforehand. */
+const isProbe = (url = ''): boolean => PROBES.has(url.split('?', 1)[0]!);
+
 /** Listed with its port, a host is allowed at that port alone. */
 function isAllowed(host: string, allowed: Set<string>): boolean {
-  const name = hostname(host);
-  return isLoopback(name) || allowed.has(name) || allowed.has(host.toLowerCase());
+  const whole = plainForm(host);
+  const name = whole.replace(/:\d+$/, '');
+  return isLoopback(name) || allowed.has(name) || allowed.has(whole);
 }
 
-const hostname = (host: string): string => host.toLowerCase().replace(/:\d*$/, '');
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+/** Equal for two ways to write one host: in lower case, without the dot that ends a full name, and IPv6 in its shortest form. */
+function plainForm(host: string): string {
+  const [, name = '', port = ''] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(host.toLowerCase()) ?? [];
+  const plain = name.startsWith('[') ? (URL.parse(`http://${name}`)?.hostname ?? '') : name.replace(/\.$/, '');
+  return port === '' ? plain : `${plain}:${port}`;
 }
+
+const isLoopback = (name: string): boolean =>
+  name === 'localhost' || name.endsWith('.localhost') || isLoopbackAddress(name.startsWith('[') ? name.slice(1, -1) : name);

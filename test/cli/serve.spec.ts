@@ -123,6 +123,28 @@ describe('the start', () => {
     expect(refused).toEqual({ code: 1, stdout: '', stderr: `secret_key: ${file} must hold 64 hexadecimal digits; put back the file that was there, or give the key as STARLING_SECRET_KEY\n` });
   });
 
+  test('bound beyond loopback, says that whoever reaches the port may do everything, and what it is bound to', async () => {
+    const open = await start(['--host', '0.0.0.0']);
+    const { port } = new URL(open.url);
+    await eventually('the log says it', () => messagesOf(open).some((message) => message.startsWith(`host: bound to 0.0.0.0:${port} without allowed_hosts: whoever reaches this port may do everything`)));
+    expect(open.log.find((line) => line.startsWith('Serving'))).toBe(`Serving 3 agents at http://localhost:${port} (bound to 0.0.0.0:${port}), documentation at http://localhost:${port}/docs`);
+  });
+
+  test.each([
+    ['with allowed_hosts', ['--host', '0.0.0.0', '--allowed-hosts', 'desk.test']],
+    ['on loopback', ['--host', 'localhost']],
+  ])('%s, it does not', async (_what, args) => {
+    const service = await start(args);
+    await eventually('the log has the start', () => messagesOf(service).includes('serving'));
+    expect(messagesOf(service).filter((message) => message.startsWith('host:'))).toEqual([]);
+  });
+
+  test('under a name that leads to loopback, checks the hosts as on loopback', async () => {
+    const service = await start(['--host', 'localhost']);
+    const asked = await promisify(execFile)('curl', ['-s', '-o', '/dev/null', '-w', '%{http_code}', '-H', 'Host: evil.test', `${service.url}/agents`]);
+    expect(asked.stdout).toBe('403');
+  });
+
   test('says what this build does not have, without the URL that may hold a token, and goes on', async () => {
     const other = await start(['--dashboard', '--create-ui=true', '--webhook-url', 'http://127.0.0.1:9/hunter2']);
     await eventually('the log says it', () => messagesOf(other).some((message) => /^dashboard: this build has no web app yet/.test(message)));

@@ -35,7 +35,7 @@ export class Service {
     const address = new Promise<string>((resolve) => {
       createInterface({ input: child.stderr }).on('line', (line) => {
         collect(line);
-        const found = /http:\/\/[\d.]+:\d+/.exec(line)?.[0];
+        const found = /http:\/\/(localhost|[\d.]+):\d+/.exec(line)?.[0];
         if (found) resolve(found);
       });
     });
