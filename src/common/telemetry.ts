@@ -2,13 +2,16 @@
 export type ExecutionOutcome = 'completed' | 'retried' | 'failed' | 'left' | 'discarded';
 
 /** Of a try. `dead`: it was the last one. */
-export type DeliveryOutcome = 'delivered' | 'retried' | 'dead' | 'discarded';
+export type TryOutcome = 'delivered' | 'retried' | 'dead' | 'discarded';
+
+/** `held`: the try has not been made yet. */
+export type DeliveryOutcome = TryOutcome | 'held';
 
 /** What the core tells about its work; the metrics feature turns it into histograms. All durations in milliseconds. */
 export abstract class Telemetry {
   abstract executionEnded(agent: string, outcome: ExecutionOutcome, durationMs: number): void;
   abstract executionClaimed(agent: string, waitedMs: number): void;
-  abstract deliveryTried(outcome: DeliveryOutcome, durationMs: number): void;
+  abstract deliveryTried(outcome: TryOutcome, durationMs: number): void;
   /** Dead without a try that was the last. */
   abstract deliveriesGivenUp(count: number): void;
   abstract transactionEnded(durationMs: number): void;

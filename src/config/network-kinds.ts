@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
-import { listOf, matching, type Kind } from './kinds.js';
+import { integer, listOf, matching, type Kind } from './kinds.js';
 
 const HOST_NAME = '[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*';
 const IPV6 = '[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*';
@@ -20,6 +20,18 @@ export function hostList(): Kind<string[]> {
   const host = matching({ placeholder: 'host', expected, pattern: `^(${HOST_NAME}|\\[${IPV6}\\])(:\\d{1,5})?$` });
   return lowerCased(listOf(host, 'host names or addresses, with a port or without, such as desk.example.com'));
 }
+
+/** Hosts as URLs have them, in the form that the URL parser gives them; `*.` before a name stands for everything below it. */
+export function webhookHostList(): Kind<string[]> {
+  const expected = 'a host name or address without a port, such as hooks.example.com or *.example.com';
+  const isHost = (text: string): boolean => URL.canParse(`http://${text.replace(/^\*\./, '')}`);
+  const host = matching({ placeholder: 'host', expected, pattern: `^((\\*\\.)?${HOST_NAME}|\\[${IPV6}\\])$`, accepts: isHost });
+  return mapped(listOf(host, 'host names or addresses without a port, such as hooks.example.com or *.example.com'), (text) =>
+    text.startsWith('*.') ? text.toLowerCase() : new URL(`http://${text}`).hostname,
+  );
+}
+
+export const portList = (): Kind<number[]> => listOf(integer({ min: 1, max: 65_535 }), 'ports such as 80, 443');
 
 /** An http or https URL. */
 export function httpUrl(): Kind<string> {
@@ -58,12 +70,14 @@ export function databaseUrl(): Kind<string> {
 }
 
 // What they are compared with, a request's Host and Origin, is compared in lower case.
-function lowerCased(kind: Kind<string[]>): Kind<string[]> {
+const lowerCased = (kind: Kind<string[]>): Kind<string[]> => mapped(kind, (item) => item.toLowerCase());
+
+function mapped(kind: Kind<string[]>, change: (item: string) => string): Kind<string[]> {
   return {
     ...kind,
     read: (raw) => {
       const reading = kind.read(raw);
-      return 'value' in reading ? { value: reading.value.map((item) => item.toLowerCase()) } : reading;
+      return 'value' in reading ? { value: reading.value.map(change) } : reading;
     },
   };
 }

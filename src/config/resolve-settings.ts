@@ -38,10 +38,19 @@ export function resolveSettings(sources: SettingsSources): Settings {
   const values = settingEntries.map(([key, setting]) => [key, firstOf(setting, valuesGiven(setting, sources, server), mistakes)] as const);
   if (mistakes.length > 0) throw new SettingsError(mistakes);
   const settings = Object.assign(new Settings(), Object.fromEntries(values));
+  const contradiction = contradictionIn(settings);
+  if (contradiction !== null) throw new SettingsError([contradiction]);
   return Object.assign(settings, {
     csvRoot: settings.csvRoot === null ? null : resolve(settings.csvRoot),
     configurationFiles: sources.file === undefined ? [] : [resolve(sources.file)],
   });
+}
+
+/** Settings that mean nothing together: one of them would have no effect, without a word. */
+function contradictionIn({ clientWebhooks, clientWebhookHosts }: Settings): string | null {
+  if (clientWebhooks === 'list' && clientWebhookHosts.length === 0) return 'client_webhook_hosts: must name at least one host where client_webhooks is list';
+  if (clientWebhooks === 'public' && clientWebhookHosts.length > 0) return 'client_webhooks: must be list for client_webhook_hosts to hold (got "public")';
+  return null;
 }
 
 function valuesGiven(setting: Setting, { flags, environment }: SettingsSources, server: Record<string, unknown>): Given[] {

@@ -1,5 +1,5 @@
 import { boolean, duration, integer, oneOf, size, text, type Kind } from './kinds.js';
-import { cidrList, databaseUrl, host, hostList, httpUrl, originList } from './network-kinds.js';
+import { cidrList, databaseUrl, host, hostList, httpUrl, originList, portList, webhookHostList } from './network-kinds.js';
 import { retryTimes } from './retry-times.js';
 import { secretKey, webhookSecrets } from './secret-kinds.js';
 import type { Settings } from './settings.js';
@@ -67,6 +67,30 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     kind: retryTimes(),
     default: '5s,30s,2m,10m,1h,6h',
     description: 'when a delivery that failed is tried again, after its first try and give or take 20 %; then it is dead',
+  },
+  clientWebhooks: {
+    name: 'client_webhooks',
+    kind: oneOf('public', 'off', 'list'),
+    default: 'public',
+    description: 'where clients may have webhooks sent to: public addresses, nowhere, or the hosts that `client_webhook_hosts` lists; the operator\'s `webhook_url` is not affected',
+  },
+  clientWebhookHosts: {
+    name: 'client_webhook_hosts',
+    kind: webhookHostList(),
+    default: '',
+    description: 'the hosts of `client_webhooks: list`, such as `hooks.example.com`, or `*.example.com` for everything below it',
+  },
+  clientWebhookPorts: {
+    name: 'client_webhook_ports',
+    kind: portList(),
+    default: '80,443,8443',
+    description: 'ports of public addresses that clients may have webhooks sent to; those of `outbound_allow` are reached on any port',
+  },
+  clientWebhookBytesPerMinute: {
+    name: 'client_webhook_bytes_per_minute',
+    kind: size({ min: '1KiB', max: '1024GiB' }),
+    default: '10MiB',
+    description: "what one process sends to one host in a minute for clients' webhooks; deliveries past it wait",
   },
   secretKey: {
     name: 'secret_key',

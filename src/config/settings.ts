@@ -11,6 +11,14 @@ export class Settings {
   webhookSecret!: string[];
   /** In ms after the first try. */
   webhookRetries!: number[];
+  /** Which hosts clients may have webhooks sent to: any public one, none, or those of `clientWebhookHosts`. */
+  clientWebhooks!: 'public' | 'off' | 'list';
+  /** In lower case; `*.` before a name stands for everything below it. */
+  clientWebhookHosts!: string[];
+  /** On public addresses; those of `outboundAllow` are reached on any port. */
+  clientWebhookPorts!: number[];
+  /** That this process sends to one host in a minute. */
+  clientWebhookBytesPerMinute!: number;
   /** 32 bytes in hexadecimal, which clients' secrets are stored under. */
   secretKey!: string | null;
   /** Absolute; null where no request may name a file of this machine. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { type DeliveryOutcome, type ExecutionOutcome, Telemetry } from '../common/telemetry.js';
+import { type ExecutionOutcome, Telemetry, type TryOutcome } from '../common/telemetry.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -95,7 +95,7 @@ export class PrometheusTelemetry extends Telemetry {
     this.waits.observe({ agent }, waitedMs / 1_000);
   }
 
-  deliveryTried(outcome: DeliveryOutcome, durationMs: number): void {
+  deliveryTried(outcome: TryOutcome, durationMs: number): void {
     this.deliveries.observe({ outcome }, durationMs / 1_000);
     if (outcome === 'dead') this.deadDeliveries.inc();
   }

@@ -48,21 +48,55 @@ const PRIVATE_IPV4 = blockList([
 const GLOBAL_IPV6 = blockList(['2000::/3']);
 const SPECIAL_IPV6 = blockList(['2001::/23', '2001:db8::/32', '3fff::/20']);
 
-/** Which addresses outbound requests may reach (wire-decisions.md, "Start configuration": `outbound_allow`). */
+/** What the operator lets clients' URLs reach. */
+export interface ClientReach {
+  /** Ranges in CIDR notation that may be reached besides public addresses, and on any port. */
+  allow: readonly string[];
+  /** Ports of public addresses. */
+  ports: readonly number[];
+  /** Names, addresses, and `*.` before a name for everything below it; null for any host. */
+  hosts: readonly string[] | null;
+}
+
+const NOTHING: ClientReach = { allow: [], ports: [], hosts: [] };
+
+/** Which hosts, addresses and ports outbound requests may reach (wire-decisions.md, "Start configuration": `outbound_allow`). */
 export class AddressRules {
   private readonly allowed: BlockList;
 
-  /** `outboundAllow`: ranges in CIDR notation that clients' URLs may reach besides public addresses. */
-  constructor(outboundAllow: readonly string[]) {
-    this.allowed = blockList(outboundAllow);
+  constructor(private readonly clients: ClientReach = NOTHING) {
+    this.allowed = blockList(clients.allow);
   }
 
-  /** Why a request may not go to this address, completing "must ..."; null where it may. */
-  refusal(text: string, by: UrlGiver): string | null {
+  /** Why a request may not go to this address and port, completing "must ..."; null where it may. */
+  refusal(text: string, port: number, by: UrlGiver): string | null {
     const address = ipAddress(text);
     if (!address || has(NEVER, address)) return `not point to ${text}: link-local, metadata and unusable addresses are never called`;
-    if (by === 'operator' || isPublic(address) || has(this.allowed, address)) return null;
+    if (by === 'operator' || has(this.allowed, address)) return null;
+    if (isPublic(address)) return this.portRefusal(port);
     return `point to a public address, not to ${text}; the operator of this service can allow that with outbound_allow`;
+  }
+
+  /** The same for a host as the URL has it, whatever its address is. */
+  hostRefusal(hostname: string, by: UrlGiver): string | null {
+    if (by === 'operator' || this.isListed(hostname.replace(/\.$/, ''))) return null;
+    return `point to a host that this service sends webhooks to, not to ${hostname}; the operator of this service can allow that with client_webhook_hosts`;
+  }
+
+  /** The same for the port of a name whose addresses are not known yet: a range that is allowed may hold them. */
+  namePortRefusal(port: number, by: UrlGiver): string | null {
+    return by === 'operator' || this.clients.allow.length > 0 ? null : this.portRefusal(port);
+  }
+
+  private portRefusal(port: number): string | null {
+    const { ports } = this.clients;
+    if (ports.includes(port)) return null;
+    return `have one of the ports ${ports.join(', ')}, not ${port}; the operator of this service can allow that with client_webhook_ports`;
+  }
+
+  private isListed(hostname: string): boolean {
+    const { hosts } = this.clients;
+    return hosts === null || hosts.some((host) => (host.startsWith('*.') ? hostname.endsWith(host.slice(1)) : hostname === host));
   }
 }
 

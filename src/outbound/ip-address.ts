@@ -18,6 +18,13 @@ export function ipAddress(text: string): IpAddress | null {
   return isWrapper(groups) ? { family: 'ipv4', text: lastFourBytes(groups) } : { family: 'ipv6', text: address };
 }
 
+/** What one holder has of addresses: an IPv4 address, or the /64 network of an IPv6 address. A host name stays as it is. */
+export function networkOf(text: string): string {
+  const address = ipAddress(text);
+  if (!address) return text;
+  return address.family === 'ipv4' ? address.text : `${groupsOf(address.text).slice(0, 4).map((group) => group.toString(16)).join(':')}::/64`;
+}
+
 function groupsOf(address: string): number[] {
   // The URL parser writes the last two groups in hexadecimal where they were given as IPv4.
   const [head = '', tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::');

@@ -3,6 +3,8 @@ import type { Cancel, Clock } from '../common/clock.js';
 import { OutboundError } from './outbound-error.js';
 import type { Resolver } from './resolver.js';
 
+/** How long those who connect wait for a lookup, and then for the connection. */
+export const CONNECT_TIMEOUT_MS = 10_000;
 const SLOW_MS = 1_000;
 /** Of the places that the resolver has: for names that were slow last, and for these and names that were never looked up. */
 const SLOW_SHARE = 1 / 4;

@@ -13,6 +13,16 @@ export class OutboundError extends Error {
   }
 }
 
+/** Nothing was sent: clients' requests have taken what the host may be sent until then (epoch ms). */
+export class HostFull extends OutboundError {
+  constructor(
+    host: string,
+    readonly until: number,
+  ) {
+    super(`${host} is sent no more for now, by client_webhook_bytes_per_minute`);
+  }
+}
+
 const REASONS: Record<string, string> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was closed before an answer came',

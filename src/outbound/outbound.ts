@@ -1,15 +1,16 @@
-import type { LookupAddress, LookupOptions } from 'node:dns';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Agent, type Dispatcher, fetch, request, type RequestInit } from 'undici';
+import { type Agent, type Dispatcher, fetch, request, type RequestInit } from 'undici';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { VERSION } from '../common/version.js';
 import { Settings } from '../config/settings.js';
 import { AddressRules, type UrlGiver } from './address-rules.js';
-import { Lookups } from './lookups.js';
+import { Connecting } from './connecting.js';
+import { HostTraffic } from './host-traffic.js';
+import { CONNECT_TIMEOUT_MS, Lookups } from './lookups.js';
 import { asOutboundError, OutboundError } from './outbound-error.js';
 import { Resolver } from './resolver.js';
-import { isLocalhost, urlProblem } from './url-problem.js';
+import { urlProblem } from './url-problem.js';
 
 export interface OutboundRequest {
   headers: Record<string, string>;
@@ -43,12 +44,8 @@ interface Limit {
 }
 
 const LONGEST_ANSWER_BYTES = 64 * 1_024;
-const LONGEST_HEADERS_BYTES = 16 * 1_024;
-const CONNECT_TIMEOUT_MS = 10_000;
 /** What says how a request is to be read and answered. */
 const KEYLESS_HEADERS = /^(accept|accept-.*|content-.*|user-agent|sec-fetch-mode|mcp-.*|last-event-id)$/i;
-
-type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /**
  * The one way out to URLs that somebody gave. Their addresses are checked when they are given and again when they are connected
@@ -59,16 +56,18 @@ export class Outbound implements OnApplicationShutdown {
   private readonly rules: AddressRules;
   // Apart, or a client's request could go over a connection that an operator's URL has opened.
   private readonly agents: Record<UrlGiver, Agent>;
-  private readonly lookups: Lookups;
+  private readonly traffic: HostTraffic;
 
   constructor(
     settings: Settings,
     private readonly clock: Clock,
     resolver: Resolver,
   ) {
-    this.lookups = new Lookups(resolver, clock, CONNECT_TIMEOUT_MS);
-    this.rules = new AddressRules(settings.outboundAllow);
-    this.agents = { client: this.agentFor('client'), operator: this.agentFor('operator') };
+    const { clientWebhooks, clientWebhookHosts, clientWebhookPorts, clientWebhookBytesPerMinute, outboundAllow } = settings;
+    this.rules = new AddressRules({ allow: outboundAllow, ports: clientWebhookPorts, hosts: clientWebhooks === 'list' ? clientWebhookHosts : null });
+    this.traffic = new HostTraffic(clientWebhookBytesPerMinute, clock);
+    const connecting = new Connecting(this.rules, new Lookups(resolver, clock, CONNECT_TIMEOUT_MS), this.traffic);
+    this.agents = { client: connecting.agentFor('client'), operator: connecting.agentFor('operator') };
   }
 
   /** DomainError `invalid` where no request may go to this URL, in a sentence that begins with `name`. */
@@ -87,12 +86,16 @@ export class Outbound implements OnApplicationShutdown {
     return (await fetch(url as string | URL, { ...(options as RequestInit), dispatcher })) as unknown as Response;
   };
 
-  /** Resolves with whatever answer comes, rejects with an OutboundError where none does. Follows no redirect. */
+  /**
+   * Resolves with whatever answer comes, rejects with an OutboundError where none does: with HostFull where nothing was sent because
+   * clients' requests have taken what the host may have for now. Follows no redirect.
+   */
   async post(url: string, { headers, body, timeoutMs, signal, maxAnswerBytes = LONGEST_ANSWER_BYTES, by }: OutboundRequest): Promise<OutboundAnswer> {
     // Connections to literal addresses ask for no lookup.
     const problem = urlProblem(url, by, this.rules);
     if (problem !== null) throw new OutboundError(`the URL must ${problem}`, true);
-    const { host } = new URL(url);
+    const { host, hostname } = new URL(url);
+    if (by === 'client') this.traffic.begin(hostname.replace(/^\[|\]$/g, ''), Buffer.byteLength(body));
     const limit = this.limit(host, timeoutMs, signal);
     try {
       const answering = request(url, {
@@ -149,43 +152,6 @@ export class Outbound implements OnApplicationShutdown {
     };
     return { signal: ending.signal, reached, lift };
   }
-
-  private agentFor(by: UrlGiver): Agent {
-    return new Agent({
-      allowH2: false,
-      maxHeaderSize: LONGEST_HEADERS_BYTES,
-      // The caller's time limit is the one that counts.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: {
-        timeout: CONNECT_TIMEOUT_MS,
-        lookup: (name: string, options: LookupOptions, callback: LookupCallback) => {
-          this.addressesOf(name, by).then(
-            (addresses) => (options.all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family)),
-            (error: Error) => callback(error, []),
-          );
-        },
-      },
-    });
-  }
-
-  private async addressesOf(name: string, by: UrlGiver): Promise<LookupAddress[]> {
-    const addresses = await this.lookups.addressesOf(name);
-    const refusals = addresses.map(({ address }) => this.rules.refusal(address, by));
-    const reachable = addresses.filter((_, index) => refusals[index] === null);
-    const refusal = refusals.find((found) => found !== null);
-    // One bad address condemns a name. Only localhost has two by nature, of which an operator may have allowed one.
-    if (refusal && (reachable.length === 0 || !isLocalhost(name))) throw refused(name, refusal, by);
-    if (reachable.length === 0) throw new OutboundError(`${name} has no address`);
-    return reachable;
-  }
-}
-
-// What a name means inside is nothing for clients, who could ask for one after the other.
-function refused(name: string, refusal: string, by: UrlGiver): OutboundError {
-  const whole = `${name} must ${refusal}`;
-  if (by === 'operator') return new OutboundError(whole, true);
-  return new OutboundError(`${name} resolves to an address that may not be called; the operator of this service finds it in the log`, true, new Error(whole));
 }
 
 const withoutKeys = (headers: Record<string, string>): Record<string, string> =>

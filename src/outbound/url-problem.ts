@@ -12,17 +12,19 @@ export function urlProblem(text: string, by: UrlGiver, rules: AddressRules): str
   if (protocol !== 'http:' && protocol !== 'https:') return 'begin with http:// or https://';
   if (username || password) return 'hold no user and no password';
   if (port === '0') return 'have a port other than 0';
-  return hostProblem(hostname, by, rules);
+  return rules.hostRefusal(hostname, by) ?? addressProblem(hostname, portOf({ protocol, port }), by, rules);
 }
 
+export const portOf = ({ protocol, port }: { protocol: string; port: string }): number => Number(port) || (protocol === 'https:' ? 443 : 80);
+
 // The URL parser has turned decimal, octal, hexadecimal and shortened IPv4 addresses into the dotted form.
-function hostProblem(hostname: string, by: UrlGiver, rules: AddressRules): string | null {
+function addressProblem(hostname: string, port: number, by: UrlGiver, rules: AddressRules): string | null {
   if (isLocalhost(hostname)) {
-    const refusals = ['127.0.0.1', '::1'].map((address) => rules.refusal(address, by));
+    const refusals = ['127.0.0.1', '::1'].map((address) => rules.refusal(address, port, by));
     return refusals.includes(null) ? null : refusals[0]!.replace('127.0.0.1', 'localhost');
   }
-  if (hostname.startsWith('[')) return rules.refusal(hostname.slice(1, -1), by);
-  return /^[\d.]+$/.test(hostname) ? rules.refusal(hostname, by) : null;
+  if (hostname.startsWith('[')) return rules.refusal(hostname.slice(1, -1), port, by);
+  return /^[\d.]+$/.test(hostname) ? rules.refusal(hostname, port, by) : rules.namePortRefusal(port, by);
 }
 
 export const isLocalhost = (name: string): boolean => /(^|\.)localhost\.?$/i.test(name);

@@ -141,7 +141,8 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   private tellBreaker({ id, line }: ClaimedDelivery, sent: Sent): void {
-    if (sent.target === 'works') this.breaker.worked(line);
+    if (sent.heldUntil !== null) this.breaker.holdUntil(line, sent.heldUntil);
+    else if (sent.target === 'works') this.breaker.worked(line);
     else if (sent.target === 'fails') this.breaker.failed(line, id);
   }
 
@@ -161,7 +162,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   private report(delivery: ClaimedDelivery, { durationMs, status, error }: Sent, outcome: DeliveryOutcome, span: Span): void {
-    this.telemetry.deliveryTried(outcome, durationMs);
+    if (outcome !== 'held') this.telemetry.deliveryTried(outcome, durationMs);
     const failed = error !== null;
     span.end({
       attributes: {

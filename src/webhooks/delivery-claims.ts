@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
 import type { ArtifactRow } from '../blackboard/artifact.js';
 import { Clock } from '../common/clock.js';
 import { preparedWithList } from '../database/prepared.js';
@@ -7,6 +8,18 @@ import { type Lease, RowClaims } from '../leasing/row-claims.js';
 import type { FreeSlots } from '../leasing/slots.js';
 import { DELIVERIES, type LeasedDelivery } from './leased-deliveries.js';
 import type { WebhookTarget } from './webhook-targets.repository.js';
+
+/** Larger payloads are read when there is room for them (see DeliveryPayloads): one round of claims takes up to 256 deliveries. */
+const SMALL_PAYLOAD_BYTES = 16 * 1_024;
+
+/** Of an artifact, what a delivery tells. */
+type ToldArtifact = Pick<ArtifactRow, (typeof TOLD)[number]> & {
+  /** Null where it is not small. */
+  payload: string | null;
+  payload_bytes: number | string;
+};
+
+const TOLD = ['seq', 'id', 'type', 'produced_by', 'created_at', 'correlation_id', 'tags'] as const;
 
 interface TargetOfDelivery extends Pick<WebhookTarget, 'url' | 'by' | 'secrets'> {
   /** As of the claim (epoch ms). */
@@ -23,12 +36,12 @@ export interface ClaimedDelivery {
   attempt: number;
   /** The guard of the outcome. */
   leaseToken: string;
-  artifact: ArtifactRow;
+  artifact: ToldArtifact;
   /** What caused it; null where nothing was traced. */
   traceparent: string | null;
 }
 
-type ContentRow = ArtifactRow & TargetOfDelivery & { content_of: string };
+type ContentRow = ToldArtifact & TargetOfDelivery & { content_of: string };
 
 /** In the background deliveries have the second one. */
 export const PRIORITIES = [0, -1];
@@ -66,7 +79,11 @@ const contentsOf = preparedWithList<object, string, ContentRow>((db, _place, ids
     .selectFrom('deliveries')
     .innerJoin('artifacts', 'artifacts.seq', 'deliveries.artifact_seq')
     .innerJoin('webhook_targets', 'webhook_targets.id', 'deliveries.target_id')
-    .selectAll('artifacts')
+    .select(TOLD.map((column) => `artifacts.${column}` as const))
+    .select([
+      sql<number | string>`octet_length(artifacts.payload)`.as('payload_bytes'),
+      sql<string | null>`case when octet_length(artifacts.payload) <= ${sql.lit(SMALL_PAYLOAD_BYTES)} then artifacts.payload end`.as('payload'),
+    ])
     .select(['deliveries.id as content_of', 'webhook_targets.url', 'webhook_targets.by', 'webhook_targets.secrets', 'webhook_targets.failing_since'])
     .where('deliveries.id', 'in', ids),
 );

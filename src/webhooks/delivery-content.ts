@@ -1,12 +1,12 @@
-import type { ArtifactRow } from '../blackboard/artifact.js';
 import { toTimestamp } from '../common/timestamp.js';
+import type { ClaimedDelivery } from './delivery-claims.js';
 
 /**
  * The body of a delivery (wire-decisions.md, "Webhooks"): the same bytes on every try, so that `timestamp` is the artifact's.
  * `sequence`: the artifact's number in its correlation.
  */
-export function deliveryContent(artifact: ArtifactRow, sequence: number): string {
-  const { id, type, produced_by, payload, tags } = artifact;
+export function deliveryContent(artifact: Omit<ClaimedDelivery['artifact'], 'payload'>, payload: string, sequence: number): string {
+  const { id, type, produced_by, tags } = artifact;
   const createdAt = toTimestamp(artifact.created_at);
   // Payload and tags are JSON already.
   const told = [

@@ -35,6 +35,8 @@ export class DeliveryOutcomes {
 
   /** `onVisible` is called when following transactions see the outcome. */
   commit(delivery: SentDelivery, sent: Sent, onVisible: () => void): Promise<DeliveryOutcome> {
+    const { heldUntil } = sent;
+    if (heldUntil !== null) return this.hold(delivery, sent, heldUntil, onVisible);
     const again = sent.error === null || sent.isFinal ? null : this.nextTry(delivery.attempt, sent);
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
@@ -52,6 +54,17 @@ export class DeliveryOutcomes {
   private nextTry(attempt: number, { startedAt, notBefore }: Sent): number | null {
     const scheduled = nextTryAt(this.settings.webhookRetries, { attempt, startedAt }, Math.random());
     return scheduled === null ? null : Math.max(scheduled, notBefore ?? 0);
+  }
+
+  /** The same try waits: nothing was sent. */
+  private hold(delivery: EndingDelivery, sent: Sent, until: number, onVisible: () => void): Promise<DeliveryOutcome> {
+    return this.unitOfWork.run(async (tx) => {
+      tx.whenVisible(onVisible);
+      const { attempt } = delivery;
+      if (!(await letGo(tx, delivery, { state: 'pending', attempt, available_at: until, ended_at: null }, sent))) return 'discarded';
+      tx.afterCommit(() => this.signals.deliveryRetryScheduled.publish(until));
+      return 'held';
+    });
   }
 
   private async retry(tx: Transaction, delivery: EndingDelivery, sent: Sent, again: number): Promise<DeliveryOutcome> {

@@ -11,7 +11,7 @@ interface Trouble {
   /** Of different deliveries, one after another. */
   failures: number;
   lastDelivery: string;
-  /** How long the target was held back last; 0 where it never was. */
+  /** How long the target was held back last because it failed; 0 where it was not. */
   pauseMs: number;
   /** Until then nothing is sent to it (epoch ms). */
   heldUntil: number;
@@ -21,7 +21,7 @@ interface Trouble {
 /**
  * Holds back what goes to a target that fails: nothing for a while, which grows, then one delivery, whose success ends it. Being held
  * back is no try. One delivery alone never makes a target held back, since the pauses between its tries spare that already.
- * Each process finds out for itself.
+ * A target may also be held back until a given time, because its host has been sent enough. Each process finds out for itself.
  */
 export class TargetBreaker {
   private readonly troubles = new Map<string, Trouble>();
@@ -36,15 +36,27 @@ export class TargetBreaker {
   /** How many deliveries may be on their way to the target now. */
   limitOf(line: string): number {
     const trouble = this.troubles.get(line);
-    if (!trouble || trouble.pauseMs === 0) return this.atOnce;
-    return this.clock.now() < trouble.heldUntil ? 0 : 1;
+    if (!trouble) return this.atOnce;
+    if (this.clock.now() < trouble.heldUntil) return 0;
+    return trouble.pauseMs === 0 ? this.atOnce : 1;
   }
 
   worked(line: string): void {
     const trouble = this.troubles.get(line);
     if (!trouble) return;
+    if (trouble.pauseMs === 0 && this.clock.now() < trouble.heldUntil) {
+      // Held back for another reason, which what was still on its way does not end.
+      trouble.failures = 0;
+      return;
+    }
     this.forget(line, trouble);
     this.mayGoOn(line);
+  }
+
+  /** Nothing is to be sent to the target before (epoch ms), however well it works. */
+  holdUntil(line: string, time: number): void {
+    const trouble = this.troubleOf(line);
+    if (time > trouble.heldUntil) this.hold(line, trouble, time);
   }
 
   failed(line: string, deliveryId: string): void {
@@ -53,7 +65,9 @@ export class TargetBreaker {
     if (this.clock.now() < trouble.heldUntil) return;
     if (trouble.lastDelivery !== deliveryId) trouble.failures += 1;
     trouble.lastDelivery = deliveryId;
-    if (trouble.failures >= FAILURES_TO_OPEN) this.hold(line, trouble);
+    if (trouble.failures < FAILURES_TO_OPEN) return;
+    trouble.pauseMs = Math.min(Math.max(2 * trouble.pauseMs, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+    this.hold(line, trouble, this.clock.now() + trouble.pauseMs);
   }
 
   stop(): void {
@@ -61,9 +75,8 @@ export class TargetBreaker {
     this.troubles.clear();
   }
 
-  private hold(line: string, trouble: Trouble): void {
-    trouble.pauseMs = Math.min(Math.max(2 * trouble.pauseMs, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
-    trouble.heldUntil = this.clock.now() + trouble.pauseMs;
+  private hold(line: string, trouble: Trouble, time: number): void {
+    trouble.heldUntil = time;
     trouble.cancel();
     trouble.cancel = this.clock.at(trouble.heldUntil, () => this.mayGoOn(line));
   }
@@ -82,7 +95,7 @@ export class TargetBreaker {
     const [line, trouble] = this.troubles.entries().next().value!;
     this.forget(line, trouble);
     // Held back no more, and nothing else would say so.
-    if (trouble.pauseMs > 0) this.mayGoOn(line);
+    if (trouble.heldUntil > 0) this.mayGoOn(line);
   }
 
   private forget(line: string, { cancel }: Trouble): void {

@@ -45,6 +45,9 @@ export class WebhookTargets implements OnModuleInit {
 
   /** What a publish that names a target stores with it. DomainError `invalid` where nothing may be sent there. */
   async forPublish({ url, secret }: Webhook): Promise<PublishCompanion> {
+    if (this.settings.clientWebhooks === 'off') {
+      throw new DomainError('invalid', 'webhook: this service sends no webhooks for clients (client_webhooks is off); publish without webhook');
+    }
     this.outbound.check(url, 'client', 'webhook.url');
     const target = this.clientsTarget(new URL(url), secret);
     const isKnown = await this.targets.isKnown(this.unitOfWork.reader, target.fingerprint);

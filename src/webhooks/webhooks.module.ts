@@ -9,6 +9,7 @@ import { Deliverer } from './deliverer.js';
 import { DeliveryClaims } from './delivery-claims.js';
 import { DeliveryLeases } from './delivery-leases.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
+import { DeliveryPayloads } from './delivery-payloads.js';
 import { OpenDeliveries } from './open-deliveries.js';
 import { Outbox } from './outbox.js';
 import { ReadyTargets } from './ready-targets.js';
@@ -31,6 +32,7 @@ import { WebhooksController } from './webhooks.controller.js';
     DeliveryClaims,
     DeliveryLeases,
     DeliveryOutcomes,
+    DeliveryPayloads,
     OpenDeliveries,
     Outbox,
     ReadyTargets,

@@ -27,6 +27,10 @@ describe('the defaults', () => {
       webhookUrl: null,
       webhookSecret: [],
       webhookRetries: [5_000, 30_000, 120_000, 600_000, 3_600_000, 21_600_000],
+      clientWebhooks: 'public',
+      clientWebhookHosts: [],
+      clientWebhookPorts: [80, 443, 8_443],
+      clientWebhookBytesPerMinute: 10_485_760,
       secretKey: null,
       csvRoot: null,
       outboundAllow: [],
@@ -95,6 +99,9 @@ describe('values', () => {
     ['corsOrigins', 'https://A.example,http://b.example:8080', ['https://a.example', 'http://b.example:8080']],
     ['databaseUrl', 'postgres://me:secret@db/starling', 'postgres://me:secret@db/starling'],
     ['csvRoot', 'rows', resolve('rows')],
+    ['clientWebhookPorts', '443, 9000', [443, 9_000]],
+    ['clientWebhookPorts', [443], [443]],
+    ['clientWebhookPorts', [], []],
     ['logLevel', 'debug', 'debug'],
   ])('%s reads %j as %j', (key, given, expected) => {
     const { name } = SETTINGS[key];
@@ -128,6 +135,10 @@ describe('a wrong value', () => {
     ['webhook_url', 'ftp://x', 'must be a URL that begins with http:// or https://'],
     ['webhook_retries', '5s,5s', 'must be at most 20 durations from 100ms to 7d, each longer than the one before, such as 5s,30s,2m (got "5s,5s")'],
     ['webhook_retries', '5s,8d', 'must be at most 20 durations from 100ms to 7d, each longer than the one before, such as 5s,30s,2m (got "8d")'],
+    ['client_webhooks', 'none', 'must be one of public, off, list (got "none")'],
+    ['client_webhook_hosts', 'hooks.example:443', 'must be host names or addresses without a port, such as hooks.example.com or *.example.com (got "hooks.example:443")'],
+    ['client_webhook_hosts', 'a.*.example', 'must be host names or addresses without a port, such as hooks.example.com or *.example.com (got "a.*.example")'],
+    ['client_webhook_ports', '443,0', 'must be ports such as 80, 443 (got "0")'],
     ['webhook_secret', 'short', 'must be a text of 16 to 256 characters, and base64 where it begins with whsec_, or two of them'],
   ])('of %s (%s) is one line that names the source', (name, given, message) => {
     const flag = `--${name.replaceAll('_', '-')}`;
@@ -151,6 +162,20 @@ describe('a wrong value', () => {
       'server.allowed_hosts: must be host names or addresses, with a port or without, such as desk.example.com (got 1)',
       '--lease: must be a duration from 1s to 1h, such as 500ms, 30s or 5m (got "x")',
       'STARLING_LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent (got "loud")',
+    ]);
+  });
+
+  test.each([
+    [{ client_webhooks: 'list' }, 'client_webhook_hosts: must name at least one host where client_webhooks is list'],
+    [{ client_webhook_hosts: ['hooks.example'] }, 'client_webhooks: must be list for client_webhook_hosts to hold (got "public")'],
+  ])('is one that would have no effect beside another: %j', (server, mistake) => expect(mistakesOf({ server })).toEqual([mistake]));
+
+  test('is none where webhooks of clients are turned off for a while', () => {
+    expect(from({ server: { client_webhooks: 'off', client_webhook_hosts: ['Hooks.example', '*.Partner.example', '[0:0::1]', '127.1'] } }).clientWebhookHosts).toEqual([
+      'hooks.example',
+      '*.partner.example',
+      '[::1]',
+      '127.0.0.1',
     ]);
   });
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SystemClock } from '../../src/common/clock.js';
-import { Settings } from '../../src/config/settings.js';
+import { resolveSettings } from '../../src/config/resolve-settings.js';
 import type { UrlGiver } from '../../src/outbound/address-rules.js';
 import { Outbound, type OutboundRequest } from '../../src/outbound/outbound.js';
 import { Resolver, SystemResolver } from '../../src/outbound/resolver.js';
@@ -75,8 +75,8 @@ describe('outbound requests', () => {
     }
   });
 
-  function outboundWith({ allow = [], resolver = new SystemResolver(), clock = new SystemClock() }: { allow?: string[]; resolver?: Resolver; clock?: SystemClock | ManualClock } = {}): Outbound {
-    const outbound = new Outbound(Object.assign(new Settings(), { outboundAllow: allow }), clock, resolver);
+  function outboundWith({ allow = [], ports, resolver = new SystemResolver(), clock = new SystemClock() }: { allow?: string[]; ports?: number[]; resolver?: Resolver; clock?: SystemClock | ManualClock } = {}): Outbound {
+    const outbound = new Outbound(Object.assign(resolveSettings({ flags: {}, environment: {}, server: undefined }), { outboundAllow: allow, ...(ports && { clientWebhookPorts: ports }) }), clock, resolver);
     open.outbounds.push(outbound);
     return outbound;
   }
@@ -140,7 +140,7 @@ describe('outbound requests', () => {
     const { port, requests } = await listen((_request, response) => response.end());
     const resolver = new ScriptedResolver({ 'rebind.example': [['93.184.215.14'], ['127.0.0.1']] });
     expect(await resolver.resolve('rebind.example')).toEqual([{ address: '93.184.215.14', family: 4 }]);
-    await expect(outboundWith({ resolver }).post(`http://rebind.example:${port}/`, sending('client'))).rejects.toMatchObject({
+    await expect(outboundWith({ resolver, ports: [port] }).post(`http://rebind.example:${port}/`, sending('client'))).rejects.toMatchObject({
       isRefused: true,
       message: 'rebind.example resolves to an address that may not be called; the operator of this service finds it in the log',
     });
@@ -150,7 +150,7 @@ describe('outbound requests', () => {
   test.each([[['127.0.0.1']], [['::1']], [['93.184.215.14', '127.0.0.1']], [['::ffff:169.254.169.254']], [['fe80::1%eth0']], [['64:ff9b::a00:1']]])('are refused where a name means %j', async (addresses) => {
     const { port, requests } = await listen((_request, response) => response.end());
     const resolver = new ScriptedResolver({ 'inner.example': [addresses] });
-    await expect(outboundWith({ resolver }).post(`http://inner.example:${port}/`, sending('client'))).rejects.toMatchObject({ isRefused: true });
+    await expect(outboundWith({ resolver, ports: [port] }).post(`http://inner.example:${port}/`, sending('client'))).rejects.toMatchObject({ isRefused: true });
     expect(requests).toHaveLength(0);
   });
 
@@ -228,7 +228,7 @@ describe('outbound requests', () => {
 
   it('of a client never use the connection that one of the operator has opened', async () => {
     const { port, requests } = await listen((_request, response) => response.end());
-    const outbound = outboundWith({ resolver: new ScriptedResolver({ 'inner.example': [['127.0.0.1']] }) });
+    const outbound = outboundWith({ resolver: new ScriptedResolver({ 'inner.example': [['127.0.0.1']] }), ports: [port] });
     const url = `http://inner.example:${port}/`;
     expect(await outbound.post(url, sending('operator'))).toMatchObject({ status: 200 });
     expect(requests[0]!.socket.destroyed).toBe(false);

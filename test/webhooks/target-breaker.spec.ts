@@ -54,6 +54,17 @@ describe('a target that fails', () => {
     expect(told).toEqual([LINE]);
   });
 
+  it('whose host was sent enough is held back until a time, whatever succeeds or fails meanwhile', () => {
+    breaker.holdUntil(LINE, clock.now() + 60_000);
+    breaker.worked(LINE);
+    failTimes(5);
+    breaker.holdUntil(LINE, clock.now() + 1_000);
+    clock.advance(59_999);
+    expect([breaker.limitOf(LINE), told]).toEqual([0, []]);
+    clock.advance(1);
+    expect([breaker.limitOf(LINE), told]).toEqual([16, [LINE]]);
+  });
+
   it('is as any other after the first success', () => {
     failTimes(5);
     clock.advance(1_000);

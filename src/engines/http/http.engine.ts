@@ -23,7 +23,7 @@ export class HttpEngine implements Engine {
   async check(agent: AgentDefinition): Promise<EngineFinding[]> {
     const { url, secret, max_answer } = optionsOf(agent);
     const findings: EngineFinding[] = [];
-    const problem = urlProblem(url, 'operator', new AddressRules([]));
+    const problem = urlProblem(url, 'operator', new AddressRules());
     if (problem !== null) findings.push({ path: ['url'], message: `must ${problem}` });
     if (secret !== undefined && !isWebhookSecret(secret)) findings.push({ path: ['secret'], message: `must be ${WEBHOOK_SECRET_RULE}` });
     const most = maxAnswerBytes(max_answer);

@@ -52,7 +52,7 @@ function refusedAddresses(baseUrl: string | undefined, tools: readonly ToolsOpti
     ...tools.flatMap(({ mcp }, index) => ('url' in mcp ? [{ path: ['tools', index, 'mcp', 'url'], url: mcp.url }] : [])),
   ];
   return urls.flatMap(({ path, url }) => {
-    const problem = urlProblem(url, 'operator', new AddressRules([]));
+    const problem = urlProblem(url, 'operator', new AddressRules());
     return problem === null ? [] : [{ path, message: `must ${problem}` }];
   });
 }

@@ -31,7 +31,7 @@ export class DeliveryBody {
   @ApiProperty({ format: 'date-time' })
   created_at!: string;
 
-  @ApiProperty({ type: String, format: 'date-time', required: false, description: 'Where it is to be tried again' })
+  @ApiProperty({ type: String, format: 'date-time', required: false, description: 'When it may be tried next, where it is tried again or its host is sent no more for now' })
   next_attempt_at?: string;
 
   @ApiProperty({ type: String, format: 'date-time', required: false })
@@ -40,7 +40,7 @@ export class DeliveryBody {
   @ApiProperty({ type: 'integer', required: false, description: "HTTP status of the receiver's last answer" })
   last_status?: number;
 
-  @ApiProperty({ type: String, required: false, description: 'Why the last try failed' })
+  @ApiProperty({ type: String, required: false, description: 'Why the last try failed, or why the next one waits' })
   last_error?: string;
 }
 
