@@ -4,6 +4,7 @@ ARG NODE_IMAGE=node:24.21.0-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY stubs ./stubs
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 COPY src ./src
@@ -12,6 +13,7 @@ RUN npm run build
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY stubs ./stubs
 RUN npm ci --omit=dev
 
 FROM ${NODE_IMAGE}
