@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
 import { dirname, join } from 'node:path';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -27,7 +28,7 @@ interface Container {
 
 interface Pod {
   metadata: { labels: Labels; annotations: Labels };
-  spec: { terminationGracePeriodSeconds: number; containers: [Container]; volumes: { name: string; configMap?: { name: string } }[] };
+  spec: { terminationGracePeriodSeconds: number; initContainers?: Container[]; containers: [Container]; volumes: { name: string; configMap?: { name: string } }[] };
 }
 
 interface Manifest {
@@ -45,6 +46,8 @@ interface Kustomization {
   configMapGenerator: [{ name: string; files: [string] }];
   images: { name: string; newTag: string }[];
 }
+
+const IMAGE_USER = Number(/^USER (\d+)$/m.exec(readFileSync('Dockerfile', 'utf8'))![1]);
 
 const read = <T>(file: string): T[] => readYaml<T>(join(FOLDER, file));
 const selects = (labels: Labels, { template }: Deployment['spec']): boolean =>
@@ -125,9 +128,11 @@ describe('the Kubernetes manifests', () => {
         automountServiceAccountToken: false,
         // Kubernetes would set STARLING_PORT to a URL, and the program would not start.
         enableServiceLinks: false,
-        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+        securityContext: { runAsNonRoot: true, runAsUser: IMAGE_USER, runAsGroup: IMAGE_USER, fsGroup: IMAGE_USER, seccompProfile: { type: 'RuntimeDefault' } },
       });
-      expect(container.securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
+      for (const { securityContext } of [...(pod.initContainers ?? []), ...pod.containers]) {
+        expect(securityContext).toEqual({ privileged: false, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
+      }
     });
 
     it('have a disruption budget of their own, and the network policy', () => {
@@ -136,6 +141,32 @@ describe('the Kubernetes manifests', () => {
       const [policy] = ofKind<Manifest & { spec: { podSelector: { matchLabels: Labels } } }>('NetworkPolicy');
       expect(selects(policy!.spec.podSelector.matchLabels, spec)).toBe(true);
       expect(selects(spec.selector.matchLabels, spec)).toBe(true);
+    });
+  });
+
+  describe('the network policy', () => {
+    interface Rule {
+      to?: { ipBlock?: { cidr: string; except: string[] } }[];
+      ports?: { port: number }[];
+    }
+    const [policy] = ofKind<Manifest & { spec: { policyTypes: string[]; egress: Rule[] } }>('NetworkPolicy');
+    const { egress, policyTypes } = policy!.spec;
+
+    it('lets out lookups and calls of Postgres', () => {
+      expect(policyTypes).toEqual(['Ingress', 'Egress']);
+      const ports = egress.map((rule) => rule.ports?.map(({ port }) => port));
+      expect(ports).toEqual(expect.arrayContaining([[53, 53], [5432]]));
+    });
+
+    // The same addresses that the program itself takes for inner ones.
+    it.each(['10.0.0.7', '172.31.0.1', '192.168.1.1', '100.64.0.1', '127.0.0.1', '169.254.169.254', 'fd00:ec2::254', 'fe80::1'])('lets no call of a public address out to %s', (address) => {
+      const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+      const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? [])).filter(({ cidr }) => cidr.includes(':') === (family === 'ipv6'));
+      expect(blocks).toHaveLength(1);
+      const inner = new BlockList();
+      for (const range of blocks[0]!.except) inner.addSubnet(range.split('/')[0]!, Number(range.split('/')[1]), family);
+      expect(inner.check(address, family)).toBe(true);
+      expect(inner.check(family === 'ipv6' ? '2606:4700::1111' : '1.1.1.1', family)).toBe(false);
     });
   });
 
