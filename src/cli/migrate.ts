@@ -9,5 +9,6 @@ export async function migrateDatabase(config: string | undefined, flags: Record<
   const { settings } = file ? await readConfiguration(file, flags) : { settings: resolveSettings({ flags, environment: readEnvironment(), server: undefined }) };
   const database = await openDatabase(settings.databaseUrl);
   await database.close();
+  for (const warning of database.warnings) console.error(`warning: ${warning}`);
   console.log(`${database.location} is up to date`);
 }

@@ -18,8 +18,9 @@ import { Upkeep } from './upkeep.js';
 /** The first waits for its connection. */
 const FIRST_READINGS = 3;
 
-async function open(settings: Settings, clock: Clock): Promise<Database> {
+async function open(settings: Settings, clock: Clock, logger: Logger): Promise<Database> {
   const database = await openDatabase(settings.databaseUrl);
+  for (const warning of database.warnings) logger.warn(warning);
   if (clock instanceof DatabaseClock && database instanceof PostgresDatabase) {
     for (let readings = 0; readings < FIRST_READINGS; readings += 1) await clock.set(() => database.time());
   }
@@ -59,7 +60,7 @@ class DatabaseCloser implements OnApplicationShutdown {
 
 @Module({
   providers: [
-    { provide: Database, useFactory: open, inject: [Settings, Clock] },
+    { provide: Database, useFactory: open, inject: [Settings, Clock, LOGGER] },
     { provide: UnitOfWork, useFactory: unitOfWorkOn, inject: [Database, LOGGER, Telemetry] },
     { provide: Broadcast, useFactory: broadcastOn, inject: [Database, LOGGER] },
     DatabaseCloser,

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.js';
 import { StartError } from '../database/start-error.js';
 import { sqlitePath } from '../database/open-database.js';
+import { keyFileOf } from '../database/sqlite-files.js';
 
 const KEY_BYTES = 32;
 
@@ -14,7 +15,7 @@ const KEY_BYTES = 32;
 export function findSecretKey({ secretKey, databaseUrl }: Pick<Settings, 'secretKey' | 'databaseUrl'>): Buffer | null {
   if (secretKey !== null) return Buffer.from(secretKey, 'hex');
   const path = sqlitePath(databaseUrl);
-  return path === null ? null : keyFromFile(`${resolve(path)}.key`);
+  return path === null ? null : keyFromFile(keyFileOf(resolve(path)));
 }
 
 function keyFromFile(file: string): Buffer {
@@ -36,16 +37,22 @@ function read(file: string): string | null {
 function make(file: string): string {
   const text = randomBytes(KEY_BYTES).toString('hex');
   try {
-    const descriptor = openSync(`${file}.new`, 'w', 0o600);
-    try {
-      writeSync(descriptor, `${text}\n`);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
+    writeNew(`${file}.new`, `${text}\n`);
     renameSync(`${file}.new`, file);
     return text;
   } catch (error) {
     throw new StartError(`secret_key: cannot make ${file}: ${(error as Error).message}; give a key as STARLING_SECRET_KEY, made with openssl rand -hex 32`);
+  }
+}
+
+/** What is there under that name goes: left over from a crash, or a link by which another user would get the key. It is never written to. */
+function writeNew(file: string, text: string): void {
+  rmSync(file, { force: true });
+  const descriptor = openSync(file, 'wx', 0o600);
+  try {
+    writeSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }

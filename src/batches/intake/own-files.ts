@@ -3,9 +3,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import type { Settings } from '../../config/settings.js';
 import { sqlitePath } from '../../database/open-database.js';
-
-/** What the service keeps beside a SQLite file, by what follows the file's name. */
-const BESIDE_DATABASE = ['', '-wal', '-shm', '.lock', '.key'];
+import { sqliteFilesOf } from '../../database/sqlite-files.js';
 
 /** Exact: as plain numbers, the inodes of some file systems would be rounded. */
 type FileId = Pick<BigIntStats, 'dev' | 'ino'>;
@@ -22,7 +20,7 @@ export class OwnFiles {
   static async find({ databaseUrl, configurationFiles }: Pick<Settings, 'databaseUrl' | 'configurationFiles'>): Promise<OwnFiles> {
     const path = sqlitePath(databaseUrl);
     const database = path === null ? null : resolve(path);
-    const beside = database === null ? [] : BESIDE_DATABASE.map((end) => database + end);
+    const beside = database === null ? [] : sqliteFilesOf(database);
     const folders = database === null ? [] : [realpath(dirname(database)), realpath(database).then(dirname)];
     const ids = [...beside, ...configurationFiles].map((file) => stat(file, { bigint: true }).then(idOf));
     return new OwnFiles(await found(folders), new Set(await found(ids)));

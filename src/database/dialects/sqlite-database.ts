@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import { Database } from '../database.js';
 import type { Schema } from '../schema.js';
+import { closeToOthers, folderWarnings, lockFileOf, makePrivate, sqliteFilesOf } from '../sqlite-files.js';
 import { StartError } from '../start-error.js';
 import { NodeSqliteDialect } from './node-sqlite-dialect.js';
 
@@ -32,27 +33,30 @@ export class SqliteDatabase extends Database {
     readonly writer: Kysely<Schema>,
     readonly reader: Kysely<Schema>,
     private readonly lock: DatabaseSync,
+    warnings: readonly string[],
   ) {
-    super();
+    super(warnings);
   }
 
   get location(): string {
     return this.path;
   }
 
-  /** `location` is a file path, made with its folders where it is missing. StartError where it cannot be had. */
+  /** `location` is a file path, made with its folders where it is missing; other users may neither read nor enter what is made. StartError where it cannot be had. */
   static open(location: string): SqliteDatabase {
     refuseOldSqlite();
     const path = resolve(location);
     makeFolder(path);
     const lock = takeLock(path);
     const connection = connect(path);
+    const reading = connect(path, { readOnly: true });
     return new SqliteDatabase(
       path,
       connection,
       new Kysely<Schema>({ dialect: new NodeSqliteDialect(connection) }),
-      new Kysely<Schema>({ dialect: new NodeSqliteDialect(connect(path, { readOnly: true })) }),
+      new Kysely<Schema>({ dialect: new NodeSqliteDialect(reading) }),
       lock,
+      [...closeToOthers(sqliteFilesOf(path)), ...folderWarnings(path)],
     );
   }
 
@@ -90,7 +94,7 @@ function makeMissing(folder: string): void {
   if (existsSync(folder)) return;
   makeMissing(dirname(folder));
   try {
-    mkdirSync(folder);
+    mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     // Another process that starts may just have made it.
     if (!existsSync(folder)) throw error;
@@ -100,7 +104,7 @@ function makeMissing(folder: string): void {
 // A sibling file, because an exclusive lock on the database itself would shut out our own readers. The operating system
 // lets go of it when the process ends, however it ends.
 function takeLock(path: string): DatabaseSync {
-  const lock = openFile(`${path}.lock`);
+  const lock = openFile(lockFileOf(path));
   try {
     lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
     return lock;
@@ -130,6 +134,7 @@ function connect(path: string, options: { readOnly?: boolean } = {}): DatabaseSy
 
 function openFile(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {
   try {
+    makePrivate(path);
     return new DatabaseSync(path, options);
   } catch (error) {
     throw new StartError(`database_url: cannot open ${path}: ${(error as Error).message}`);
