@@ -1,6 +1,8 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule, type AppOptions } from './app.module.js';
+import { Clock } from './common/clock.js';
+import { MemoryBudget } from './common/memory-budget.js';
 import { Role } from './common/role.js';
 import { ApiDocument } from './docs/api-document.js';
 import { installHttpEdge } from './http/http-edge.js';
@@ -24,7 +26,9 @@ export async function createApp(options: AppOptions): Promise<NestExpressApplica
   const metrics = app.get(HttpMetrics, { strict: false });
   const role = app.get(Role, { strict: false });
   const tracing = app.get(Tracing, { strict: false });
-  installHttpEdge(app, { settings, role, logger, tracing, onEnded: (request) => metrics.requestEnded(request) });
+  const clock = app.get(Clock, { strict: false });
+  const memory = app.get(MemoryBudget, { strict: false });
+  installHttpEdge(app, { settings, clock, memory, role, logger, tracing, onEnded: (request) => metrics.requestEnded(request) });
   app.get(ApiDocument, { strict: false }).describes(app);
   return app.init();
 }

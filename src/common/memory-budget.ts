@@ -6,6 +6,10 @@ const DEFAULT_SHARE = 1 / 4;
 
 const RETRY_AFTER_SECONDS = 1;
 
+/** Of the budget, for small reservations alone: a few large requests must not keep all small ones out. */
+const SHARE_OF_SMALL_ONES = 1 / 8;
+const SMALL_BYTES = 64 * 1_024;
+
 /** Bytes. V8 derives its heap limit from the memory of the machine or of the container, unless a flag sets it. */
 export const defaultMemoryBudget = (): number => Math.floor(getHeapStatistics().heap_size_limit * DEFAULT_SHARE);
 
@@ -17,8 +21,12 @@ export const defaultMemoryBudget = (): number => Math.floor(getHeapStatistics().
 export class MemoryBudget {
   private used = 0;
 
-  /** `limitBytes`: a single reservation may be as large, and no larger. */
-  constructor(readonly limitBytes: number) {}
+  /** No single reservation can be larger. */
+  readonly largestBytes: number;
+
+  constructor(readonly limitBytes: number) {
+    this.largestBytes = Math.max(Math.floor(limitBytes * (1 - SHARE_OF_SMALL_ONES)), Math.min(limitBytes, SMALL_BYTES));
+  }
 
   /** Bytes that are reserved now. */
   get usedBytes(): number {
@@ -27,13 +35,15 @@ export class MemoryBudget {
 
   /** DomainError `unavailable`, for an answer 503 with `Retry-After`, where `bytes` are not free. */
   reserve(bytes: number): MemoryReservation {
-    const reservation = new MemoryReservation((change) => this.change(change));
+    const reservation = new MemoryReservation((change, total) => this.change(change, total));
     reservation.resize(bytes);
     return reservation;
   }
 
-  private change(bytes: number): void {
-    if (bytes > 0 && this.used + bytes > this.limitBytes) {
+  /** `total`: of the reservation, after the change. */
+  private change(bytes: number, total: number): void {
+    const limit = total > SMALL_BYTES ? this.largestBytes : this.limitBytes;
+    if (bytes > 0 && this.used + bytes > limit) {
       throw new DomainError('unavailable', 'The service has no memory for this request now; try again', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     this.used += bytes;
@@ -45,7 +55,7 @@ export class MemoryReservation {
   private held = 0;
   private released = false;
 
-  constructor(private readonly change: (bytes: number) => void) {}
+  constructor(private readonly change: (bytes: number, total: number) => void) {}
 
   get bytes(): number {
     return this.held;
@@ -54,7 +64,7 @@ export class MemoryReservation {
   /** Growing throws the DomainError of `MemoryBudget.reserve` and leaves the reservation as it was. Does nothing once released. */
   resize(bytes: number): void {
     if (this.released) return;
-    this.change(bytes - this.held);
+    this.change(bytes - this.held, bytes);
     this.held = bytes;
   }
 

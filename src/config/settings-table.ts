@@ -181,6 +181,30 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     description: 'how long an idempotency key holds; nothing that it may name is deleted before',
   },
   bodyLimitBytes: { name: 'body_limit', kind: size({ min: '1KiB', max: '256MiB' }), default: '1MiB', description: 'largest request body' },
+  requestTimeoutMs: {
+    name: 'request_timeout',
+    kind: duration({ min: '1s', max: '1h' }),
+    default: '60s',
+    description: 'in which the body of a request has to arrive; past it 408',
+  },
+  uploadTimeoutMs: {
+    name: 'upload_timeout',
+    kind: duration({ min: '1s', max: '1d' }),
+    default: '1h',
+    description: 'the same for an uploaded file',
+  },
+  minTransferRateBytes: {
+    name: 'min_transfer_rate',
+    kind: size({ min: '1B', max: '1MiB' }),
+    default: '1KiB',
+    description: 'least rate of a body, in a second; one that is slower for 10 s is refused with 408',
+  },
+  maxConnections: {
+    name: 'max_connections',
+    kind: integer({ min: 1, max: 1_000_000 }),
+    default: '5000',
+    description: 'connections to one process at once; past it a new one is closed without an answer',
+  },
   memoryBudgetBytes: {
     name: 'memory_budget',
     kind: size({ min: '16MiB', max: '1024GiB' }),

@@ -48,6 +48,13 @@ export class Settings {
   /** How long an idempotency key holds. */
   retainKeysMs!: number;
   bodyLimitBytes!: number;
+  /** In which the body of a request has to arrive; an upload's has its own. */
+  requestTimeoutMs!: number;
+  uploadTimeoutMs!: number;
+  /** In a second, on average. */
+  minTransferRateBytes!: number;
+  /** Connections to this process at once. */
+  maxConnections!: number;
   /** Bytes of clients' data that this process may hold at the same time; null derives it from the heap limit. */
   memoryBudgetBytes!: number | null;
   /** Absolute paths of the files that configure this process. They may hold secrets, and no request may have them read. */

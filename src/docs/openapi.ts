@@ -64,7 +64,7 @@ function operationId(controller: string, method: string): string {
 /** Adds what holds for every route, so that no controller has to repeat it. */
 function complete(operation: Operation, method: (typeof METHODS)[number]): void {
   // A body that a POST does not ask for is read all the same, and can be wrong.
-  const common: ErrorStatus[] = method === 'get' ? [403, 500] : [400, 403, 413, 415, 500];
+  const common: ErrorStatus[] = method === 'get' ? [403, 500] : [400, 403, 408, 413, 415, 500, 503];
   if (takesPathParameter(operation)) operation.responses[400] ??= describeError(400, PATH_DOES_NOT_DECODE);
   for (const status of common) operation.responses[status] ??= describeError(status);
   for (const answer of Object.values(operation.responses) as Answer[]) {

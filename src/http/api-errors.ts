@@ -8,6 +8,7 @@ const ERRORS = {
   403: ['Refused host or origin', 'Requests from Origin https://example.com are not allowed; add the origin to cors_origins'],
   404: ['Not found', 'Agent not found: classifer'],
   409: ['In conflict with the state of the thing', 'Correlation order-4711 is closed'],
+  408: ['The body did not arrive in time, or came too slowly', 'The body did not arrive within 60 s'],
   413: ['The body is larger than the limit', 'The body is larger than 1048576 bytes'],
   415: ['The body is not JSON', 'Send the body as JSON in UTF-8, with the header Content-Type: application/json'],
   500: ['Unexpected error', "Internal error; the service's log has it under request id 019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80"],
@@ -18,7 +19,7 @@ export type ErrorStatus = keyof typeof ERRORS;
 
 /**
  * Documents the errors of a route's own; a status with a detail of its own is given as `[404, 'Run not found: r1']`. What
- * every route can answer (403, 500), and every one that reads a body (400, 413, 415), is added to the whole document.
+ * every route can answer (403, 500), and every one that reads a body (400, 408, 413, 415), is added to the whole document.
  */
 export function ApiErrors(...errors: (ErrorStatus | [ErrorStatus, string])[]): MethodDecorator & ClassDecorator {
   return applyDecorators(...errors.map((error) => (Array.isArray(error) ? document(...error) : document(error))));

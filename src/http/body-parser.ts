@@ -1,8 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { BadRequestException, UnsupportedMediaTypeException } from '@nestjs/common';
+import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
+import type { MemoryBudget } from '../common/memory-budget.js';
 import { readBody } from './body-reader.js';
+import { incomingBody } from './incoming-bodies.js';
 import { findUnsafeJson } from './json-safety.js';
+import { parsedSize } from './parsed-size.js';
 
 /** The one route that takes lists as long as files, and files. */
 const BATCHES = /^\/run\/batch\/?$/i;
@@ -10,20 +13,21 @@ const BATCH_LIMIT_BYTES = 32 * 1_024 * 1_024;
 
 /**
  * Parses JSON bodies up to `limitBytes`, or 32 MiB for a batch, into `request.body`, which stays undefined where there is
- * none; a batch's multipart body is left unread. Express' own parser lets broken UTF-8 through as replacement characters,
- * answers other content types as if there were no body, and reads an upload that is too large to its end before it says so.
+ * none; a batch's multipart body is left unread. What the text and its value take is reserved in `memory`, until the answer.
+ * Express' own parser lets broken UTF-8 through as replacement characters, answers other content types as if there were no body,
+ * and reads an upload that is too large to its end before it says so.
  */
-export function parseJsonBodies(limitBytes: number) {
+export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
   return (request: Request, _response: Response, next: NextFunction): void => {
-    const isBatch = BATCHES.test(request.path);
-    if (!hasBody(request) || (isBatch && isMultipart(request))) return next();
+    const incoming = incomingBody(request);
+    if (!incoming || READS.has(request.method) || isUpload(request)) return next();
     if (!isJson(request.headers['content-type'])) {
       return next(new UnsupportedMediaTypeException('Send the body as JSON in UTF-8, with the header Content-Type: application/json'));
     }
-    readBody(request, isBatch ? Math.max(limitBytes, BATCH_LIMIT_BYTES) : limitBytes, (error, body) => {
+    readBody(request, incoming, BATCHES.test(request.path) ? Math.max(limitBytes, BATCH_LIMIT_BYTES) : limitBytes, (error, body) => {
       if (error) return next(error);
       try {
-        request.body = parse(body!);
+        request.body = parse(body!, (bytes) => (bytes > memory.largestBytes ? refuseForGood(bytes, memory) : incoming.memory.resize(bytes)));
       } catch (problem) {
         return next(problem);
       }
@@ -32,10 +36,14 @@ export function parseJsonBodies(limitBytes: number) {
   };
 }
 
-function hasBody({ method, headers }: Request): boolean {
-  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** What would not fit into an empty budget either would be sent again for ever after a 503. */
+function refuseForGood(bytes: number, { largestBytes }: MemoryBudget): never {
+  throw new PayloadTooLargeException(`The body would take ${bytes} bytes of memory, and memory_budget allows ${largestBytes} to one request`);
 }
+
+export const isUpload = (request: Request): boolean => BATCHES.test(request.path) && isMultipart(request);
 
 export const isMultipart = ({ headers }: Request): boolean => /^multipart\/form-data\s*(;|$)/i.test(headers['content-type'] ?? '');
 
@@ -46,8 +54,10 @@ function isJson(contentType: string | undefined): boolean {
   return type!.trim() === 'application/json' && charset === 'utf-8';
 }
 
-function parse(body: Buffer): unknown {
+/** `hold` is told how much memory the text and its value take, and may throw. */
+function parse(body: Buffer, hold: (bytes: number) => void): unknown {
   if (!isUtf8(body)) throw new BadRequestException('The body is not valid UTF-8');
+  hold(parsedSize(body));
   return parseJson(body.toString('utf8'), 'The body');
 }
 

@@ -1,55 +1,49 @@
 import type { Request } from 'express';
-import type { Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
-
-const DECOMPRESSORS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress };
-
-type Done = (error: Error | null, body?: Buffer) => void;
+import { BadRequestException, UnsupportedMediaTypeException } from '@nestjs/common';
+import { CollectedBytes } from './collected-bytes.js';
+import type { IncomingBody } from './incoming-bodies.js';
+import { type Done, ENCODINGS, inflate, isEncoding, tooLarge } from './inflation.js';
 
 /**
- * The body, decompressed, up to `limitBytes`; `done` is called once. Errors: 413 too large (decompressed too, so that a small
- * archive cannot fill the memory), 415 unknown encoding, 400 cut off or not what its Content-Encoding says.
+ * The body, decompressed, up to `limitBytes`; `done` is called once. What is compressed is inflated once it is all there, so that
+ * whoever sends slowly holds no more than was sent. Errors: 413 too large (decompressed too), 415 unknown encoding, 400 cut off or
+ * not what its Content-Encoding says, 408 too slow, DomainError `unavailable` where there is no memory for it.
  */
-export function readBody(request: Request, limitBytes: number, done: Done): void {
+export function readBody(request: Request, incoming: IncomingBody, limitBytes: number, done: Done): void {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) done(tooLarge(limitBytes));
-  else if (encoding === 'identity') collect(request, limitBytes, done);
-  else if (isSupported(encoding)) decompress(request, encoding, limitBytes, done);
-  else done(new UnsupportedMediaTypeException(`Content-Encoding ${encoding} is not supported; use gzip, deflate or br`));
+  else if (encoding === 'identity') collect(request, incoming, limitBytes, done);
+  else if (isEncoding(encoding)) {
+    collect(request, incoming, limitBytes, (error, compressed) => {
+      if (error) done(error);
+      else inflate(compressed!, encoding, limitBytes, (bytes) => incoming.memory.grow(bytes), done);
+    });
+  } else done(unsupported(encoding));
 }
 
-const isSupported = (encoding: string): encoding is keyof typeof DECOMPRESSORS => Object.hasOwn(DECOMPRESSORS, encoding);
+export const unsupported = (encoding: string): Error =>
+  new UnsupportedMediaTypeException(`Content-Encoding ${encoding} is not supported; use ${ENCODINGS.slice(0, -1).join(', ')} or ${ENCODINGS.at(-1)}`);
 
-function decompress(request: Request, encoding: keyof typeof DECOMPRESSORS, limitBytes: number, done: Done): void {
-  const stream = DECOMPRESSORS[encoding]();
-  request.once('error', (error) => stream.destroy(error));
-  collect(request.pipe(stream), limitBytes, (error, body) => {
-    if (error) request.unpipe(stream);
-    const damaged = error && 'code' in error;
-    done(damaged ? new BadRequestException(`The body does not decompress as ${encoding}`) : error, body);
-    stream.destroy();
-  });
-}
-
-function collect(stream: Readable, limitBytes: number, done: Done): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let open = true;
+function collect(request: Request, incoming: IncomingBody, limitBytes: number, done: Done): void {
+  const bytes = new CollectedBytes((taken) => incoming.grow(taken));
   const finish: Done = (error, body) => {
-    if (!open) return;
-    open = false;
+    if (incoming.onRefused !== refuse) return;
+    incoming.onRefused = null;
+    bytes.takeAll();
     done(error, body);
   };
-  stream.on('data', (chunk: Buffer) => {
-    size += chunk.length;
+  const refuse = (error: Error): void => finish(error);
+  incoming.onRefused = refuse;
+  request.on('data', (part: Buffer) => {
     // The rest still flows, unread: a client that is cut off in mid-upload would not see the answer.
-    if (size > limitBytes) finish(tooLarge(limitBytes));
-    else if (open) chunks.push(chunk);
+    if (incoming.onRefused !== refuse) return;
+    try {
+      if (bytes.size + part.length > limitBytes) throw tooLarge(limitBytes);
+      bytes.add(part);
+    } catch (error) {
+      finish(error as Error);
+    }
   });
-  stream.once('end', () => finish(null, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-  stream.once('error', (error) => finish('code' in error && error.code !== 'ECONNRESET' ? error : cutOff()));
+  request.once('end', () => finish(null, bytes.takeAll()));
+  request.once('error', () => finish(new BadRequestException('The request ended before its body was complete')));
 }
-
-const tooLarge = (limitBytes: number): Error => new PayloadTooLargeException(`The body is larger than ${limitBytes} bytes`);
-const cutOff = (): Error => new BadRequestException('The request ended before its body was complete');

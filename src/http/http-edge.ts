@@ -1,13 +1,18 @@
+import { ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { NextFunction, RequestHandler } from 'express';
+import type { NextFunction, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
+import type { Clock } from '../common/clock.js';
+import type { MemoryBudget } from '../common/memory-budget.js';
 import type { Role } from '../common/role.js';
 import type { Settings } from '../config/settings.js';
 import { NoTracing, type Tracing } from '../tracing/tracing.js';
-import { parseJsonBodies } from './body-parser.js';
+import { isUpload, parseJsonBodies } from './body-parser.js';
+import { limitConnections } from './connection-limit.js';
 import { ErrorFilter } from './error-filter.js';
 import { checkHosts } from './host-check.js';
+import { IncomingBodies, releaseBody } from './incoming-bodies.js';
 import { checkOrigins } from './origin-check.js';
 import { checkPaths } from './path-check.js';
 import { answerProbesAlone } from './probes.js';
@@ -19,7 +24,9 @@ import { sendJson } from './send-json.js';
 import { ValidationPipe } from './validation-pipe.js';
 
 export interface HttpEdge {
-  settings: Pick<Settings, 'host' | 'allowedHosts' | 'corsOrigins' | 'bodyLimitBytes'>;
+  settings: Pick<Settings, 'host' | 'allowedHosts' | 'corsOrigins' | 'bodyLimitBytes' | 'requestTimeoutMs' | 'uploadTimeoutMs' | 'minTransferRateBytes' | 'maxConnections'>;
+  clock: Clock;
+  memory: MemoryBudget;
   role: Role;
   logger: Logger;
   tracing: Tracing;
@@ -29,31 +36,52 @@ export interface HttpEdge {
 /** Longer than proxies keep idle connections (60 s is common), so that they never send into one that is just closing. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** For a whole request to arrive: an upload of a gigabyte over a slow line takes longer than Node's five minutes. */
-const ARRIVAL_MS = 3_600_000;
+/** For the headers of a request to arrive. */
+const HEADERS_MS = 60_000;
 
 /** What every request passes before its route, and every error after it. For an app made with `bodyParser: false`. */
-export function installHttpEdge(app: NestExpressApplication, { settings, role, logger, tracing, onEnded }: HttpEdge): void {
+export function installHttpEdge(app: NestExpressApplication, { settings, clock, memory, role, logger, tracing, onEnded }: HttpEdge): void {
   app.disable('x-powered-by');
   app.disable('etag');
-  app.getHttpAdapter().getInstance().response.json = sendJson;
+  Object.assign(app.getHttpAdapter().getInstance().response, { json: sendJson, end: endAndRelease });
   // No nested objects; the URL's own limit of 16 KiB bounds their number, and none is dropped silently.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   app.use(
     oneAfterTheOther(
       observeRequests(logger, onEnded),
+      watchBodies(settings, new IncomingBodies(clock, memory, settings.minTransferRateBytes)),
       setSecurityHeaders(),
       checkHosts(settings.host, settings.allowedHosts),
       checkOrigins(settings.corsOrigins),
       checkPaths(),
       ...(role.serves ? [] : [answerProbesAlone()]),
-      parseJsonBodies(settings.bodyLimitBytes),
+      parseJsonBodies(settings.bodyLimitBytes, memory),
       ...(tracing instanceof NoTracing ? [] : [traceRequests(tracing)]),
     ),
   );
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new ErrorFilter(logger));
-  tuneServer(app);
+  tuneServer(app, settings);
+  limitConnections(app.getHttpServer(), settings.maxConnections, clock, logger);
+}
+
+/** Every body has its time to arrive, one that nobody reads too. */
+function watchBodies({ requestTimeoutMs, uploadTimeoutMs }: HttpEdge['settings'], bodies: IncomingBodies): RequestHandler {
+  return (request, response, next) => {
+    const { headers } = request;
+    const announcesBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+    if (announcesBody) bodies.begin(request, response, isUpload(request) ? uploadTimeoutMs : requestTimeoutMs);
+    next();
+  };
+}
+
+/**
+ * Stands in for the response's `end`: from the answer on, a request's body is in nobody's hands any more. Not when its connection
+ * closes, since a handler works on after its client has hung up.
+ */
+function endAndRelease(this: Response, ...answer: Parameters<ServerResponse['end']>): ServerResponse {
+  releaseBody(this.req);
+  return ServerResponse.prototype.end.apply(this, answer);
 }
 
 /** As one handler: Express matches each of its own against the path, on every request. */
@@ -68,9 +96,15 @@ function oneAfterTheOther(...handlers: RequestHandler[]): RequestHandler {
   };
 }
 
-function tuneServer(app: NestExpressApplication): void {
+function tuneServer(app: NestExpressApplication, { requestTimeoutMs, uploadTimeoutMs }: HttpEdge['settings']): void {
   const server = app.getHttpServer();
-  // Node answers a missing Host header with an empty body; `checkHosts` says what is missing.
-  Object.assign(server, { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: ARRIVAL_MS, requireHostHeader: false });
+  Object.assign(server, {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: Math.min(HEADERS_MS, requestTimeoutMs),
+    // For what never comes to `watchBodies`, which has a time for each route.
+    requestTimeout: HEADERS_MS + Math.max(requestTimeoutMs, uploadTimeoutMs),
+    // Node answers a missing Host header with an empty body; `checkHosts` says what is missing.
+    requireHostHeader: false,
+  });
   answerProtocolErrors(server);
 }

@@ -53,6 +53,19 @@ describe('the memory budget', () => {
     expect(budget.reserve(100).bytes).toBe(100);
   });
 
+  it('keeps an eighth for small reservations', () => {
+    const budget = new MemoryBudget(8_000_000);
+    expect(() => budget.reserve(7_000_001)).toThrow(DomainError);
+    const large = budget.reserve(7_000_000);
+    const small = budget.reserve(65_536);
+    expect(() => small.grow(1)).toThrow(DomainError);
+    expect(() => large.grow(1)).toThrow(DomainError);
+    expect(budget.largestBytes).toBe(7_000_000);
+    // Shrinking is never refused.
+    large.resize(6_999_999);
+    expect(budget.usedBytes).toBe(7_065_535);
+  });
+
   it('gives nothing to a reservation that has been released', () => {
     const budget = new MemoryBudget(100);
     const reservation = budget.reserve(10);

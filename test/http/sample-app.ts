@@ -6,9 +6,12 @@ import { Type } from 'class-transformer';
 import { IsArray, IsNumber, IsObject, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
 import type { Request, Response } from 'express';
 import { pino } from 'pino';
+import { type Clock, SystemClock } from '../../src/common/clock.js';
 import { DomainError } from '../../src/common/domain-error.js';
 import type { JsonObject } from '../../src/common/json.js';
+import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { Role } from '../../src/common/role.js';
+import { resolveSettings } from '../../src/config/resolve-settings.js';
 import { takeCorrelationId } from '../../src/http/correlation-id.js';
 import { type HttpEdge, installHttpEdge } from '../../src/http/http-edge.js';
 import { Opaque } from '../../src/http/opaque.js';
@@ -103,12 +106,15 @@ export interface SampleApp {
 }
 
 /** The real edge on a real server, before a controller that only echoes. */
-export async function startSampleApp(overrides: Partial<HttpEdge['settings']> = {}): Promise<SampleApp> {
+export async function startSampleApp(
+  overrides: Partial<HttpEdge['settings']> = {},
+  { clock = new SystemClock(), memory = new MemoryBudget(64 * 1_048_576) }: { clock?: Clock; memory?: MemoryBudget } = {},
+): Promise<SampleApp> {
   const app = await NestFactory.create<NestExpressApplication>(SampleModule, { bodyParser: false, logger: false });
   const logLines: Record<string, unknown>[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) });
-  const settings = { host: '127.0.0.1', allowedHosts: [], corsOrigins: [], bodyLimitBytes: 1_048_576, ...overrides };
-  installHttpEdge(app, { settings, role: new Role(), logger, tracing: new NoTracing(), onEnded: () => {} });
+  const settings = Object.assign(resolveSettings({ flags: {}, environment: {}, server: undefined }), overrides);
+  installHttpEdge(app, { settings, clock, memory, role: new Role(), logger, tracing: new NoTracing(), onEnded: () => {} });
   await app.listen(0, '127.0.0.1');
   return { app, logLines };
 }

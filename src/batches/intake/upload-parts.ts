@@ -3,6 +3,7 @@ import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeExce
 import type { Request, Response } from 'express';
 import multer from 'multer';
 import { DomainError } from '../../common/domain-error.js';
+import { incomingBody } from '../../http/incoming-bodies.js';
 import { dropUpload, keepUpload, type Upload } from './uploads.js';
 
 const MIB = 1_024 * 1_024;
@@ -56,9 +57,7 @@ async function readRequest(stream: NodeJS.ReadableStream): Promise<Stored> {
 export async function readUpload(request: Request, response: Response): Promise<UploadParts> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + 2 * MIB) throw tooLarge();
   if (request.headers['content-encoding'] !== undefined) throw new UnsupportedMediaTypeException('Send a multipart/form-data body without Content-Encoding');
-  await new Promise<void>((resolve, reject) => {
-    parse(request, response, (error: unknown) => (error ? reject(asAnswer(error)) : resolve()));
-  });
+  await parsed(request, response);
   const parts = request.files as unknown as Partial<Record<'file' | 'request', Stored[]>>;
   const fields = request.body as { request?: string };
   const file = parts.file?.[0] as { upload: Upload } | undefined;
@@ -68,6 +67,19 @@ export async function readUpload(request: Request, response: Response): Promise<
   if (text !== undefined) return { file: file.upload, request: text };
   await dropUpload(file.upload.path);
   throw new BadRequestException(`${WANTED}; there was no field \`request\``);
+}
+
+function parsed(request: Request, response: Response): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    const incoming = incomingBody(request)!;
+    // What it has stored until then, the parser drops when the connection ends.
+    incoming.onRefused = reject;
+    parse(request, response, (error: unknown) => {
+      incoming.onRefused = null;
+      if (error) reject(asAnswer(error));
+      else resolve();
+    });
+  });
 }
 
 const WANTED = 'Send one CSV as file field `file` and everything else as JSON in the field `request`';

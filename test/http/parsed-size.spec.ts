@@ -1,0 +1,61 @@
+// How far the estimate of what a JSON text becomes is from what V8 takes for it, as measured on a megabyte of each kind.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { parsedSize } from '../../src/http/parsed-size.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const MIB = 1_024 * 1_024;
+
+const listOf = (item: (index: number) => string): string => {
+  const items: string[] = [];
+  for (let size = 0; size < MIB; size += items.at(-1)!.length + 1) items.push(item(items.length));
+  return `[${items.join()}]`;
+};
+
+function heapUsed(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+/** Bytes that are in use with the value, and not without it. */
+function measured(text: string): number {
+  const parsed: { value: unknown } = { value: JSON.parse(text) };
+  const held = heapUsed();
+  parsed.value = null;
+  return held - heapUsed();
+}
+
+it.each([
+  ['empty objects', () => '{}'],
+  ['empty lists', () => '[]'],
+  ['lists of one', () => '[0]'],
+  ['lists of lists', () => '[[]]'],
+  ['lists of an object', () => '[{}]'],
+  ['numbers that no small integer holds', () => '-0'],
+  ['objects with a key of their own', (index: number) => `{"${index.toString(36)}":0}`],
+  ['objects with a key that is an index', () => '{"30":0}'],
+  ['the same with a blank', () => '{"30" :0}'],
+  ['objects with a small index', () => '{"9":{}}'],
+  ['texts', (index: number) => `"${index.toString(36)}"`],
+])('the estimate for %s is not far below what they take', (_name, item) => {
+  const text = listOf(item);
+  expect(measured(text)).toBeLessThan(1.3 * parsedSize(Buffer.from(text)));
+});
+
+it.each([
+  ['a text', `{"text":"${'words that a customer wrote, and more: {[]}. '.repeat(20_000)}"}`],
+  ['escaped quotes', `{"text":"${'\\"{'.repeat(300_000)}"}`],
+])('the estimate for %s counts nothing within it', (_name, text) => {
+  expect(parsedSize(Buffer.from(text))).toBeLessThan(2.1 * text.length);
+});
+
+it('the estimate for rows of data is at most six times their text', () => {
+  const rows = JSON.stringify(Array.from({ length: 10_000 }, (_, index) => ({ index, name: `customer ${index}`, text: 'some words that a customer wrote' })));
+  expect(parsedSize(Buffer.from(rows))).toBeLessThan(6 * rows.length);
+});
+
+it('what is cut off in a text is measured too', () => {
+  expect(parsedSize(Buffer.from(`${' '.repeat(2_000)}"\\`))).toBe(2 * 2_002);
+});
