@@ -1,11 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../common/json.js';
 import type { ArtifactType } from './definitions.js';
-
-/** What is no schema, whatever it looks like. */
-const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required']);
-
-/** Whose values are schemas by names of the author's. */
-const BY_NAME: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
+import { BY_NAME, DATA } from './schema-places.js';
 
 /** The JSON Schema of a type's payloads, as it stands in another schema, at the end of `path`; its examples left out. */
 export function embeddedSchema({ schema, description }: ArtifactType, path: readonly (string | number)[]): JsonObject {

@@ -1,27 +1,22 @@
-import { Ajv, MissingRefError, type Options, type ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import { type Ajv, MissingRefError, type ValidateFunction } from 'ajv';
 import type { JsonObject } from '../common/json.js';
+import { type Draft, DRAFT_NAMES, newAjv, Patterns } from './payload-ajv.js';
+import { RecursiveReferences } from './recursive-references.js';
 import { describeSchemaErrors, type SchemaError } from './schema-errors.js';
+import { dynamicReferencesIn, patternPlacesIn } from './schema-places.js';
 
 /** Gives what is wrong with a payload; empty where it fits. */
 export type PayloadValidator = (payload: unknown) => SchemaError[];
 
 export type CompiledSchema = { validate: PayloadValidator } | { mistakes: SchemaError[] };
 
-const DRAFTS = {
-  'https://json-schema.org/draft/2020-12/schema': Ajv2020,
-  'http://json-schema.org/draft-07/schema': Ajv,
-};
 const DEFAULT_DRAFT = 'https://json-schema.org/draft/2020-12/schema';
-
-type Draft = keyof typeof DRAFTS;
 
 /** Compiles the JSON Schema of a type's payloads, or tells what is wrong with it; nothing is ever fetched. */
 export function compilePayloadSchema(schema: JsonObject): CompiledSchema {
   const draft = draftOf(schema);
   if (draft === null) {
-    return mistake(['$schema'], `must be ${Object.keys(DRAFTS).join(' or ')}`);
+    return mistake(['$schema'], `must be ${DRAFT_NAMES.join(' or ')}`);
   }
   if (schema.$async !== undefined) return mistake(['$async'], 'is not supported: payloads are checked at once');
   if (typeof schema.type === 'string' && schema.type !== 'object') return mistake(['type'], 'must be object: every payload is one');
@@ -32,38 +27,50 @@ export function compilePayloadSchema(schema: JsonObject): CompiledSchema {
 
 function draftOf(schema: JsonObject): Draft | null {
   const named = typeof schema.$schema === 'string' ? schema.$schema.replace(/#$/, '') : (schema.$schema ?? DEFAULT_DRAFT);
-  return (Object.keys(DRAFTS) as Draft[]).find((draft) => draft === named) ?? null;
+  return DRAFT_NAMES.find((draft) => draft === named) ?? null;
 }
 
 const draftValidators = new Map<Draft, Ajv>();
 
 function violationsOfDraft(draft: Draft, schema: JsonObject): SchemaError[] {
   // Compiling a draft's own schema takes long; one instance serves all types.
-  const ajv = draftValidators.get(draft) ?? newAjv(draft, { allErrors: true });
+  const ajv = draftValidators.get(draft) ?? newAjv(draft, new Patterns(), { allErrors: true });
   draftValidators.set(draft, ajv);
   void ajv.validateSchema(schema);
   return withoutRepetition(describeSchemaErrors(ajv.errors ?? [], schema));
 }
 
+/** What they lead to depends on how the schema was reached, so that `RecursiveReferences` cannot remember it. */
+const dynamicReferences = (schema: JsonObject): SchemaError[] =>
+  dynamicReferencesIn(schema).map((path) => ({ path, message: 'is not supported; use $ref' }));
+
 function compile(draft: Draft, schema: JsonObject): CompiledSchema {
   const unknownFormats: SchemaError[] = [];
   const logger = { log: () => {}, error: () => {}, warn: (text: unknown) => void unknownFormats.push(unknownFormat(String(text))) };
+  const patterns = new Patterns();
+  const references = new RecursiveReferences();
+  const compiled = (allErrors: boolean): ValidateFunction => {
+    const ajv = newAjv(draft, patterns, { logger: allErrors ? false : logger, allErrors, validateSchema: false });
+    references.addTo(ajv);
+    return ajv.compile(schema);
+  };
   try {
     // Stops at the first error, so that a hostile payload of a megabyte cannot make as many errors as it has values.
-    const quick = newAjv(draft, { logger, validateSchema: false }).compile(schema);
-    if (unknownFormats.length > 0) return { mistakes: withoutRepetition(unknownFormats) };
-    const thorough = newAjv(draft, { allErrors: true, validateSchema: false }).compile(schema);
-    return { validate: (payload) => violations(quick, thorough, payload) };
+    const quick = compiled(false);
+    const mistakes = [...unknownFormats, ...refusedPatterns(patterns, schema), ...dynamicReferences(schema)];
+    if (mistakes.length > 0) return { mistakes: withoutRepetition(mistakes) };
+    const thorough = compiled(true);
+    return { validate: (payload) => violations(quick, thorough, references, payload) };
   } catch (error) {
     return mistake([], compileProblem(error as Error));
   }
 }
 
-/** An instance for each schema: `$id`s of one type's schema must not collide with another's. */
-function newAjv(draft: Draft, options: Options): Ajv {
-  const ajv = new DRAFTS[draft]({ strict: false, verbose: true, ownProperties: true, ...options });
-  addFormats.default(ajv);
-  return ajv;
+function refusedPatterns({ refused }: Patterns, schema: JsonObject): SchemaError[] {
+  return [...refused].flatMap(([pattern, why]) => {
+    const places = patternPlacesIn(schema, pattern);
+    return (places.length === 0 ? [[]] : places).map((path) => ({ path, message: `${JSON.stringify(pattern)} ${why}` }));
+  });
 }
 
 /** Not being strict, Ajv lets unknown formats pass with this warning: `unknown format "x" ignored in schema at path "#/a"`. */
@@ -83,11 +90,16 @@ function compileProblem(error: Error): string {
 
 const SMALL_PAYLOAD = 1_000;
 
-function violations(quick: ValidateFunction, thorough: ValidateFunction, payload: unknown): SchemaError[] {
-  if (quick(payload)) return [];
-  const validate = countValues(payload, SMALL_PAYLOAD) < SMALL_PAYLOAD ? thorough : quick;
-  validate(payload);
-  return withoutRepetition(describeSchemaErrors(validate.errors ?? [], payload));
+function violations(quick: ValidateFunction, thorough: ValidateFunction, references: RecursiveReferences, payload: unknown): SchemaError[] {
+  try {
+    if (quick(payload)) return [];
+    const validate = countValues(payload, SMALL_PAYLOAD) < SMALL_PAYLOAD ? thorough : quick;
+    references.forget();
+    validate(payload);
+    return withoutRepetition(describeSchemaErrors(validate.errors ?? [], payload));
+  } finally {
+    references.forget();
+  }
 }
 
 /** How many values are in `value`, itself included; stops counting at `limit`. */

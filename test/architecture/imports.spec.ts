@@ -7,7 +7,7 @@ const SRC = resolve(import.meta.dirname, '../../src');
 const LAYERS: readonly (readonly string[])[] = [
   ['common'],
   ['config'],
-  ['expressions', 'logging', 'outbound', 'tracing'],
+  ['expressions', 'logging', 'outbound', 'patterns', 'tracing'],
   ['catalog', 'database'],
   ['engines', 'secrets', 'signals'],
   ['leasing'],

@@ -1,0 +1,76 @@
+import type { Ajv, AnySchemaObject, CodeKeywordDefinition, ErrorObject, KeywordCxt } from 'ajv';
+import { resolveRef, SchemaEnv } from 'ajv/dist/compile/index.js';
+import type { DataValidationCxt, Evaluated, ValidateFunction } from 'ajv/dist/types/index.js';
+import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
+
+/** Of one value. Those of all ways through a recursive schema would double with every level. */
+const MOST_ERRORS = 20;
+
+interface Judgement {
+  valid: boolean;
+  errors: ErrorObject[] | null;
+  evaluated: Evaluated | undefined;
+}
+
+/**
+ * Remembers, while one payload is checked, what a schema said of a value when it refers to itself. Without that, each `anyOf` or
+ * `oneOf` on the way down asks again for all that lies below: two branches and 60 levels would take longer than anybody waits.
+ */
+export class RecursiveReferences {
+  private readonly judged = new Map<SchemaEnv, Map<object, Judgement>>();
+
+  addTo(ajv: Ajv): void {
+    const rule = ajv.RULES.all.$ref as { definition: CodeKeywordDefinition };
+    const { code } = rule.definition;
+    rule.definition = {
+      ...rule.definition,
+      code: (context, type) => {
+        const target = enclosingTarget(context);
+        if (target === null) code(context, type);
+        else callRef(context, context.gen.scopeValue('func', { ref: this.remembering(target) }), target);
+      },
+    };
+  }
+
+  /** To be called when a payload has been checked. */
+  forget(): void {
+    this.judged.clear();
+  }
+
+  private remembering(target: SchemaEnv): ValidateFunction {
+    const call = ((value: unknown, context?: DataValidationCxt): boolean => {
+      const { valid, errors, evaluated } = this.judge(target, value, context);
+      call.errors = errors && [...errors];
+      call.evaluated = evaluated && copied(evaluated);
+      return valid;
+    }) as ValidateFunction;
+    return call;
+  }
+
+  private judge(target: SchemaEnv, value: unknown, context: DataValidationCxt | undefined): Judgement {
+    const values = this.judged.get(target) ?? new Map<object, Judgement>();
+    this.judged.set(target, values);
+    const known = values.get(value as object);
+    if (known) return known;
+    const judgement = judgementOf(target.validate as ValidateFunction, value, context);
+    if (typeof value === 'object' && value !== null) values.set(value, judgement);
+    return judgement;
+  }
+}
+
+function judgementOf(validate: ValidateFunction, value: unknown, context: DataValidationCxt | undefined): Judgement {
+  const valid = validate(value, context);
+  return { valid, errors: validate.errors?.slice(0, MOST_ERRORS) ?? null, evaluated: validate.evaluated && copied(validate.evaluated) };
+}
+
+/** Whoever asks changes what it is given, the errors as well. */
+const copied = ({ props, ...others }: Evaluated): Evaluated => ({ ...others, props: typeof props === 'object' ? { ...props } : props });
+
+/** The schema that a `$ref` leads to, where the reference stands inside that very schema; null elsewhere. */
+function enclosingTarget({ schema: reference, it }: KeywordCxt): SchemaEnv | null {
+  const { root } = it.schemaEnv;
+  const isRoot = (reference === '#' || reference === '#/') && it.baseId === root.baseId;
+  const target: SchemaEnv | AnySchemaObject | boolean | undefined = isRoot ? root : resolveRef.call(it.self, root, it.baseId, reference as string);
+  // What encloses the reference is being compiled itself.
+  return target instanceof SchemaEnv && target.validate === undefined ? target : null;
+}

@@ -1,0 +1,131 @@
+import { Alphabet } from './alphabet.js';
+import type { Assertion, Automaton, Step } from './automaton.js';
+import { WORD } from './character-sets.js';
+import { PatternError, TOO_LARGE } from './pattern-error.js';
+
+/** States of every deterministic automaton. */
+export const FAILED = 0;
+export const MATCHED = 1;
+const FIRST = 2;
+
+/** What stands before a place in the text, as far as the pattern asks. */
+type Before = 'start' | 'word' | 'other';
+type After = 'word' | 'other' | 'end';
+
+/** A state that is still to be completed. */
+interface Open {
+  /** They consume a character, or look at what follows. */
+  steps: number[];
+  before: Before;
+  looks: boolean;
+}
+
+export interface Deterministic {
+  alphabet: Alphabet;
+  first: number;
+  /** The state after a state and a class: at `state * alphabet.size + class`. */
+  table: Int32Array;
+  /** By state: 1 where a text that ends there matches. */
+  matchesAtEnd: Uint8Array;
+}
+
+/** Steps looked at: about a second, and no more than 16 MB of tables. */
+const MOST_WORK = 4_000_000;
+
+/** Makes every state before anything is matched, so that no text can make more. PatternError where these would be too many. */
+export const deterministic = (automaton: Automaton): Deterministic => new SubsetConstruction(automaton).run();
+
+class SubsetConstruction {
+  private readonly steps: readonly Step[];
+  private readonly asksForWords: boolean;
+  private readonly alphabet: Alphabet;
+  private readonly wordClasses: ReadonlySet<number>;
+  /** By step, for those that consume a character: the classes that they take. */
+  private readonly taken: (Uint8Array | null)[];
+  private readonly states = new Map<string, number>();
+  private readonly open: Open[] = [];
+  private readonly table: number[] = [];
+  private readonly matchesAtEnd: number[] = [0, 1];
+  private work = 0;
+
+  constructor(private readonly automaton: Automaton) {
+    this.steps = automaton.steps;
+    this.asksForWords = this.steps.some(({ kind }) => kind === 'word_boundary');
+    const sets = new Set(this.steps.flatMap((step) => (step.kind === 'characters' ? [step.characters] : [])));
+    if (this.asksForWords) sets.add(WORD);
+    this.alphabet = new Alphabet([...sets]);
+    this.wordClasses = new Set(this.asksForWords ? this.alphabet.classesOf(WORD) : []);
+    const classes = new Map([...sets].map((set) => [set, this.flags(this.alphabet.classesOf(set))]));
+    this.taken = this.steps.map((step) => (step.kind === 'characters' ? classes.get(step.characters)! : null));
+  }
+
+  run(): Deterministic {
+    const { size } = this.alphabet;
+    this.table.push(...Array<number>(size).fill(FAILED), ...Array<number>(size).fill(MATCHED));
+    const first = this.stateOf([this.automaton.first], 'start');
+    for (const state of this.open) this.complete(state);
+    return { alphabet: this.alphabet, first, table: Int32Array.from(this.table), matchesAtEnd: Uint8Array.from(this.matchesAtEnd) };
+  }
+
+  private complete(state: Open): void {
+    for (let character = 0; character < this.alphabet.size; character++) this.table.push(this.after(state, character));
+    this.matchesAtEnd.push(this.looking(state, 'end') === null ? 1 : 0);
+  }
+
+  private after(state: Open, character: number): number {
+    const kind = this.wordClasses.has(character) ? 'word' : 'other';
+    const here = this.looking(state, kind);
+    if (here === null) return MATCHED;
+    const next = here.flatMap((position) => (this.taken[position]?.[character] === 1 ? [(this.steps[position] as { next: number }).next] : []));
+    // A match may begin anywhere.
+    return this.stateOf([...next, this.automaton.first], kind);
+  }
+
+  private stateOf(next: readonly number[], before: Before): number {
+    const steps = this.reached(next, before, null);
+    if (steps === null) return MATCHED;
+    const alive = steps.filter((position) => this.steps[position]!.kind !== 'start').sort((one, other) => one - other);
+    if (alive.length === 0) return FAILED;
+    const name = `${before} ${alive.join()}`;
+    const known = this.states.get(name);
+    if (known !== undefined) return known;
+    const state = FIRST + this.states.size;
+    this.states.set(name, state);
+    this.open.push({ steps: alive, before, looks: alive.some((position) => this.steps[position]!.kind !== 'characters') });
+    return state;
+  }
+
+  private looking({ steps, before, looks }: Open, after: After): number[] | null {
+    return looks ? this.reached(steps, before, after) : steps;
+  }
+
+  /** The steps that are reached from some without a character, `after` being what follows, if known; null where the pattern matches. */
+  private reached(from: readonly number[], before: Before, after: After | null): number[] | null {
+    const seen = new Set(from);
+    for (const position of seen) {
+      this.count();
+      const step = this.steps[position]!;
+      if (step.kind === 'match') return null;
+      if (step.kind === 'fork') for (const next of step.next) seen.add(next);
+      else if (step.kind !== 'characters' && holds(step, before, after)) seen.add(step.next);
+    }
+    return [...seen].filter((position) => this.steps[position]!.kind !== 'fork');
+  }
+
+  private count(): void {
+    if (++this.work > MOST_WORK) throw new PatternError(TOO_LARGE);
+  }
+
+  private flags(classes: readonly number[]): Uint8Array {
+    const flags = new Uint8Array(this.alphabet.size);
+    for (const each of classes) flags[each] = 1;
+    return flags;
+  }
+}
+
+/** Whether an assertion holds at a place. */
+function holds(step: Assertion, before: Before, after: After | null): boolean {
+  if (step.kind === 'start') return before === 'start';
+  if (step.kind === 'end') return after === 'end';
+  return after !== null && ((before === 'word') !== (after === 'word')) !== step.negate;
+}

@@ -1,0 +1,4 @@
+/** Why a pattern cannot be used: a part of a sentence about it. */
+export class PatternError extends Error {}
+
+export const TOO_LARGE = 'is too large for a check in linear time; make its repetitions smaller, begin it with ^, or use maxLength';

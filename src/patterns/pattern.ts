@@ -1,0 +1,36 @@
+import { automatonOf } from './automaton.js';
+import { type Deterministic, deterministic, MATCHED } from './deterministic.js';
+
+/** Code points beyond take two units of a string. */
+const LAST_UNIT = 0xffff;
+
+/**
+ * A regular expression of ECMA-262 (with the flag `u`) whose search takes time in proportion to the text, whatever the text. The
+ * runtime's own tries one way after the other, and a text of a few bytes can make it try for years.
+ */
+export class Pattern {
+  private readonly automaton: Deterministic;
+
+  /** PatternError where it is no regular expression, or one that cannot be checked in linear time. */
+  constructor(readonly source: string) {
+    this.automaton = deterministic(automatonOf(source));
+  }
+
+  /** Whether some part of `text` matches. */
+  test(text: string): boolean {
+    const { alphabet, table, first, matchesAtEnd } = this.automaton;
+    const { size } = alphabet;
+    let state = first;
+    for (let index = 0; index < text.length && state > MATCHED; index++) {
+      const codePoint = text.codePointAt(index)!;
+      if (codePoint > LAST_UNIT) index++;
+      state = table[state * size + alphabet.classOf(codePoint)]!;
+    }
+    return matchesAtEnd[state] === 1;
+  }
+
+  /** As Ajv tells patterns apart. */
+  toString(): string {
+    return this.source;
+  }
+}

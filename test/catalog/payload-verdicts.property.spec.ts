@@ -1,0 +1,97 @@
+// What a schema says of a payload is what plain Ajv says, for the parts of it that are ours: references of a schema to itself, and uniqueItems.
+import { isDeepStrictEqual } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import type { JsonObject, JsonValue } from '../../src/common/json.js';
+import { compilePayloadSchema, type PayloadValidator } from '../../src/catalog/payload-schema.js';
+
+function validator(schema: JsonObject): PayloadValidator {
+  const compiled = compilePayloadSchema(schema);
+  if ('mistakes' in compiled) throw new Error(`${JSON.stringify(schema)}: ${JSON.stringify(compiled.mistakes)}`);
+  return compiled.validate;
+}
+
+const STEPS_DOWN = ['properties', 'additionalProperties'];
+
+describe('a schema that refers to itself', () => {
+  const name = fc.constantFrom('x', 'y', 'z');
+  const reference = fc.constantFrom<JsonObject>({ $ref: '#/$defs/one' }, { $ref: '#/$defs/other' }, { $ref: '#' });
+  const { part } = fc.letrec<{ part: JsonObject; parts: JsonObject[] }>((tie) => ({
+    parts: fc.array(tie('part'), { minLength: 1, maxLength: 2 }),
+    part: fc.oneof(
+      { maxDepth: 2, depthIdentifier: 'part' },
+      fc.oneof(
+        reference,
+        name.map((key): JsonObject => ({ required: [key] })),
+        fc.tuple(name, fc.constantFrom('a', 'b')).map(([key, value]): JsonObject => ({ properties: { [key]: { const: value } } })),
+        fc.tuple(name, reference).map(([key, schema]): JsonObject => ({ properties: { [key]: schema } })),
+        reference.map((schema): JsonObject => ({ type: ['object', 'string'], additionalProperties: schema })),
+      ),
+      tie('parts').map((anyOf): JsonObject => ({ anyOf })),
+      tie('parts').map((oneOf): JsonObject => ({ oneOf })),
+      tie('parts').map((allOf): JsonObject => ({ allOf })),
+      tie('part').map((not): JsonObject => ({ not })),
+      fc.tuple(tie('part'), tie('part')).map(([first, then]): JsonObject => ({ if: first, then })),
+      tie('part').map((inner): JsonObject => ({ ...inner, unevaluatedProperties: false })),
+    ),
+  }));
+  const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3, depthIdentifier: 'value' },
+      fc.constantFrom<JsonValue>('a', 'b', 1),
+      fc.dictionary(name, tie('value'), { maxKeys: 3, noNullPrototype: true }) as fc.Arbitrary<JsonValue>,
+    ),
+  }));
+
+  // A reference that leads back to its own place without a step down has no end in any validator.
+  const ends = ([root, one, other]: [JsonObject, JsonObject, JsonObject]): boolean => {
+    const targets: Record<string, JsonObject> = { '#': root, '#/$defs/one': one, '#/$defs/other': other };
+    const visit = (schema: JsonValue, on: string[]): boolean => {
+      if (Array.isArray(schema)) return schema.every((each) => visit(each, on));
+      if (typeof schema !== 'object' || schema === null) return true;
+      const { $ref: target, ...others } = schema;
+      if (typeof target === 'string' && (on.includes(target) || !visit(targets[target]!, [...on, target]))) return false;
+      return Object.entries(others).every(([keyword, each]) => STEPS_DOWN.includes(keyword) || visit(each, on));
+    };
+    return visit(root, ['#']) && visit(one, ['#/$defs/one']) && visit(other, ['#/$defs/other']);
+  };
+
+  it('accepts what plain Ajv accepts', () => {
+    const verdicts = { accepted: 0, refused: 0 };
+    fc.assert(
+      fc.property(fc.tuple(part, part, part).filter(ends), fc.array(fc.dictionary(name, value, { maxKeys: 3, noNullPrototype: true }), { minLength: 5, maxLength: 5 }), ([root, one, other], payloads) => {
+        const schema = { ...root, $defs: { one, other } };
+        const plain = new Ajv2020({ strict: false, validateSchema: false }).compile(schema);
+        const ours = validator(schema);
+        for (const payload of payloads) {
+          const expected = plain(payload);
+          verdicts[expected ? 'accepted' : 'refused'] += 1;
+          if ((ours(payload).length === 0) !== expected) throw new Error(`${JSON.stringify(schema)} on ${JSON.stringify(payload)}: must be ${expected}`);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(Math.min(verdicts.accepted, verdicts.refused)).toBeGreaterThan(500);
+  });
+});
+
+it('items are unique where no two are equal', () => {
+  const item = fc.jsonValue({ maxDepth: 2, stringUnit: fc.constantFrom('a', '1', '"', '=') }) as fc.Arbitrary<JsonValue>;
+  const reordered = (value: JsonValue): JsonValue =>
+    typeof value !== 'object' || value === null
+      ? value
+      : Array.isArray(value)
+        ? value.map(reordered)
+        : Object.fromEntries(Object.entries(value).reverse().map(([key, inner]) => [key, reordered(inner)]));
+  const validate = validator({ properties: { list: { uniqueItems: true } } });
+  fc.assert(
+    fc.property(fc.array(item, { maxLength: 5 }), fc.boolean(), (items, again) => {
+      const list = again && items.length > 0 ? [...items, reordered(items[0]!)] : items;
+      // JSON knows one zero.
+      const texts = list.map((each) => JSON.parse(JSON.stringify(each)) as JsonValue);
+      const same = texts.some((each, position) => texts.slice(0, position).some((earlier) => isDeepStrictEqual(each, earlier)));
+      expect(validate({ list }).length > 0).toBe(same);
+    }),
+    { numRuns: 1_000 },
+  );
+});

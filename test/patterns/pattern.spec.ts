@@ -1,0 +1,63 @@
+// What patterns are taken, and that the time for a text depends on its length alone.
+import { Pattern } from '../../src/patterns/pattern.js';
+import { PatternError } from '../../src/patterns/pattern-error.js';
+
+const MEBIBYTE = 1_048_576;
+
+describe('patterns', () => {
+  it.each([
+    ['a semantic version', '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(?:-((?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\\.(?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?$', '1.2.3-rc.1', '1.2.03'],
+    ['a UUID', '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', '01a1fac9-c1b6-76e8-b2a0-ca683ab53276', '01a1fac9c1b676e8b2a0ca683ab53276'],
+    ['a named group', '^(?<year>\\d{4})-(?<month>0[1-9]|1[0-2])$', '2026-11', '2026-13'],
+    ['a part of the text', 'order-\\d{3}', 'see order-471 of May', 'see order-47'],
+    ['a whole word', '\\bcat\\b', 'the cat sat', 'concatenate'],
+    ['letters of any script', '^[\\p{L} ]{2,40}$', 'Ελένη 中村', 'R2'],
+    ['many repetitions', '^[^]{1,65536}$', 'x'.repeat(65_536), 'x'.repeat(65_537)],
+    ['everything', '', 'x', null],
+  ])('%s', (_, source, fitting, other) => {
+    const pattern = new Pattern(source);
+    expect(pattern.test(fitting)).toBe(true);
+    if (other !== null) expect(pattern.test(other)).toBe(false);
+  });
+
+  it.each([
+    ['(?=.*\\d).{8,}', /^has \(\?=\.\*\\d\), and looking ahead or behind cannot be checked in linear time; .*allOf$/],
+    ['(?<!a)b', /looking ahead or behind/],
+    ['(a)\\1', /^has \\1, and a reference back/],
+    ['(?i:a)', /^has \(\?i:, and modifiers/],
+    ['a.{0,100}b.{0,100}c', /^is too large for a check in linear time/],
+    ['(?:a{1000}){1000}', /^is too large/],
+    ['(a', /^is no regular expression: Unterminated group$/],
+    ['\\-', /^is no regular expression: Invalid escape$/],
+  ])('%s is refused, and why', (source, why) => {
+    expect(() => new Pattern(source)).toThrow(PatternError);
+    expect(() => new Pattern(source)).toThrow(why);
+  });
+
+  // The runtime's own search takes longer than anybody waits for each of these.
+  it.each([
+    ['^(a+)+$', 'a', '!'],
+    ['^(a|a)*$', 'a', '!'],
+    ['(a|b)*a(a|b){8}c', 'ab', ''],
+    ['^\\S+@\\S+\\.\\S+$', 'a@.', ' '],
+    ['^([a-z0-9]+-?)*$', 'a', '_'],
+    ['\\s+$', ' ', 'x'],
+    ['\\p{L}{2,64}!', '中', ''],
+  ])('%s takes twice the time for twice the text', (source, repeated, end) => {
+    const pattern = new Pattern(source);
+    const textOf = (length: number): string => repeated.repeat(length / repeated.length) + end;
+    const [short, long] = [textOf(MEBIBYTE / 2), textOf(MEBIBYTE)];
+    expect(pattern.test(long)).toBe(false);
+    expect(fastest(() => pattern.test(long))).toBeLessThan(4 * fastest(() => pattern.test(short)) + 5);
+  });
+});
+
+/** Milliseconds; the fastest of several times is the one that nothing else on the machine has disturbed. */
+function fastest(work: () => void): number {
+  const times = Array.from({ length: 9 }, () => {
+    const begun = performance.now();
+    work();
+    return performance.now() - begun;
+  });
+  return Math.min(...times);
+}
