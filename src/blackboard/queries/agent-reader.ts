@@ -12,7 +12,7 @@ import { canSee } from '../visibility.js';
 const DEFAULT_LIMIT = 50;
 const MOST = 500;
 
-/** Makes what an agent reads the blackboard with. */
+/** Makes what agents read the blackboard with: it finds only what the agent may see at that moment. */
 @Injectable()
 export class AgentReaders {
   constructor(
@@ -20,25 +20,20 @@ export class AgentReaders {
     private readonly clock: Clock,
   ) {}
 
+  /** Two functions and nothing else. Agents' own code holds them, and could reach through the fields of an object that TypeScript alone calls private. */
   for(agent: AgentDefinition): BlackboardReader {
-    return new AgentReader(agent, this.store, this.clock);
+    return Object.freeze({
+      get: (id: string) => this.get(agent, id),
+      list: (filter?: BlackboardFilter) => this.list(agent, filter),
+    });
   }
-}
 
-/** Finds only what its agent may see at that moment. */
-class AgentReader implements BlackboardReader {
-  constructor(
-    private readonly agent: AgentDefinition,
-    private readonly store: ArtifactStore,
-    private readonly clock: Clock,
-  ) {}
-
-  async get(id: string): Promise<AgentArtifact | null> {
+  private async get(agent: AgentDefinition, id: string): Promise<AgentArtifact | null> {
     const row = await this.store.get(id);
-    return row && this.sees(row) ? agentArtifactFromRow(row) : null;
+    return row && this.isSeenBy(agent, row) ? agentArtifactFromRow(row) : null;
   }
 
-  async list(filter: BlackboardFilter = {}): Promise<AgentArtifact[]> {
+  private async list(agent: AgentDefinition, filter: BlackboardFilter = {}): Promise<AgentArtifact[]> {
     const limit = filter.limit ?? DEFAULT_LIMIT;
     if (!Number.isInteger(limit) || limit < 1 || limit > MOST) {
       throw new DomainError('invalid', `limit: must be a whole number from 1 to ${MOST}`);
@@ -49,7 +44,7 @@ class AgentReader implements BlackboardReader {
     // What the agent may not see takes no place on its page.
     while (found.length < limit) {
       const rows: ArtifactRow[] = await this.store.list(asArtifactFilter(filter), { ...page, after });
-      found.push(...rows.filter((row) => this.sees(row)).map(agentArtifactFromRow));
+      found.push(...rows.filter((row) => this.isSeenBy(agent, row)).map(agentArtifactFromRow));
       if (rows.length < page.limit) break;
       // An agent that sees little of a long blackboard must not hold up everybody else.
       await new Promise((resolve) => setImmediate(resolve));
@@ -58,8 +53,8 @@ class AgentReader implements BlackboardReader {
     return found.slice(0, limit);
   }
 
-  private sees(row: ArtifactRow): boolean {
-    return canSee(this.agent, JSON.parse(row.visibility) as Visibility, row.created_at, this.clock.now());
+  private isSeenBy(agent: AgentDefinition, row: ArtifactRow): boolean {
+    return canSee(agent, JSON.parse(row.visibility) as Visibility, row.created_at, this.clock.now());
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { EngineFinding } from '../../catalog/engine-kind.js';
 import type { JsonObject } from '../../common/json.js';
+import { agentContext } from '../agent-context.js';
 import type { Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
 import { asError } from '../thrown.js';
 import { importAgentModule } from './agent-module.js';
@@ -36,7 +37,7 @@ export class FunctionEngine implements Engine {
     return {
       async run({ artifacts }, context) {
         try {
-          return await imported.run(artifacts, context);
+          return await imported.run(artifacts, agentContext(context));
         } catch (thrown) {
           throw asError(thrown);
         }

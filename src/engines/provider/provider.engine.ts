@@ -1,5 +1,6 @@
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { JsonObject } from '../../common/json.js';
+import { agentContext } from '../agent-context.js';
 import type { AgentClass, Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
 import { asError } from '../thrown.js';
 import { PROVIDER } from './agent.decorator.js';
@@ -19,7 +20,7 @@ export class ProviderEngine implements Engine {
       async run({ artifacts }, context) {
         try {
           // Asked for at each run: when engines are prepared, the application may not have made it yet.
-          return await instanceOf(agentClass).execute(artifacts, context);
+          return await instanceOf(agentClass).execute(artifacts, agentContext(context));
         } catch (thrown) {
           throw asError(thrown);
         }
