@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '../catalog/catalog.js';
 import { EXTERNAL } from '../catalog/definitions.js';
+import { ttlMistake } from '../catalog/given-visibility.js';
 import { unknownType } from '../catalog/unknown-names.js';
+import { PUBLIC } from '../catalog/visibility.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { toTimestamp } from '../common/timestamp.js';
+import { Settings } from '../config/settings.js';
 import { rememberText } from '../expressions/json-text.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { Tracing } from '../tracing/tracing.js';
@@ -34,6 +37,7 @@ export interface MatchedArtifact {
 @Injectable()
 export class Publisher {
   constructor(
+    private readonly settings: Settings,
     private readonly catalog: Catalog,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
@@ -73,12 +77,15 @@ export class Publisher {
     return linesOf(matched.flatMap(({ triggered }) => triggered), this.numbers);
   }
 
-  /** A client's artifact, checked; DomainError `invalid` where its type is unknown or refuses the payload. */
+  /** A client's artifact, checked; DomainError `invalid` where its type is unknown or refuses the payload, or it stays hidden for too long. */
   draft(publication: Omit<Publication, 'visibility'> & Partial<Pick<Publication, 'visibility'>>): ArtifactDraft {
     const type = this.catalog.type(publication.type);
     if (!type) throw new DomainError('invalid', unknownType(publication.type, this.catalog));
     const problem = type.check(publication.payload);
     if (problem !== null) throw new DomainError('invalid', problem);
+    const visibility = publication.visibility ?? PUBLIC;
+    const mistake = ttlMistake(visibility, this.settings.maxTtlMs);
+    if (mistake !== null) throw new DomainError('invalid', `visibility: ${mistake}`);
     const payloadText = JSON.stringify(publication.payload);
     rememberText(publication.payload, payloadText);
     return {
@@ -88,7 +95,7 @@ export class Publisher {
       payload: publication.payload,
       payloadText,
       producedBy: EXTERNAL,
-      visibility: publication.visibility ?? { kind: 'Public' },
+      visibility,
       tags: publication.tags,
       partitionKey: publication.partitionKey,
       correlationId: publication.correlationId,

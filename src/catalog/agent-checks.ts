@@ -1,17 +1,17 @@
-import { parseDuration, parseIsoDuration } from '../common/durations.js';
+import { durationText, parseDuration, parseIsoDuration } from '../common/durations.js';
 import type { AgentOptions, OutputOptions, Remaining } from './agent-options.js';
 import { EXTERNAL, WORKFLOW_ERROR } from './definitions.js';
 import { checkDuration } from './duration-checks.js';
 import type { Findings, Path, Report } from './mistakes.js';
 import { checkSubscription } from './subscription-checks.js';
 
-/** Finds what an agent's schema cannot see. */
-export function checkAgent(options: Remaining<AgentOptions>, path: Path, report: Report): void {
+/** Finds what an agent's schema cannot see. `maxTtlMs`: null where the settings are wrong. */
+export function checkAgent(options: Remaining<AgentOptions>, maxTtlMs: number | null, path: Path, report: Report): void {
   for (const [index, subscription] of (options.consumes ?? []).entries()) {
     if (subscription) checkSubscription(subscription, [...path, 'consumes', index], report);
   }
   const { mistakes } = report;
-  checkOutputs(options.publishes ?? [], [...path, 'publishes'], mistakes);
+  checkOutputs(options.publishes ?? [], maxTtlMs, [...path, 'publishes'], mistakes);
   checkDuration(options.timeout, [...path, 'timeout'], mistakes);
   checkRetry(options.retry ?? {}, [...path, 'retry'], mistakes);
 }
@@ -22,7 +22,7 @@ export function checkAgentName(name: string, taken: ReadonlySet<string>, path: P
   if (taken.has(name)) mistakes.add(path, `another agent is named ${name} already`);
 }
 
-function checkOutputs(outputs: (Remaining<OutputOptions> | undefined)[], path: Path, mistakes: Findings): void {
+function checkOutputs(outputs: (Remaining<OutputOptions> | undefined)[], maxTtlMs: number | null, path: Path, mistakes: Findings): void {
   const seen = new Set<string>();
   for (const [index, output] of outputs.entries()) {
     if (output?.type === undefined) continue;
@@ -31,10 +31,14 @@ function checkOutputs(outputs: (Remaining<OutputOptions> | undefined)[], path: P
     if (type === WORKFLOW_ERROR) mistakes.add([...path, index, 'type'], `${WORKFLOW_ERROR} is published by the service alone; throw an error instead`);
     seen.add(type);
     const ttl = visibility && 'ttl' in visibility ? visibility.ttl : undefined;
-    if (ttl !== undefined && parseIsoDuration(ttl) === null) {
-      mistakes.add([...path, index, 'visibility', 'ttl'], 'must be an ISO 8601 duration such as PT30M, PT1H or P2D (no years or months)');
-    }
+    if (ttl !== undefined) checkTtl(ttl, maxTtlMs, [...path, index, 'visibility', 'ttl'], mistakes);
   }
+}
+
+function checkTtl(ttl: string, maxTtlMs: number | null, path: Path, mistakes: Findings): void {
+  const milliseconds = parseIsoDuration(ttl);
+  if (milliseconds === null) mistakes.add(path, 'must be an ISO 8601 duration such as PT30M, PT1H or P2D (no years or months)');
+  else if (maxTtlMs !== null && milliseconds > maxTtlMs) mistakes.add(path, `must be at most ${durationText(maxTtlMs)}, which server.max_ttl says`);
 }
 
 function checkRetry(retry: NonNullable<Remaining<AgentOptions>['retry']>, path: Path, mistakes: Findings): void {

@@ -1,4 +1,4 @@
-import { parseIsoDuration } from '../common/durations.js';
+import { durationText, parseIsoDuration } from '../common/durations.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../common/json.js';
 import { isShortText, SHORT_TEXT_RULE } from '../common/short-text.js';
 import type { LastingVisibility, Visibility } from './visibility.js';
@@ -6,19 +6,22 @@ import type { LastingVisibility, Visibility } from './visibility.js';
 /** Agents or labels that one visibility object can name. */
 export const MAX_VISIBILITY_NAMES = 1_000;
 
-const MAX_TTL_MS = 36_525 * 86_400_000;
-
 const LASTING_KINDS = ['Public', 'Private', 'Labelled', 'Tenant'];
 
 /** What is wrong with a visibility object that came in a request or an answer; null where it is one. Fields that its kind does not know are ignored. */
 export function visibilityMistake(value: unknown): string | null {
   if (!isJsonObject(value)) return 'must be an object';
   if (value['kind'] !== 'After') return lastingMistake(value, '', [...LASTING_KINDS, 'After']);
-  const ttl = typeof value['ttl'] === 'string' ? parseIsoDuration(value['ttl']) : null;
-  if (ttl === null || ttl > MAX_TTL_MS) return 'ttl must be an ISO 8601 duration of at most 100 years, such as PT1H';
+  if (typeof value['ttl'] !== 'string' || parseIsoDuration(value['ttl']) === null) return 'ttl must be an ISO 8601 duration, such as PT1H';
   const then = value['then'] ?? null;
   if (then === null) return null;
   return isJsonObject(then) ? lastingMistake(then, 'then.', LASTING_KINDS) : 'then must be an object';
+}
+
+/** Why a `ttl` of the right form is too long for this service; null where it is not. */
+export function ttlMistake(visibility: Visibility, maxTtlMs: number): string | null {
+  if (visibility.kind !== 'After' || (parseIsoDuration(visibility.ttl) ?? 0) <= maxTtlMs) return null;
+  return `ttl must be at most ${durationText(maxTtlMs)}, which max_ttl says`;
 }
 
 function lastingMistake(value: JsonObject, path: string, kinds: string[]): string | null {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { JsonObject } from '../common/json.js';
 import type { Environment } from '../config/environment.js';
+import type { Settings } from '../config/settings.js';
 import type { ConfigurationOptions } from './agent-options.js';
 import { Catalog } from './catalog.js';
 import { configurationSchema } from './configuration-schema.js';
@@ -23,6 +24,8 @@ export interface CatalogSources {
   engines: readonly EngineKind[];
   /** JSON Schema of the `server:` section. */
   serverSchema: JsonObject;
+  /** All settings, from that section and from elsewhere; null where they are wrong, which is told elsewhere. */
+  settings(server: Record<string, unknown>): Settings | null;
   classAgents?: readonly ClassAgent[];
 }
 
@@ -47,11 +50,11 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const schema = configurationSchema(sources.engines, sources.serverSchema);
   const configuration = checkShape<ConfigurationOptions>(document.value, schema, [], mistakes);
   const written = [...agentsInFile(configuration), ...agentsInClasses(sources.classAgents ?? [], mistakes)];
-  const agents = defineAgents(written, report);
+  const server = configuration.server ?? {};
+  const agents = defineAgents(written, sources.settings(server)?.maxTtlMs ?? null, report);
   const limits = { prices: definePrices(configuration.models ?? {}), budget: defineBudget(configuration.budget) };
   const catalog = new Catalog(artifactTypes(configuration.types ?? {}, agents, mistakes), agents, baseDirectory, limits);
   await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, written, report);
-  const server = configuration.server ?? {};
   if (!mistakes.empty) throw new CatalogError(sources.file, mistakes.toMistakes(document.lineOf), server);
 
   addCatalogWarnings(catalog, written, warnings);

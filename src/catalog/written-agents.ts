@@ -39,11 +39,11 @@ export function agentsInClasses(classes: readonly ClassAgent[], mistakes: Findin
 }
 
 /** One model for both front ends, by the same checks. */
-export function defineAgents(written: readonly WrittenAgent[], report: Report): AgentDefinition[] {
+export function defineAgents(written: readonly WrittenAgent[], maxTtlMs: number | null, report: Report): AgentDefinition[] {
   const taken = new Set<string>();
   return written.map(({ name, namePath, path, options, engine }) => {
     checkAgentName(name, taken, namePath, report.mistakes);
-    checkAgent(options, path, report);
+    checkAgent(options, maxTtlMs, path, report);
     taken.add(name);
     return defineAgent(name, options, engine);
   });

@@ -25,7 +25,7 @@ export async function readConfiguration(
   agentClasses: readonly AgentClass[] = [],
 ): Promise<Configuration> {
   const environment = readEnvironment();
-  const loading = loadConfiguration(file, environment, agentClasses);
+  const loading = loadConfiguration(file, environment, agentClasses, flags);
   const section = loading.catch((error: unknown) => (error instanceof CatalogError ? error : Promise.reject(error)));
   const resolving = section.then(({ server }) => resolveSettings({ flags, environment, file, server }));
   const [loaded, settings] = await Promise.allSettled([loading, resolving]);

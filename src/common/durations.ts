@@ -6,6 +6,12 @@ export function parseDuration(text: string): number | null {
   return match ? Math.round(Number(match[1]) * UNITS_MS[match[2]!]!) : null;
 }
 
+/** As the configuration says it, in its largest unit that divides it: `30d` for 2,592,000,000 ms. */
+export function durationText(milliseconds: number): string {
+  const [unit, length] = Object.entries(UNITS_MS).findLast(([, length]) => milliseconds % length === 0) ?? ['ms', 1];
+  return `${milliseconds / length}${unit}`;
+}
+
 const ISO_DURATION = /^P(?=.)(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?=.)(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
 
 /**

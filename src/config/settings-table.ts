@@ -124,6 +124,12 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     default: '100000',
     description: 'executions that may wait; past it a publish is refused with 503',
   },
+  maxTtlMs: {
+    name: 'max_ttl',
+    kind: duration({ min: '1s', max: '3650d' }),
+    default: '30d',
+    description: 'longest `ttl` of a visibility `After`; past it a publish is refused with 400',
+  },
   maxExecutionsPerCorrelation: {
     name: 'max_executions_per_correlation',
     kind: integer(millions),

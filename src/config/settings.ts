@@ -31,6 +31,8 @@ export class Settings {
   corsOrigins!: string[];
   /** Past this many waiting executions, a publish is refused with 503. */
   maxPendingExecutions!: number;
+  /** The longest `ttl` of an `After` visibility. */
+  maxTtlMs!: number;
   /** Streams of the changelog that may be open at once in this process. */
   maxStreams!: number;
   maxStreamsPerAddress!: number;

@@ -1,15 +1,32 @@
 import { loadCatalog, type LoadedCatalog } from '../catalog/load-catalog.js';
 import type { Environment } from '../config/environment.js';
+import { resolveSettings, SettingsError, type SettingsSources } from '../config/resolve-settings.js';
+import type { Settings } from '../config/settings.js';
 import { serverSettingsSchema } from '../config/settings-schema.js';
 import type { AgentClass } from './engine.js';
 import { FILE_ENGINES } from './engine-registry.js';
 import { agentDefinitionOf } from './provider/agent.decorator.js';
 
 /**
- * The catalog of a configuration file and of agent classes, checked with every engine and setting that there is.
- * CatalogError with every mistake at once.
+ * The catalog of a configuration file and of agent classes, checked with every engine and setting that there is. `flags`: settings by
+ * their names. CatalogError with every mistake at once.
  */
-export function loadConfiguration(file: string, environment: Environment, agentClasses: readonly AgentClass[] = []): Promise<LoadedCatalog> {
+export function loadConfiguration(
+  file: string,
+  environment: Environment,
+  agentClasses: readonly AgentClass[] = [],
+  flags: Readonly<Record<string, unknown>> = {},
+): Promise<LoadedCatalog> {
   const classAgents = agentClasses.map(agentDefinitionOf);
-  return loadCatalog({ file, environment, engines: FILE_ENGINES, serverSchema: serverSettingsSchema, classAgents });
+  const settings = (server: Record<string, unknown>) => settingsOf({ flags, environment, file, server });
+  return loadCatalog({ file, environment, engines: FILE_ENGINES, serverSchema: serverSettingsSchema, settings, classAgents });
+}
+
+function settingsOf(sources: SettingsSources): Settings | null {
+  try {
+    return resolveSettings(sources);
+  } catch (error) {
+    if (error instanceof SettingsError) return null;
+    throw error;
+  }
 }

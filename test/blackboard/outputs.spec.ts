@@ -7,11 +7,12 @@ const scored: ArtifactType = {
   ...anyObject('Scored'),
   check: (payload) => (typeof (payload as { score?: unknown }).score === 'number' ? null : 'payload.score: must be number'),
 };
+const MAX_TTL_MS = 30 * 86_400_000;
 const catalog = new Catalog(['Note', 'Task'].map(anyObject).concat(scored), []);
 
 /** What an agent that publishes these types would store, as `<type> <JSON>`. */
 const stored = (answer: unknown, publishes: string[]): string[] =>
-  checkOutputs(answer, agent('writer', [], publishes), catalog).map(({ output, payloadText }) => `${output.type} ${payloadText}`);
+  checkOutputs(answer, agent('writer', [], publishes), catalog, MAX_TTL_MS).map(({ output, payloadText }) => `${output.type} ${payloadText}`);
 
 const thrownBy = (work: () => unknown): unknown => {
   try {
@@ -94,7 +95,7 @@ describe('any answer', () => {
   });
 
   it('has its dates as text, and leaves out what JSON has no word for', () => {
-    const [output] = checkOutputs({ at: new Date(0), nothing: undefined, work: () => 1, list: [undefined] }, agent('writer', [], ['Note']), catalog);
+    const [output] = checkOutputs({ at: new Date(0), nothing: undefined, work: () => 1, list: [undefined] }, agent('writer', [], ['Note']), catalog, MAX_TTL_MS);
     expect(output!.payload).toEqual({ at: '1970-01-01T00:00:00.000Z', list: [null] });
     expect(JSON.parse(output!.payloadText)).toEqual(output!.payload);
   });

@@ -11,7 +11,7 @@ import { ManualClock } from '../support/manual-clock.js';
 import { DAY_MS, SweptBoard } from './sweeping.js';
 
 const CONFIG = `
-server: { retain_executions: 40d, retain_runs: 60d, retain_batches: 80d, retain_deliveries: 50d, outbound_allow: [127.0.0.0/8] }
+server: { retain_executions: 40d, retain_runs: 60d, retain_batches: 80d, retain_deliveries: 50d, max_ttl: 60d, outbound_allow: [127.0.0.0/8] }
 types:
   Note: { retain: 30d }
   Echo: { retain: 30d }

@@ -3,6 +3,7 @@ import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
+import { Settings } from '../../config/settings.js';
 import type { ArtifactDraft } from '../artifact-writer.js';
 import { type MatchedArtifact, Publisher } from '../publisher.js';
 import type { ClaimedExecution } from './claims.js';
@@ -17,6 +18,7 @@ const MATCHED_AT_ONCE = 16;
 @Injectable()
 export class Answers {
   constructor(
+    private readonly settings: Settings,
     private readonly catalog: Catalog,
     private readonly clock: Clock,
     private readonly publisher: Publisher,
@@ -26,7 +28,7 @@ export class Answers {
   check(execution: AnsweredExecution, agent: AgentDefinition, answer: unknown): { drafts: ArtifactDraft[] } | { problem: string } {
     try {
       const now = this.clock.now();
-      return { drafts: checkOutputs(answer, agent, this.catalog).map((output) => draftOf(execution, agent, output, now)) };
+      return { drafts: checkOutputs(answer, agent, this.catalog, this.settings.maxTtlMs).map((output) => draftOf(execution, agent, output, now)) };
     } catch (error) {
       // Whatever reading the answer throws is the answer's fault: getters and toJSON are the agent's own code.
       return { problem: error instanceof OutputError ? error.message : 'the answer cannot be read as JSON' };

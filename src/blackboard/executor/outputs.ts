@@ -1,7 +1,8 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition, ArtifactType, Output } from '../../catalog/definitions.js';
-import { toVisibility, visibilityMistake } from '../../catalog/given-visibility.js';
-import { isJsonObject, type JsonObject } from '../../common/json.js';
+import { toVisibility, ttlMistake, visibilityMistake } from '../../catalog/given-visibility.js';
+import type { Visibility } from '../../catalog/visibility.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
 import { isShortText, SHORT_TEXT_RULE } from '../../common/short-text.js';
 import { GivenOutputs } from '../../engines/given-outputs.js';
 import { rememberText } from '../../expressions/json-text.js';
@@ -24,11 +25,11 @@ export class OutputError extends Error {}
 /**
  * An engine's answer as artifacts to publish: the payload itself where the agent publishes one type (a list: one artifact
  * each), else an object keyed by type name, each value a payload or a list of them; null or undefined publishes nothing. Or a
- * list that names each output's type.
+ * list that names each output's type; only there a visibility is given, with a `ttl` of at most `maxTtlMs`.
  */
-export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: Catalog): CheckedOutput[] {
+export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: Catalog, maxTtlMs: number): CheckedOutput[] {
   if (answer === null || answer === undefined) return [];
-  if (answer instanceof GivenOutputs) return checkGiven(answer.outputs, agent, catalog);
+  if (answer instanceof GivenOutputs) return checkGiven(answer.outputs, agent, catalog, maxTtlMs);
   if (agent.outputs.length === 0) throw new OutputError('the agent publishes no type, so it must answer null');
   const keyed = agent.outputs.length === 1 ? { [agent.outputs[0]!.type]: answer } : answer;
   if (!isJsonObject(keyed)) throw new OutputError(`the answer must be an object keyed by type name (${namesOf(agent)})`);
@@ -44,11 +45,11 @@ function refuseTooMany(count: number): void {
   if (count > MAX_OUTPUTS) throw new OutputError(`the answer has ${count} artifacts, and an execution publishes at most ${MAX_OUTPUTS}`);
 }
 
-function checkGiven(given: readonly unknown[], agent: AgentDefinition, catalog: Catalog): CheckedOutput[] {
+function checkGiven(given: readonly unknown[], agent: AgentDefinition, catalog: Catalog, maxTtlMs: number): CheckedOutput[] {
   refuseTooMany(given.length);
   return given.map((each, index) => {
     try {
-      return checkOne(each, agent, catalog);
+      return checkOne(each, agent, catalog, maxTtlMs);
     } catch (error) {
       throw error instanceof OutputError ? new OutputError(`outputs[${index}]${error.message}`) : error;
     }
@@ -56,7 +57,7 @@ function checkGiven(given: readonly unknown[], agent: AgentDefinition, catalog: 
 }
 
 /** `{type, payload, tags?, visibility?}`: its tags are added to those that the agent's configuration gives, its visibility takes their place. */
-function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog): CheckedOutput {
+function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, maxTtlMs: number): CheckedOutput {
   if (!isJsonObject(given)) throw new OutputError(': must be an object with type and payload');
   const { type, payload, tags = [], visibility = null } = given;
   const output = agent.outputs.find((each) => each.type === type);
@@ -64,14 +65,18 @@ function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog): Che
   if (!Array.isArray(tags) || tags.length > MAX_TAGS || !tags.every(isShortText)) {
     throw new OutputError(`.tags: must be a list of at most ${MAX_TAGS}, each ${SHORT_TEXT_RULE}`);
   }
-  const mistake = visibility === null ? null : visibilityMistake(visibility);
-  if (mistake !== null) throw new OutputError(`.visibility: ${mistake}`);
-  const seenBy = visibility === null ? output.visibility : toVisibility(visibility as JsonObject);
+  const seenBy = visibility === null ? output.visibility : checkVisibility(visibility, maxTtlMs);
   try {
     return checkOutput({ type: output.type, tags: [...new Set([...output.tags, ...tags])], visibility: seenBy }, payload, catalog);
   } catch (error) {
     throw error instanceof OutputError ? new OutputError(`: ${error.message}`) : error;
   }
+}
+
+function checkVisibility(given: JsonValue, maxTtlMs: number): Visibility {
+  const mistake = visibilityMistake(given) ?? ttlMistake(toVisibility(given as JsonObject), maxTtlMs);
+  if (mistake !== null) throw new OutputError(`.visibility: ${mistake}`);
+  return toVisibility(given as JsonObject);
 }
 
 function checkOutput(output: Output, payload: unknown, catalog: Catalog): CheckedOutput {
