@@ -1,10 +1,9 @@
 import type { INestApplication } from '@nestjs/common';
-import type { OpenAPIObject } from '@nestjs/swagger';
 import { buildOpenApi } from './openapi.js';
 
 /** The OpenAPI document of the running application, built when it is first asked for. */
 export class ApiDocument {
-  private document: OpenAPIObject | undefined;
+  private json: Buffer | undefined;
   private application: INestApplication | undefined;
 
   constructor(readonly title: string) {}
@@ -14,9 +13,10 @@ export class ApiDocument {
     this.application = application;
   }
 
-  get(): OpenAPIObject {
+  /** As it is sent: the same bytes for everyone, however many do not read them. */
+  get(): Buffer {
     if (!this.application) throw new Error('The application that the document describes has not been handed over');
-    this.document ??= buildOpenApi(this.application, this.title);
-    return this.document;
+    this.json ??= Buffer.from(JSON.stringify(buildOpenApi(this.application, this.title)));
+    return this.json;
   }
 }

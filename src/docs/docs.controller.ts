@@ -1,5 +1,5 @@
 import { Controller, Get, Header, Param, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiProduces, ApiTags, type OpenAPIObject } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { DomainError } from '../common/domain-error.js';
 import { ApiErrors } from '../http/api-errors.js';
@@ -20,8 +20,9 @@ export class DocsController {
     description: 'The document',
     content: { 'application/json': { schema: { type: 'object' }, example: { openapi: '3.0.3', info: { title: 'Support desk', version: '1' }, paths: {} } } },
   })
-  openApi(): OpenAPIObject {
-    return this.api.get();
+  openApi(@Res() response: Response): void {
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.end(this.api.get());
   }
 
   @Get('docs')

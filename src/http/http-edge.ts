@@ -15,6 +15,7 @@ import { checkHosts } from './host-check.js';
 import { IncomingBodies, releaseBody } from './incoming-bodies.js';
 import { checkOrigins } from './origin-check.js';
 import { checkPaths } from './path-check.js';
+import { limitPipelining } from './pipelining.js';
 import { answerProbesAlone } from './probes.js';
 import { answerProtocolErrors } from './protocol-errors.js';
 import { type EndedRequest, observeRequests } from './request-observer.js';
@@ -48,6 +49,7 @@ export function installHttpEdge(app: NestExpressApplication, { settings, clock, 
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   app.use(
     oneAfterTheOther(
+      limitPipelining(logger),
       observeRequests(logger, onEnded),
       watchBodies(settings, new IncomingBodies(clock, memory, settings.minTransferRateBytes)),
       setSecurityHeaders(),

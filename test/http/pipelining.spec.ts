@@ -1,0 +1,38 @@
+// The real edge over HTTP before a sample controller: requests that are sent before earlier ones are answered.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type SampleApp, startSampleApp } from './sample-app.js';
+
+let sample: SampleApp;
+beforeAll(async () => {
+  sample = await startSampleApp();
+});
+afterAll(() => sample.app.close());
+
+const GET = 'GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const LAST = GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+
+/** How many answers come of what is sent in one packet, until the connection ends. */
+async function answersTo(requests: string): Promise<number> {
+  const socket = connect(Number(new URL(await sample.app.getUrl()).port), '127.0.0.1');
+  let text = '';
+  socket.on('data', (part: Buffer) => (text += part.toString()));
+  // It may be cut.
+  socket.on('error', () => undefined);
+  socket.write(requests);
+  await once(socket, 'close');
+  return text.split('HTTP/1.1 ').length - 1;
+}
+
+it('64 requests at once are all answered', async () => {
+  expect(await answersTo(GET.repeat(63) + LAST)).toBe(64);
+});
+
+it('a connection on which more wait for their answers is cut, and others are served', async () => {
+  expect(await answersTo(GET.repeat(1_000) + LAST)).toBeLessThan(1_000);
+  expect(await answersTo(LAST)).toBe(1);
+});
+
+it('a connection takes any number of requests one after the other', async () => {
+  for (let round = 0; round < 3; round += 1) expect(await answersTo(GET.repeat(40) + LAST)).toBe(41);
+});
