@@ -20,8 +20,10 @@ const STEADY_SECONDS = 10;
 export async function webhookRows(generator: LoadGenerator, folder: string, databaseUrls: { on?: string; off?: string } = {}): Promise<Row[]> {
   const receiver = forked('webhook-receiver.ts', []);
   const [port] = (await once(receiver, 'message')) as [number];
-  const options = ['--webhook-url', `http://127.0.0.1:${port}/`, '--webhook-secret', 'a secret of the bench alone'];
+  const options = ['--webhook-url', `http://127.0.0.1:${port}/`];
+  process.env.STARLING_WEBHOOK_SECRET = 'a secret of the bench alone';
   const on = await Server.starling(folder, 'webhooks-on', { databaseUrl: databaseUrls.on, options });
+  delete process.env.STARLING_WEBHOOK_SECRET;
   const off = await Server.starling(folder, 'webhooks-off', { databaseUrl: databaseUrls.off });
   const publish = (server: Server, until: Load['until']) => generator.run({ url: server.url, requests: PUBLISH, connections: CONNECTIONS, until });
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../common/version.js';
 import { addClientCommands } from './client/commands.js';
+import { hidePassword } from './exposed-passwords.js';
 import { failing } from './failures.js';
 import { addSettingOptions, settingFlags } from './setting-options.js';
 
@@ -43,7 +44,7 @@ export function buildProgram(): Command {
   addSettingOptions(
     program.command('migrate').description('bring the database to the schema of this version; serve does so too').option(CONFIG_OPTION, 'configuration file'),
     ['database_url'],
-  ).action(failing(async (options: Record<string, string>) => (await import('./migrate.js')).migrateDatabase(options.config, settingFlags(options))));
+  ).action(failing(async (options: Record<string, string>) => (await import('./migrate.js')).migrateDatabase(options.config, flagsIn(options))));
 
   addClientCommands(program);
 
@@ -58,4 +59,11 @@ interface ServeFlags extends ConfigFlags {
   worker: boolean;
 }
 
-const startOptions = (options: ConfigFlags) => ({ config: options.config, flags: settingFlags(options) });
+const startOptions = (options: ConfigFlags) => ({ config: options.config, flags: flagsIn(options) });
+
+function flagsIn(options: Record<string, unknown>): Record<string, unknown> {
+  const flags = settingFlags(options);
+  const warning = hidePassword(flags);
+  if (warning !== null) console.error(`warning: ${warning}`);
+  return flags;
+}

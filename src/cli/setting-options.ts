@@ -1,31 +1,47 @@
 import { Option, type Command } from 'commander';
-import { flagOf, settingEntries, variableOf, type Setting } from '../config/settings-table.js';
+import { SettingsError } from '../config/resolve-settings.js';
+import { commandFlagsOf, type Flag, flagsOf, settingEntries, variablesOf, type Setting } from '../config/settings-table.js';
+
+const settings = settingEntries.map(([, setting]) => setting);
 
 const isBoolean = ({ kind }: Setting): boolean => kind.schema.type === 'boolean';
 const isList = ({ kind }: Setting): boolean => kind.placeholder === 'list';
 
-/** Every setting as an option. Values stay as they were typed: the settings' own check finds all wrong ones at once. */
+/** Every setting as options. Values stay as they were typed: the settings' own check finds all wrong ones at once. */
 export function addSettingOptions(command: Command, names?: string[]): Command {
-  for (const [, setting] of settingEntries) {
-    if (!names || names.includes(setting.name)) command.addOption(optionOf(setting));
+  for (const setting of settings.filter(({ name }) => !names || names.includes(name))) {
+    for (const flag of flagsOf(setting)) command.addOption(optionOf(setting, flag));
   }
   return command;
 }
 
-/** The settings given on the command line, by their names. */
+/** The settings given on the command line, by the keys of their flags. SettingsError where the value of a secret is among them. */
 export function settingFlags(options: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(settingEntries.map(([, setting]) => [setting.name, options[optionOf(setting).attributeName()]]));
+  const given = settings.flatMap((setting) => flagsOf(setting).map((flag) => ({ setting, flag, value: options[optionOf(setting, flag).attributeName()] })));
+  const mistakes = given.filter(({ setting, flag, value }) => value !== undefined && !isTaken(setting, flag)).map(({ setting, flag }) => mistakeOf(setting, flag));
+  if (mistakes.length > 0) throw new SettingsError(mistakes);
+  return Object.fromEntries(given.map(({ flag, value }) => [flag.key, value]));
 }
 
-function optionOf(setting: Setting): Option {
+const isTaken = (setting: Setting, flag: Flag): boolean => commandFlagsOf(setting).some(({ key }) => key === flag.key);
+
+function mistakeOf(setting: Setting, flag: Flag): string {
+  const ways = [...commandFlagsOf(setting).map(({ name }) => name), ...variablesOf(setting)];
+  return `${flag.name}: the value of a secret is not taken from a flag, which the process list shows; use ${ways.slice(0, -1).join(', ')} or ${ways.at(-1)!}`;
+}
+
+/** One that is not taken is an option all the same, so that who tries it is told what to use, and the value is not shown. */
+function optionOf(setting: Setting, flag: Flag): Option {
+  if (!isTaken(setting, flag)) return new Option(`${flag.name} [value]`).hideHelp();
+  if (flag.isFile) return new Option(`${flag.name} <path>`, describe(setting, `file with the value of ${setting.name}`));
   const value = isBoolean(setting) ? `[${setting.kind.placeholder}]` : `<${setting.kind.placeholder}>`;
-  const option = new Option(`${flagOf(setting)} ${value}`, describe(setting));
+  const option = new Option(`${flag.name} ${value}`, describe(setting, setting.description));
   return isList(setting) ? option.argParser(joinRepeated) : option;
 }
 
-function describe(setting: Setting): string {
+function describe(setting: Setting, description: string): string {
   const preset = setting.default ? `default: ${setting.default}, ` : '';
-  return `${setting.description} (${preset}env: ${[variableOf(setting), setting.plainVariable].filter(Boolean).join(', ')})`;
+  return `${description} (${preset}env: ${variablesOf(setting).join(', ')})`;
 }
 
 /** `--cors-origins a --cors-origins b` means the same as `--cors-origins a,b`. */

@@ -2,12 +2,14 @@ import { resolve } from 'node:path';
 import { isJsonObject } from '../common/json.js';
 import { nearestName } from '../common/nearest-name.js';
 import type { Environment } from './environment.js';
+import type { Reading } from './kinds.js';
+import { readSecretFile } from './secret-file.js';
 import { Settings } from './settings.js';
-import { flagOf, isOurVariable, SERVER_URL_VARIABLE, settingEntries, variableOf, type Setting } from './settings-table.js';
+import { flagsOf, isOurVariable, SERVER_URL_VARIABLE, settingEntries, type Setting, type Source, variableGroupsOf, variablesOf } from './settings-table.js';
 
 /** Where settings come from, in the order of precedence. */
 export interface SettingsSources {
-  /** By the name of the setting, as given on the command line. */
+  /** By the name of the setting, as given on the command line; with `_file` after it, the path of a file that holds the value. */
   flags: Readonly<Record<string, unknown>>;
   environment: Environment;
   /** Path of the configuration file; undefined where there is none. */
@@ -25,25 +27,20 @@ export class SettingsError extends Error {
   }
 }
 
-interface Given {
-  /** The flag, variable or key, as its author wrote it. */
-  source: string;
-  raw: unknown;
-}
+/** What one source gives: the value, or why it gives none. */
+type Given = { source: string } & ({ raw: unknown } | { problem: string });
 
 /** Every setting, from the first source that gives it. SettingsError where any source gives a wrong value, used or not. */
 export function resolveSettings(sources: SettingsSources): Settings {
   const server = isJsonObject(sources.server) ? sources.server : {};
   const mistakes = [...unknownNames(sources, server)];
-  const values = settingEntries.map(([key, setting]) => [key, firstOf(setting, valuesGiven(setting, sources, server), mistakes)] as const);
+  const files = sources.file === undefined ? [] : [resolve(sources.file)];
+  const values = settingEntries.map(([key, setting]) => [key, firstOf(setting, valuesGiven(setting, sources, server, files), mistakes)] as const);
   if (mistakes.length > 0) throw new SettingsError(mistakes);
   const settings = Object.assign(new Settings(), Object.fromEntries(values));
   const contradiction = contradictionIn(settings);
   if (contradiction !== null) throw new SettingsError([contradiction]);
-  return Object.assign(settings, {
-    csvRoot: settings.csvRoot === null ? null : resolve(settings.csvRoot),
-    configurationFiles: sources.file === undefined ? [] : [resolve(sources.file)],
-  });
+  return Object.assign(settings, { csvRoot: settings.csvRoot === null ? null : resolve(settings.csvRoot), configurationFiles: files });
 }
 
 /** Settings that mean nothing together: one of them would have no effect, without a word. */
@@ -53,29 +50,49 @@ function contradictionIn({ clientWebhooks, clientWebhookHosts }: Settings): stri
   return null;
 }
 
-function valuesGiven(setting: Setting, { flags, environment }: SettingsSources, server: Record<string, unknown>): Given[] {
-  const variables = [variableOf(setting), setting.plainVariable].filter((name) => name !== undefined);
-  return [
-    { source: flagOf(setting), raw: flags[setting.name] },
+/** In the order of precedence. Adds the files that hold values to `files`. */
+function valuesGiven(setting: Setting, { flags, environment }: SettingsSources, server: Record<string, unknown>, files: string[]): Given[] {
+  const groups = [
+    flagsOf(setting).map(({ name, key, isFile }) => ({ name, isFile, raw: flags[key] })),
     // Compose and shells pass a variable that nobody set as an empty one.
-    ...variables.map((source) => ({ source, raw: environment[source] || undefined })),
-    { source: `server.${setting.name}`, raw: server[setting.name] },
-  ].filter(({ raw }) => raw !== undefined);
+    ...variableGroupsOf(setting).map((group) => group.map(({ name, isFile }) => ({ name, isFile, raw: environment[name] || undefined }))),
+    [{ name: `server.${setting.name}`, isFile: false, raw: server[setting.name] }],
+  ];
+  return groups.flatMap((group) => valueOfGroup(group.filter(({ raw }) => raw !== undefined), files));
+}
+
+function valueOfGroup(given: (Source & { raw: unknown })[], files: string[]): Given[] {
+  const [first, second] = given;
+  if (!first) return [];
+  if (second) return [{ source: `${first.name} and ${second.name}`, problem: 'only one of them may be given' }];
+  if (!first.isFile) return [{ source: first.name, raw: first.raw }];
+  const path = String(first.raw);
+  files.push(resolve(path));
+  const source = `${first.name} ${path}`;
+  const read = readSecretFile(path);
+  return ['text' in read ? { source, raw: read.text } : { source, problem: read.problem }];
 }
 
 function firstOf(setting: Setting, given: Given[], mistakes: string[]): unknown {
-  const preset = setting.default === null ? [] : [{ source: 'default', raw: setting.default }];
-  const readings = [...given, ...preset].map(({ source, raw }) => ({ source, reading: setting.kind.read(raw) }));
-  for (const { source, reading } of readings) {
-    if ('wrong' in reading) mistakes.push(`${source}: must be ${setting.kind.expected}${setting.secret ? '' : ` (got ${show(reading.wrong)})`}`);
-  }
-  const first = readings[0]?.reading;
+  const preset: Given[] = setting.default === null ? [] : [{ source: 'default', raw: setting.default }];
+  const readings = [...given, ...preset].map((one) => readingOf(setting, one, mistakes));
+  const first = readings[0];
   return first && 'value' in first ? first.value : null;
+}
+
+function readingOf({ kind, secret }: Setting, given: Given, mistakes: string[]): Reading<unknown> {
+  if ('problem' in given) {
+    mistakes.push(`${given.source}: ${given.problem}`);
+    return { wrong: null };
+  }
+  const reading = kind.read(given.raw);
+  if ('wrong' in reading) mistakes.push(`${given.source}: must be ${kind.expected}${secret ? '' : ` (got ${show(reading.wrong)})`}`);
+  return reading;
 }
 
 function* unknownNames(sources: SettingsSources, server: Record<string, unknown>): Generator<string> {
   const settings = settingEntries.map(([, setting]) => setting);
-  const variables = [...settings.map(variableOf), SERVER_URL_VARIABLE];
+  const variables = [...settings.flatMap(variablesOf), SERVER_URL_VARIABLE];
   for (const name of Object.keys(sources.environment)) {
     // A misspelt variable would otherwise leave its setting at the default without a word.
     if (isOurVariable(name) && !variables.includes(name)) yield unknownName(name, variables);

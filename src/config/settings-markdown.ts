@@ -1,8 +1,8 @@
-import { flagOf, settingEntries, variableOf, type Setting } from './settings-table.js';
+import { commandFlagsOf, settingEntries, type Setting, variablesOf } from './settings-table.js';
 
 /** The table of all settings as the README shows it. */
 export function settingsMarkdown(): string {
-  const rows = settingEntries.map(([, setting]) => row([code(setting.name), code(flagOf(setting)), variables(setting), preset(setting), setting.description]));
+  const rows = settingEntries.map(([, setting]) => row([code(setting.name), codes(commandFlagsOf(setting).map(({ name }) => name)), codes(variablesOf(setting)), preset(setting), setting.description]));
   return [row(['key under `server:`', 'flag', 'environment', 'default', 'meaning']), '|---|---|---|---|---|', ...rows].join('\n');
 }
 
@@ -10,7 +10,6 @@ const row = (cells: string[]): string => `| ${cells.map((cell) => cell.replaceAl
 
 const code = (text: string): string => `\`${text}\``;
 
-const variables = (setting: Setting): string =>
-  [variableOf(setting), setting.plainVariable].filter((name) => name !== undefined).map(code).join(', ');
+const codes = (texts: string[]): string => texts.map(code).join(', ');
 
 const preset = (setting: Setting): string => (setting.default ? code(setting.default) : 'none');

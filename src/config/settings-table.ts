@@ -13,8 +13,11 @@ export interface Setting<T = unknown> {
   default: string | null;
   /** Part of a sentence, for `--help` and the README. */
   description: string;
-  /** Never shown in a message, not even where it is wrong. */
-  secret?: true;
+  /**
+   * Never shown in a message, not even where it is wrong, and read from a file too. `whole`: it has no flag for its value, which the
+   * process list would show to every user of the machine. `part`: a URL, which may hold a password or a token and often holds none.
+   */
+  secret?: 'whole' | 'part';
   /** Environment variable that is read too, after the one with the prefix. */
   plainVariable?: string;
 }
@@ -41,7 +44,7 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     default: 'sqlite:data/starling.db',
     description: 'where everything is stored; a relative path starts at the working directory',
     // A Postgres URL carries its password.
-    secret: true,
+    secret: 'part',
     plainVariable: 'DATABASE_URL',
   },
   serverName: { name: 'server_name', kind: text({ min: 1, max: 200 }), default: 'Starling', description: 'title of the API documentation' },
@@ -53,14 +56,14 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     default: null,
     description: 'where every artifact is announced by a webhook',
     // Receivers often put a token into the path.
-    secret: true,
+    secret: 'part',
   },
   webhookSecret: {
     name: 'webhook_secret',
     kind: webhookSecrets(),
     default: '',
     description: 'key that signs deliveries to `webhook_url`, of 16 to 256 characters; two of them while receivers change from one to the other',
-    secret: true,
+    secret: 'whole',
   },
   webhookRetries: {
     name: 'webhook_retries',
@@ -97,7 +100,7 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     kind: secretKey(),
     default: null,
     description: "key that clients' webhook secrets are stored under, as `openssl rand -hex 32` makes one; without it, SQLite keeps one in a file beside the database, and Postgres stores none",
-    secret: true,
+    secret: 'whole',
   },
   csvRoot: {
     name: 'csv_root',
@@ -233,8 +236,38 @@ const PREFIX = 'STARLING_';
 /** Read by the commands that talk to a server, and no setting of the server itself. */
 export const SERVER_URL_VARIABLE = `${PREFIX}URL`;
 
-export const flagOf = (setting: Setting): string => `--${setting.name.replaceAll('_', '-')}`;
+/** A way to give a setting, on the command line or in the environment. */
+export interface Source {
+  /** As its author writes it. */
+  name: string;
+  /** Whether it names a file that holds the value. */
+  isFile: boolean;
+}
 
-export const variableOf = (setting: Setting): string => PREFIX + setting.name.toUpperCase();
+export interface Flag extends Source {
+  /** What it is called where flags come as an object. */
+  key: string;
+}
+
+/** The value itself, and for a secret also a file with it; at most one of them is given. */
+export function flagsOf({ name, secret }: Setting): Flag[] {
+  const flag = (key: string, isFile: boolean): Flag => ({ name: `--${key.replaceAll('_', '-')}`, key, isFile });
+  return secret === undefined ? [flag(name, false)] : [flag(name, false), flag(`${name}_file`, true)];
+}
+
+/** Those that a command line may have; a program that starts the service may hand over the others too. */
+export const commandFlagsOf = (setting: Setting): Flag[] => flagsOf(setting).filter(({ isFile }) => isFile || setting.secret !== 'whole');
+
+/** In the order of precedence; at most one of each group is given. */
+export function variableGroupsOf({ name, plainVariable, secret }: Setting): Source[][] {
+  const names = [PREFIX + name.toUpperCase(), plainVariable].filter((variable) => variable !== undefined);
+  return names.map((variable) => [{ name: variable, isFile: false }, ...(secret === undefined ? [] : [{ name: `${variable}_FILE`, isFile: true }])]);
+}
+
+export const variablesOf = (setting: Setting): string[] => variableGroupsOf(setting).flat().map(({ name }) => name);
+
+/** The first one of each kind. */
+export const flagOf = (setting: Setting): string => commandFlagsOf(setting)[0]!.name;
+export const variableOf = (setting: Setting): string => variablesOf(setting)[0]!;
 
 export const isOurVariable = (variable: string): boolean => variable.startsWith(PREFIX);

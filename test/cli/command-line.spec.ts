@@ -1,8 +1,13 @@
 // The built program as a child process: its help, its checks, its refusals.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { flagOf, settingEntries } from '../../src/config/settings-table.js';
-import { builtProgram } from '../support/built-program.js';
+import { builtProgram, PROGRAM_ENVIRONMENT } from '../support/built-program.js';
+import { eventually } from '../support/eventually.js';
 import { Folder, runProgram } from './run-program.js';
 
 const folder = new Folder();
@@ -52,6 +57,56 @@ describe('starling', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('--webhook-secert');
     expect(stdout + stderr).not.toContain('hunter2');
+  });
+});
+
+describe('a secret', () => {
+  const SECRET = 'hunter2hunter2hunter2';
+
+  test.each([
+    ['--webhook-secret', SECRET, 'STARLING_WEBHOOK_SECRET'],
+    ['--secret-key', '0f'.repeat(32), 'STARLING_SECRET_KEY'],
+  ])('is not taken from %s, in one line that says what to use and does not show it', async (flag, secret, variable) => {
+    for (const args of [[flag, secret], [`${flag}=${secret}`], [flag]]) {
+      for (const command of ['serve', 'worker']) {
+        const { code, stdout, stderr } = await runProgram([command, '--config', folder.write('secret.yaml', GOOD), ...args]);
+        const line = `${flag}: the value of a secret is not taken from a flag, which the process list shows; use ${flag}-file, ${variable} or ${variable}_FILE\n`;
+        expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: line });
+      }
+    }
+  });
+
+  test('is in a file that a flag or a variable names, and a wrong one is not shown', async () => {
+    const file = folder.write('secret.txt', 'hunter2\n');
+    const config = folder.write('secret.yaml', GOOD);
+    const rule = 'must be a text of 16 to 256 characters, and base64 where it begins with whsec_, or two of them';
+    expect((await runProgram(['serve', '--config', config, '--webhook-secret-file', file])).stderr).toBe(`--webhook-secret-file ${file}: ${rule}\n`);
+    expect((await runProgram(['serve', '--config', config], { env: { STARLING_WEBHOOK_SECRET_FILE: file } })).stderr).toBe(`STARLING_WEBHOOK_SECRET_FILE ${file}: ${rule}\n`);
+  });
+
+  test('in a database URL that a flag gave is warned of, and goes from the process list', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const url = `postgres://me:${SECRET}@127.0.0.1:${(silent.address() as AddressInfo).port}/starling`;
+    const child = spawn(process.execPath, [await builtProgram(), 'serve', '--config', folder.write('secret.yaml', GOOD), '--database-url', url], { env: PROGRAM_ENVIRONMENT });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += String(text)));
+    try {
+      await eventually('it connects', async () => (await promisify(silent.getConnections.bind(silent))()) > 0);
+      expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).not.toContain(SECRET);
+      expect(said).toContain('warning: --database-url: holds a password, which the process list and the history of a shell show; give the URL as STARLING_DATABASE_URL, or in a file that --database-url-file names\n');
+      expect(said).not.toContain(SECRET);
+    } finally {
+      child.kill('SIGKILL');
+      silent.close();
+    }
+  });
+
+  test('may be a whole database URL in a file', async () => {
+    const path = join(folder.path, 'from-file.db');
+    const file = folder.write('url', `sqlite:${path}\r\n`);
+    expect(await runProgram(['migrate', '--database-url-file', file])).toEqual({ code: 0, stdout: `${path} is up to date\n`, stderr: '' });
+    expect((await runProgram(['migrate'], { cwd: folder.path, env: { DATABASE_URL_FILE: 'url' } })).stdout).toBe(`${path} is up to date\n`);
   });
 });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { buildProgram } from '../../src/cli/program.js';
-import { settingEntries, variableOf } from '../../src/config/settings-table.js';
+import { settingEntries, variablesOf } from '../../src/config/settings-table.js';
 
 /** Every document of a YAML file; what the parser has to say against one fails the test. */
 export function readYaml<T>(path: string): T[] {
@@ -25,4 +25,4 @@ export function commandLine([name, ...args]: string[]): CommandLine {
 }
 
 /** Environment variables that set something. */
-export const VARIABLES: string[] = settingEntries.flatMap(([, setting]) => [variableOf(setting), setting.plainVariable ?? []].flat());
+export const VARIABLES: string[] = settingEntries.flatMap(([, setting]) => variablesOf(setting));
