@@ -1,7 +1,9 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { HeldRequest } from '../common/held-request.js';
 import { ApiErrors } from '../http/api-errors.js';
 import { ArtifactFilterQuery } from '../http/dto/artifact-filter-query.js';
+import { Held } from '../http/held-body.js';
 import { AgentsService } from './agents.service.js';
 import { AGENTS_EXAMPLE, AgentsBody } from './dto/agents-body.js';
 import { HISTORY_EXAMPLE, HistoryBody, HourBody } from './dto/history-body.js';
@@ -39,8 +41,8 @@ export class AgentsController {
     [500, 'Agent classifier failed: the model could not be read'],
     503,
   )
-  run(@Param('agent_name') name: string, @Body() request: RunAgentRequest): Promise<RunAgentBody> {
-    return this.agents.run(name, request);
+  run(@Param('agent_name') name: string, @Body() request: RunAgentRequest, @Held() held: HeldRequest): Promise<RunAgentBody> {
+    return this.agents.run(name, request, held);
   }
 
   @Post(':agent_name/pause')

@@ -5,6 +5,7 @@ import { Blackboard } from '../blackboard/blackboard.js';
 import { Catalog } from '../catalog/catalog.js';
 import { unknownAgent } from '../catalog/unknown-names.js';
 import { newId } from '../common/ids.js';
+import type { HeldRequest } from '../common/held-request.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { type ArtifactFilterQuery, toArtifactFilter } from '../http/dto/artifact-filter-query.js';
@@ -42,9 +43,10 @@ export class AgentsService {
     return { agents };
   }
 
-  async run(name: string, { inputs }: RunAgentRequest): Promise<RunAgentBody> {
-    const { artifacts } = await this.blackboard.runAgent(name, inputs, newId());
-    return { artifacts };
+  async run(name: string, request: RunAgentRequest, held: HeldRequest): Promise<RunAgentBody> {
+    const run = await this.blackboard.beginDirectRun(name, request.inputs, newId());
+    held.letGo(request);
+    return { artifacts: await this.blackboard.outputsOf(run) };
   }
 
   /** Idempotent. DomainError `not_found`. */

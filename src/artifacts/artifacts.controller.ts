@@ -1,9 +1,11 @@
 import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { HeldRequest } from '../common/held-request.js';
 import { ApiErrors } from '../http/api-errors.js';
 import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../http/correlation-id.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../http/dto/artifact-body.js';
 import { ArtifactFilterQuery } from '../http/dto/artifact-filter-query.js';
+import { Held } from '../http/held-body.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
 import { Ids, type RequestIds } from '../idempotency/request-ids.js';
 import { ArtifactQueriesService } from './artifact-queries.service.js';
@@ -61,8 +63,8 @@ export class ArtifactsController {
   @ApiBody({ type: SyncPublishRequest, examples: { message: { value: { ...PUBLISH_EXAMPLE, timeout: 10 } } } })
   @ApiOkResponse({ type: SyncPublishBody, description: 'What agents have produced', example: SYNC_EXAMPLE, headers: PUBLISH_HEADERS })
   @ApiErrors([400, 'timeout: must not be greater than 300; type: must be a string'], 409, 503)
-  publishAndWait(@Body() request: SyncPublishRequest, @Ids() ids: RequestIds): Promise<SyncPublishBody> {
-    return this.publishing.publishAndWait(request, ids);
+  publishAndWait(@Body() request: SyncPublishRequest, @Ids() ids: RequestIds, @Held() held: HeldRequest): Promise<SyncPublishBody> {
+    return this.publishing.publishAndWait(request, ids, held);
   }
 
   @Get()

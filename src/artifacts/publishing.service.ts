@@ -5,6 +5,7 @@ import { Blackboard, type Published } from '../blackboard/blackboard.js';
 import { toVisibility } from '../catalog/given-visibility.js';
 import { PUBLIC } from '../catalog/visibility.js';
 import { Clock } from '../common/clock.js';
+import type { HeldRequest } from '../common/held-request.js';
 import { deadlineMs } from '../http/dto/deadline.js';
 import { refuseTooManyValues } from '../http/filter-values.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
@@ -28,15 +29,16 @@ export class PublishingService {
     return { status: 'accepted' };
   }
 
-  async publishAndWait(request: SyncPublishRequest, ids: RequestIds): Promise<SyncPublishBody> {
-    refuseTooManyValues({ 'filters.type_names': request.filters?.type_names, 'filters.produced_by': request.filters?.produced_by });
+  async publishAndWait(request: SyncPublishRequest, ids: RequestIds, held: HeldRequest): Promise<SyncPublishBody> {
+    const { timeout = DEFAULT_TIMEOUT_SECONDS, filters = {} } = request;
+    refuseTooManyValues({ 'filters.type_names': filters.type_names, 'filters.produced_by': filters.produced_by });
     const started = this.clock.now();
     const { correlationId, opening, seq } = await this.store(request, ids);
-    const timeoutMs = (request.timeout ?? DEFAULT_TIMEOUT_SECONDS) * 1_000;
-    const completed = await this.blackboard.waitUntilSettled(correlationId, opening, timeoutMs);
+    held.letGo(request);
+    const completed = await this.blackboard.waitUntilSettled(correlationId, opening, timeout * 1_000);
     return {
       correlation_id: correlationId,
-      artifacts: await this.producedSince(correlationId, seq, request.filters ?? {}),
+      artifacts: await this.producedSince(correlationId, seq, filters),
       completed,
       duration_ms: Math.round(this.clock.now() - started),
     };

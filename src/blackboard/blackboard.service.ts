@@ -9,6 +9,7 @@ import { Role } from '../common/role.js';
 import { Settings } from '../config/settings.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
+import type { Artifact } from './artifact.js';
 import { AgentPauses } from './executor/agent-pauses.js';
 import { Backlog } from './executor/backlog.js';
 import { Blackboard, type DirectRun, type Invocation, type Publication, type Published } from './blackboard.js';
@@ -69,9 +70,13 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     return this.waiters.wait(correlationId, opening, timeoutMs);
   }
 
-  async runAgent(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
+  async beginDirectRun(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
     await this.refuseWhenBusy();
-    return this.directRuns.run(agent, inputs, correlationId);
+    return this.directRuns.begin(agent, inputs, correlationId);
+  }
+
+  outputsOf(run: DirectRun): Promise<Artifact[]> {
+    return this.directRuns.outputsOf(run);
   }
 
   prepareRun(name: string, inputs: JsonObject, correlationId: string, how: { firstId: string; background: boolean; deadlineMs?: number | null }): Invocation {

@@ -38,10 +38,12 @@ export interface Published {
   opening: number;
 }
 
+/** One execution of one agent alone, which is stored. */
 export interface DirectRun {
+  agent: string;
   correlationId: string;
-  /** What the agent published. */
-  artifacts: Artifact[];
+  executionId: string;
+  opening: number;
 }
 
 /** One execution of an agent that the caller named, checked and ready to be stored. */
@@ -75,11 +77,17 @@ export abstract class Blackboard {
   abstract waitUntilSettled(correlationId: string, opening: number, timeoutMs: number): Promise<boolean>;
 
   /**
-   * One execution of one agent on the given inputs; no agent reacts to its outputs. Resolves when it has ended.
+   * One execution of one agent on the given inputs; no agent reacts to its outputs. Resolves when it is stored.
    * DomainError: `not_found` (unknown agent), `invalid` (inputs that fit none of its subscriptions or their type's
-   * schema), `agent_failed` (its text names agent and reason), `unavailable`.
+   * schema), `unavailable`.
    */
-  abstract runAgent(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun>;
+  abstract beginDirectRun(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun>;
+
+  /**
+   * What a direct run has published, when it has ended. DomainError: `agent_failed` (its text names agent and reason),
+   * `unavailable` where the process stops before.
+   */
+  abstract outputsOf(run: DirectRun): Promise<Artifact[]>;
 
   /**
    * Checks what is to start a workflow with a named agent: `inputs` as Interface A gives them (wire-decisions.md), the first

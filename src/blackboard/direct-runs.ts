@@ -3,7 +3,7 @@ import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import type { JsonObject } from '../common/json.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
-import { artifactFromRow } from './artifact.js';
+import { type Artifact, artifactFromRow } from './artifact.js';
 import type { DirectRun } from './blackboard.js';
 import { CorrelationTracker } from './correlation-tracker.js';
 import { CorrelationWaiters } from './correlation-waiters.js';
@@ -21,28 +21,25 @@ export class DirectRuns {
     private readonly waiters: CorrelationWaiters,
   ) {}
 
-  /** What `Blackboard.runAgent` promises. */
-  async run(name: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
-    const { executionId, opening } = await this.enqueue(name, inputs, correlationId);
-    const ended = await this.waiters.wait(correlationId, opening, Number.MAX_SAFE_INTEGER);
-    if (!ended) throw new DomainError('unavailable', `The service is stopping; ${name} goes on after its next start in correlation ${correlationId}`);
-    return { correlationId, artifacts: await this.outputsOf(name, executionId) };
-  }
-
-  private enqueue(name: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<{ executionId: string; opening: number }> {
-    const agent = this.invocations.agent(name);
-    const subscription = fittingSubscription(agent, inputs.map(({ type }) => type));
+  /** What `Blackboard.beginDirectRun` promises. */
+  async begin(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
+    const definition = this.invocations.agent(agent);
+    const subscription = fittingSubscription(definition, inputs.map(({ type }) => type));
     const named = inputs.map((input, position) => ({ ...input, path: `inputs[${position}]` }));
     const invocation = this.invocations.prepare(subscription, named, correlationId, { direct: true });
-    return this.unitOfWork.run(async (tx) => {
+    const begun = await this.unitOfWork.run(async (tx) => {
       const changes = this.tracker.begin(tx, this.clock.now(), invocation.cause);
-      const begun = await this.invocations.begin(tx, changes, invocation);
+      const { executionId, opening } = await this.invocations.begin(tx, changes, invocation);
       await changes.save();
-      return begun;
+      return { executionId, opening };
     });
+    return { agent, correlationId, ...begun };
   }
 
-  private async outputsOf(agent: string, executionId: string): Promise<DirectRun['artifacts']> {
+  /** What `Blackboard.outputsOf` promises. */
+  async outputsOf({ agent, correlationId, executionId, opening }: DirectRun): Promise<Artifact[]> {
+    const ended = await this.waiters.wait(correlationId, opening, Number.MAX_SAFE_INTEGER);
+    if (!ended) throw new DomainError('unavailable', `The service is stopping; ${agent} goes on after its next start in correlation ${correlationId}`);
     const { reader } = this.unitOfWork;
     const execution = await reader.selectFrom('executions').select(['state', 'error_message']).where('id', '=', executionId).executeTakeFirstOrThrow();
     if (execution.state !== 'completed') {

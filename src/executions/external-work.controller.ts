@@ -1,7 +1,9 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { HeldRequest } from '../common/held-request.js';
 import { ApiErrors } from '../http/api-errors.js';
 import { ClientGone } from '../http/client-gone.js';
+import { Held } from '../http/held-body.js';
 import { ApiExecutionId } from './dto/api-execution-id.js';
 import { CLAIM_EXAMPLE, ClaimOneRequest, ClaimRequestBody } from './dto/claim-request.js';
 import { EXECUTION_EXAMPLE, ExecutionBody } from './dto/execution-body.js';
@@ -27,8 +29,8 @@ export class ExternalWorkController {
   @ApiBody({ type: ClaimRequestBody, examples: { claim: { value: CLAIM_EXAMPLE } } })
   @ApiOkResponse({ type: ClaimBody, description: 'What was claimed', example: { executions: [HELD_EXAMPLE] } })
   @ApiErrors([400, 'assignee: must say whose executions of approver to claim, since its configuration assigns them (to anna)'], [404, 'Agent not found: aprover'], 503)
-  claim(@Body() request: ClaimRequestBody, @ClientGone() gone: AbortSignal): Promise<ClaimBody> {
-    return this.work.claim(request, gone);
+  claim(@Body() request: ClaimRequestBody, @ClientGone() gone: AbortSignal, @Held() held: HeldRequest): Promise<ClaimBody> {
+    return this.work.claim(request, gone, held);
   }
 
   @Post(':execution_id/claim')

@@ -6,6 +6,7 @@ import { ExternalLeases } from '../blackboard/external/external-leases.js';
 import { WaitingClaims } from '../blackboard/external/waiting-claims.js';
 import { Catalog } from '../catalog/catalog.js';
 import { DomainError } from '../common/domain-error.js';
+import type { HeldRequest } from '../common/held-request.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { GivenOutputs } from '../engines/given-outputs.js';
 import type { ClaimOneRequest, ClaimRequestBody } from './dto/claim-request.js';
@@ -27,9 +28,10 @@ export class ExternalWorkService {
   ) {}
 
   /** DomainError `not_found` and `invalid` (agents), `unavailable`. */
-  async claim({ agents, max = 1, wait = 0, assignee, claimed_by }: ClaimRequestBody, gone: AbortSignal): Promise<ClaimBody> {
-    const request = { agents: [...new Set(agents)].sort(), max, assignee: assignee ?? null, claimedBy: claimed_by ?? null };
-    const held = await this.waitingClaims.claim(request, wait * 1_000, gone);
+  async claim(request: ClaimRequestBody, gone: AbortSignal, body: HeldRequest): Promise<ClaimBody> {
+    const { agents, max = 1, wait = 0, assignee = null, claimed_by: claimedBy = null } = request;
+    body.letGo(request);
+    const held = await this.waitingClaims.claim({ agents: [...new Set(agents)].sort(), max, assignee, claimedBy }, wait * 1_000, gone);
     return { executions: held.map((execution) => this.body(execution)) };
   }
 

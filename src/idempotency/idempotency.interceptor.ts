@@ -4,6 +4,7 @@ import { from, lastValueFrom, map, type Observable } from 'rxjs';
 import { DomainError } from '../common/domain-error.js';
 import type { JsonValue } from '../common/json.js';
 import { attachmentDigestOf } from '../http/attachment-digest.js';
+import { HeldBody } from '../http/held-body.js';
 import { JsonText } from '../http/send-json.js';
 import { isVisibleAscii, visibleAsciiRule } from '../http/visible-ascii.js';
 import { IdempotencyService } from './idempotency.service.js';
@@ -29,6 +30,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       key,
       hash: requestHash(request.body as JsonValue | undefined, attachmentDigestOf(request)),
       ids: newRequestIds(context),
+      heldBytes: new HeldBody(request).bytes,
     };
     const answer = this.idempotency.answer(idempotent, (ids) => {
       reserveIds(request, ids);

@@ -1,11 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import type { IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
 import type { RequestIds } from './request-ids.js';
-import { Reservations } from './reservations.js';
+import { Reservations, type Turn } from './reservations.js';
 
 const ASK_AGAIN_AFTER_MS = 200;
+
+/** Of memory, that a request may hold while it waits for another one. */
+const MOST_HELD_BYTES = 256 * 1_024;
 
 /** Has the work of requests with the same key done once. */
 @Injectable()
@@ -30,6 +34,7 @@ export class IdempotencyService {
       if (cached) return cached;
       const running = this.running.get(name);
       if (!running) return this.begin(name, request, work);
+      refuseLarge(request);
       const answer = await running;
       if (answer) return { ...answer, replayed: true, mismatch: this.reservations.isMismatch(answer.requestHash, request) };
     }
@@ -46,18 +51,14 @@ export class IdempotencyService {
   }
 
   private async perform(request: IdempotentRequest, work: (ids: RequestIds) => Promise<unknown>): Promise<IdempotentAnswer> {
-    let turn = await this.reservations.take(request);
-    while (turn.state === 'held') {
-      await this.clock.sleep(ASK_AGAIN_AFTER_MS);
-      turn = await this.reservations.take(request);
-    }
+    const turn = await this.turnOf(request);
     if (turn.state === 'answered') return turn.answer;
     const { ids, requestHash } = turn;
     const letGo = this.reservations.hold(request);
     try {
       const text = JSON.stringify(await work(ids));
       // Stopped for longer than its lease, it has lost the key to another process: whose answer is everybody's.
-      if (!(await this.reservations.complete(request, text))) return await this.perform(request, work);
+      if (!(await this.reservations.complete(request, text))) return await this.answerOfAnother(request);
       return { text, ids, requestHash, replayed: false, mismatch: this.reservations.isMismatch(requestHash, request) };
     } catch (error) {
       await this.giveBack(request, ids);
@@ -65,6 +66,22 @@ export class IdempotencyService {
     } finally {
       letGo();
     }
+  }
+
+  private async turnOf(request: IdempotentRequest): Promise<Exclude<Turn, { state: 'held' }>> {
+    for (;;) {
+      const turn = await this.reservations.take(request);
+      if (turn.state !== 'held') return turn;
+      refuseLarge(request);
+      await this.clock.sleep(ASK_AGAIN_AFTER_MS);
+    }
+  }
+
+  /** The work is done and what was sent for it is no longer held, so that it cannot be done again here. */
+  private async answerOfAnother(request: IdempotentRequest): Promise<IdempotentAnswer> {
+    const turn = await this.turnOf({ ...request, heldBytes: 0 });
+    if (turn.state === 'answered') return turn.answer;
+    throw new DomainError('unavailable', 'The answer was lost with the process that had it; send the request again with its idempotency key');
   }
 
   private async giveBack(request: IdempotentRequest, ids: RequestIds): Promise<void> {
@@ -75,4 +92,10 @@ export class IdempotencyService {
       this.logger.warn({ err: error }, 'an idempotency key could not be given back');
     }
   }
+}
+
+/** Those that wait need their bodies, in case the one that they wait for fails; a few large ones would take all memory for as long as that works. */
+function refuseLarge({ heldBytes }: IdempotentRequest): void {
+  if (heldBytes <= MOST_HELD_BYTES) return;
+  throw new DomainError('unavailable', 'A request with this idempotency key is being worked on, and this one is too large to wait for it; send it again later');
 }

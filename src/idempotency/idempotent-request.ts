@@ -8,6 +8,8 @@ export interface IdempotentRequest extends ScopedKey {
   hash: string;
   /** Used where the key holds none yet. */
   ids: RequestIds;
+  /** What it takes of the memory budget while it waits for another one. */
+  heldBytes: number;
 }
 
 export interface IdempotentAnswer {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { HeldRequest } from '../common/held-request.js';
 import { newId } from '../common/ids.js';
 import type { JsonObject } from '../common/json.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
@@ -12,12 +13,14 @@ export class KeyedWork {
   constructor(private readonly idempotency: IdempotencyService) {}
 
   /** `given` has been checked. A key is its own in each operation: whether a type or an agent has a tool of its own makes no difference to it. */
-  async answer(operation: 'publish' | 'run', given: JsonObject, work: (ids: RequestIds) => Promise<object>): Promise<ToolAnswer> {
-    const { idempotency_key: key, correlation_id: named, ...rest } = given as JsonObject & { idempotency_key?: string; correlation_id?: string };
+  async answer(operation: 'publish' | 'run', given: JsonObject, { bytes: heldBytes }: HeldRequest, work: (ids: RequestIds) => Promise<object>): Promise<ToolAnswer> {
+    const { idempotency_key: key, correlation_id: named } = given as { idempotency_key?: string; correlation_id?: string };
     const ids = { madeId: newId(), correlationId: named ?? newId() };
     if (key === undefined) return { body: await work(ids), correlationId: ids.correlationId };
-    const answer = await this.idempotency.answer({ endpoint: `MCP ${operation}`, key, hash: requestHash(rest), ids }, work);
+    const answer = await this.idempotency.answer({ endpoint: `MCP ${operation}`, key, hash: hashOf(given), ids, heldBytes }, work);
     const { replayed, mismatch } = answer;
     return { body: JSON.parse(answer.text) as object, correlationId: answer.ids.correlationId, replayed, mismatch };
   }
 }
+
+const hashOf = ({ idempotency_key: _key, correlation_id: _named, ...rest }: JsonObject): string => requestHash(rest);

@@ -3,10 +3,13 @@ import type { JSONRPCRequest, Result } from '@modelcontextprotocol/sdk/types.js'
 import type { Request, Response } from 'express';
 import { DomainError } from '../common/domain-error.js';
 import { isJsonObject } from '../common/json.js';
+import type { HeldRequest } from '../common/held-request.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { Settings } from '../config/settings.js';
 import { answerCorrelationId } from '../http/correlation-id.js';
+import { HeldBody } from '../http/held-body.js';
 import { requestIdOf } from '../http/request-observer.js';
+import { HeldCall } from './held-call.js';
 import { RpcError } from './rpc-error.js';
 import type { Tool } from './tool.js';
 import { toolError, toolResult } from './tool-results.js';
@@ -30,26 +33,27 @@ export class McpService {
     // Loaded with the first message: most services never get one, and each would start later.
     const { exchange, readMessage } = await import('./exchange.js');
     const message = readMessage(body, request.headers['mcp-protocol-version'] as string | undefined);
-    const answer = (asked: JSONRPCRequest): Promise<Result> => this.answer(asked, response);
+    const held = new HeldCall(new HeldBody(request), [body as object]);
+    const answer = (asked: JSONRPCRequest): Promise<Result> => this.answer(asked, response, held);
     const answered = await exchange(message, { title: this.settings.serverName, instructions: INSTRUCTIONS, answer });
     if (answered !== null) return answered;
     response.status(202);
     return undefined;
   }
 
-  private async answer({ method, params = {} }: JSONRPCRequest, response: Response): Promise<Result> {
+  private async answer({ method, params = {} }: JSONRPCRequest, response: Response, held: HeldRequest): Promise<Result> {
     if (method === 'tools/list') return { tools: this.tools.all().map(shown) };
-    if (method === 'tools/call') return this.call(params, response);
+    if (method === 'tools/call') return this.call(params, response, held);
     throw new RpcError('unknownMethod', `Unknown method: ${method}`);
   }
 
-  private async call({ name, arguments: given = {} }: Record<string, unknown>, response: Response): Promise<Result> {
+  private async call({ name, arguments: given = {} }: Record<string, unknown>, response: Response, held: HeldRequest): Promise<Result> {
     if (typeof name !== 'string') throw new RpcError('invalidParams', 'name: must be a string');
     if (!isJsonObject(given)) throw new RpcError('invalidParams', 'arguments: must be an object');
     const tool = this.tools.find(name);
     if (!tool) throw new RpcError('invalidParams', this.tools.unknown(name));
     try {
-      const answer = await this.tools.call(tool, given);
+      const answer = await this.tools.call(tool, given, new HeldCall(held, [given]));
       if (answer.correlationId !== undefined) answerCorrelationId(response, answer.correlationId);
       return toolResult(answer);
     } catch (error) {

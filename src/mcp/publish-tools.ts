@@ -5,6 +5,7 @@ import type { ArtifactType } from '../catalog/definitions.js';
 import { embeddedSchema } from '../catalog/embedded-schema.js';
 import { takesFromClients } from '../catalog/triggering.js';
 import type { JsonObject } from '../common/json.js';
+import type { HeldRequest } from '../common/held-request.js';
 import { argumentsSchema, text, texts, WORK_ARGUMENTS } from './argument-schemas.js';
 import { checked } from './arguments.js';
 import { PublishArguments } from './dto/publish-arguments.js';
@@ -40,7 +41,7 @@ export class PublishTools {
       description: `Publish an artifact of the type ${type.name} and wait for what agents make of it. ${type.description}`.trim(),
       inputSchema: argumentsSchema({ payload, ...PUBLISHING_ARGUMENTS }, ['payload'], [type]),
       reads: false,
-      call: (given) => this.publish({ ...given, type: type.name }),
+      call: (given, held) => this.publish(Object.assign(given, { type: type.name }), held),
     };
   }
 
@@ -54,12 +55,12 @@ export class PublishTools {
       description: 'Publish an artifact and wait for what agents make of it.',
       inputSchema: argumentsSchema({ ...what, ...PUBLISHING_ARGUMENTS }, ['type', 'payload']),
       reads: false,
-      call: (given) => this.publish(given),
+      call: (given, held) => this.publish(given, held),
     };
   }
 
-  private publish(given: JsonObject): Promise<ToolAnswer> {
+  private publish(given: JsonObject, held: HeldRequest): Promise<ToolAnswer> {
     const request = checked(PublishArguments, given);
-    return this.work.answer('publish', given, (ids) => this.publishing.publishAndWait(request, ids));
+    return this.work.answer('publish', given, held, (ids) => this.publishing.publishAndWait(request, ids, held));
   }
 }

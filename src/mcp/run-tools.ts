@@ -3,6 +3,7 @@ import { DEFAULT_TIMEOUT_SECONDS } from '../artifacts/dto/sync-publish-request.j
 import { Catalog } from '../catalog/catalog.js';
 import type { AgentDefinition } from '../catalog/definitions.js';
 import type { JsonObject } from '../common/json.js';
+import type { HeldRequest } from '../common/held-request.js';
 import type { RunBody } from '../http/dto/run-body.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import { RunsService } from '../runs/runs.service.js';
@@ -36,7 +37,7 @@ export class RunTools {
       description: `Run the workflow that starts with the agent ${agent.name}, and wait for its result. ${agent.description}`.trim(),
       inputSchema: argumentsSchema({ inputs: schema, ...WORK_ARGUMENTS }, ['inputs'], types),
       reads: false,
-      call: (given) => this.run({ ...given, agent_name: agent.name }),
+      call: (given, held) => this.run(Object.assign(given, { agent_name: agent.name }), held),
     };
   }
 
@@ -50,18 +51,19 @@ export class RunTools {
       description: 'Run the workflow that starts with an agent, and wait for its result.',
       inputSchema: argumentsSchema({ ...what, ...WORK_ARGUMENTS }, ['agent_name', 'inputs']),
       reads: false,
-      call: (given) => this.run(given),
+      call: (given, held) => this.run(given, held),
     };
   }
 
-  private run(given: JsonObject): Promise<ToolAnswer> {
+  private run(given: JsonObject, held: HeldRequest): Promise<ToolAnswer> {
     const request = checked(RunArguments, given);
-    return this.work.answer('run', given, (ids) => this.runAndWait(request, ids));
+    return this.work.answer('run', given, held, (ids) => this.runAndWait(request, ids, held));
   }
 
   /** Not as long as it takes, as over REST: MCP clients give up after a minute, and would not know then which run it was. */
-  private async runAndWait(request: RunArguments, ids: RequestIds): Promise<RunBody> {
-    const { run_id: id } = await this.runs.start({ ...request, async_run: true }, ids);
-    return this.runs.whenEnded(id, (request.timeout ?? DEFAULT_TIMEOUT_SECONDS) * 1_000);
+  private async runAndWait(request: RunArguments, ids: RequestIds, held: HeldRequest): Promise<RunBody> {
+    const { timeout = DEFAULT_TIMEOUT_SECONDS } = request;
+    const { run_id: id } = await this.runs.start(Object.assign(request, { async_run: true }), ids, held);
+    return this.runs.whenEnded(id, timeout * 1_000);
   }
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../common/json.js';
+import type { HeldRequest } from '../common/held-request.js';
 
 /** What an MCP client can call. */
 export interface Tool {
@@ -8,8 +9,8 @@ export interface Tool {
   inputSchema: ArgumentsSchema;
   /** Whether it only looks. */
   reads: boolean;
-  /** Gets arguments of these names, otherwise unchecked. Rejects with a DomainError where it cannot do what it is asked for. */
-  call(given: JsonObject): Promise<ToolAnswer>;
+  /** Gets arguments of these names, otherwise unchecked, to keep. Rejects with a DomainError where it cannot do what it is asked for. */
+  call(given: JsonObject, held: HeldRequest): Promise<ToolAnswer>;
 }
 
 export type ArgumentsSchema = JsonObject & { type: 'object'; properties: JsonObject };

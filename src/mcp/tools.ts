@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '../common/json.js';
+import type { HeldRequest } from '../common/held-request.js';
 import { nearestName } from '../common/nearest-name.js';
 import { refuseUnknown } from './arguments.js';
 import { PublishTools } from './publish-tools.js';
@@ -35,8 +36,8 @@ export class Tools {
   }
 
   /** Rejects with a DomainError where the tool cannot do what it is asked for. */
-  async call(tool: Tool, given: JsonObject): Promise<ToolAnswer> {
+  async call(tool: Tool, given: JsonObject, held: HeldRequest): Promise<ToolAnswer> {
     refuseUnknown(tool, given);
-    return tool.call(given);
+    return tool.call(given, held);
   }
 }

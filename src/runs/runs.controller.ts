@@ -1,7 +1,9 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { HeldRequest } from '../common/held-request.js';
 import { ApiErrors } from '../http/api-errors.js';
 import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../http/correlation-id.js';
+import { Held } from '../http/held-body.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
 import { Ids, type RequestIds } from '../idempotency/request-ids.js';
 import { CANCELLED_RUN_EXAMPLE, RUN_BODY_EXAMPLE, RunBody } from '../http/dto/run-body.js';
@@ -35,8 +37,8 @@ export class RunsController {
     [409, 'Correlation order-4711 exists already; send another X-Correlation-ID, or none'],
     503,
   )
-  start(@Body() request: RunRequest, @Ids() ids: RequestIds): Promise<RunBody> {
-    return this.runs.start(request, ids);
+  start(@Body() request: RunRequest, @Ids() ids: RequestIds, @Held() held: HeldRequest): Promise<RunBody> {
+    return this.runs.start(request, ids, held);
   }
 
   @Get('run/:run_id')

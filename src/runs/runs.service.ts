@@ -5,6 +5,7 @@ import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import type { JsonObject } from '../common/json.js';
+import type { HeldRequest } from '../common/held-request.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import { deadlineMs } from '../http/dto/deadline.js';
@@ -49,13 +50,12 @@ export class RunsService {
   ) {}
 
   /** DomainError `not_found`, `invalid`, `conflict` (the correlation is taken), `unavailable`. */
-  async start(request: RunRequest, ids: RequestIds): Promise<RunBody> {
-    await this.blackboard.refuseWhenBusy();
-    const id = ids.correlationId;
-    const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, id, { firstId: ids.madeId, background: false, deadlineMs: deadlineMs(request.deadline) });
-    await this.unitOfWork.run((tx) => this.beginOnce(tx, invocation, ids));
-    if (request.async_run !== true) await this.ended(id);
-    return this.get(id);
+  async start(request: RunRequest, ids: RequestIds, held: HeldRequest): Promise<RunBody> {
+    const { async_run: isAsync = false } = request;
+    await this.beginAsked(request, ids);
+    held.letGo(request);
+    if (!isAsync) await this.ended(ids.correlationId);
+    return this.get(ids.correlationId);
   }
 
   /** A run of a batch's item. DomainError `invalid` where the inputs do not fit. */
@@ -122,6 +122,13 @@ export class RunsService {
   /** Cancels what still runs of a batch. */
   async cancelBatch(tx: Transaction, batchId: string): Promise<void> {
     await this.blackboard.cancelOpen(tx, await this.runs.openInBatch(tx, batchId));
+  }
+
+  private async beginAsked(request: RunRequest, ids: RequestIds): Promise<void> {
+    await this.blackboard.refuseWhenBusy();
+    const how = { firstId: ids.madeId, background: false, deadlineMs: deadlineMs(request.deadline) };
+    const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, ids.correlationId, how);
+    await this.unitOfWork.run((tx) => this.beginOnce(tx, invocation, ids));
   }
 
   // A request that comes back with its idempotency key after a crash finds the run that it began.

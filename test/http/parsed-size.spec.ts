@@ -1,10 +1,6 @@
 // How far the estimate of what a JSON text becomes is from what V8 takes for it, as measured on a megabyte of each kind.
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { parsedSize } from '../../src/http/parsed-size.js';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
+import { usedMemory } from '../support/heap.js';
 
 const MIB = 1_024 * 1_024;
 
@@ -14,17 +10,12 @@ const listOf = (item: (index: number) => string): string => {
   return `[${items.join()}]`;
 };
 
-function heapUsed(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}
-
 /** Bytes that are in use with the value, and not without it. */
 function measured(text: string): number {
   const parsed: { value: unknown } = { value: JSON.parse(text) };
-  const held = heapUsed();
+  const held = usedMemory();
   parsed.value = null;
-  return held - heapUsed();
+  return held - usedMemory();
 }
 
 it.each([

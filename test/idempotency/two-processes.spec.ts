@@ -74,6 +74,7 @@ describe('a key that two processes are asked for', () => {
     key: 'k',
     hash,
     ids: { madeId: newId(), correlationId: newId() },
+    heldBytes: 0,
   });
 
   /** Work that ends when told to, and the ids that it was given. */

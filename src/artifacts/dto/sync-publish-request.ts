@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsNumber, IsObject, IsString, Max, Min, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsNumber, IsObject, IsString, Max, MaxLength, Min, ValidateNested } from 'class-validator';
+import { MAX_SHORT_TEXT } from '../../common/short-text.js';
 import { MOST_FILTER_VALUES, VALUES_TOGETHER } from '../../http/filter-values.js';
 import { IfGiven } from '../../http/if-given.js';
 import { PublishRequest } from './publish-request.js';
@@ -14,6 +15,7 @@ export class ProducedFilters {
   @IsArray()
   @ArrayMaxSize(MOST_FILTER_VALUES)
   @IsString({ each: true })
+  @MaxLength(MAX_SHORT_TEXT, { each: true })
   type_names?: string[];
 
   @ApiProperty({ description: `Keeps only artifacts of these producers; ${VALUES_TOGETHER}`, type: [String], required: false, maxItems: MOST_FILTER_VALUES, example: ['responder'] })
@@ -21,6 +23,7 @@ export class ProducedFilters {
   @IsArray()
   @ArrayMaxSize(MOST_FILTER_VALUES)
   @IsString({ each: true })
+  @MaxLength(MAX_SHORT_TEXT, { each: true })
   produced_by?: string[];
 }
 

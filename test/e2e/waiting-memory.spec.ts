@@ -1,0 +1,97 @@
+// The real application over HTTP, in this process: what requests keep in memory while their clients wait.
+import type { IncomingMessage } from 'node:http';
+import { MemoryBudget } from '../../src/common/memory-budget.js';
+import { eventually } from '../support/eventually.js';
+import { usedMemory } from '../support/heap.js';
+import { Board } from './board.js';
+
+const MIB = 1_024 * 1_024;
+
+const CONFIG = `
+agents:
+  approver:
+    consumes: [{ types: [Invoice] }]
+    publishes: [{ type: Approval }]
+    timeout: 1h
+    engine: { kind: external }
+`;
+
+/** 20 MiB of memory once it is parsed. */
+const EMPTY_OBJECTS = `[${'{},'.repeat(330_000)}{}]`;
+const WAITING = 6;
+
+let board: Board;
+let budget: MemoryBudget;
+beforeAll(async () => {
+  board = await Board.start(CONFIG, { settings: { shutdownGraceMs: 0, memoryBudgetBytes: 64 * MIB } });
+  budget = board.app.app.get(MemoryBudget, { strict: false });
+});
+afterAll(() => board.close());
+
+const clients: AbortController[] = [];
+afterEach(() => clients.splice(0).forEach((client) => client.abort()));
+
+/** A request that nobody waits for, until the end of the test. */
+function send(path: string, text: string, headers: Record<string, string> = {}): void {
+  const client = new AbortController();
+  clients.push(client);
+  fetch(`${board.app.url}${path}`, { method: 'POST', body: text, headers: { 'content-type': 'application/json', ...headers }, signal: client.signal }).catch(() => undefined);
+}
+
+const waitingExecutions = async (): Promise<number> => {
+  const { body } = await board.http.get('/api/v1/executions').query({ state: 'pending', limit: 500 }).expect(200);
+  return (body as { items: unknown[] }).items.length;
+};
+
+const payload = `{"items":${EMPTY_OBJECTS}}`;
+const tool = (name: string, given: string): string => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${given}}}`;
+
+it.each([
+  ['a synchronous publish', '/api/v1/artifacts/sync', `{"type":"Invoice","timeout":300,"payload":${payload},"more":${EMPTY_OBJECTS.slice(0, 100)}{}]}`],
+  ['a run', '/run/flock', `{"agent_name":"approver","inputs":${payload}}`],
+  ['a direct run', '/api/v1/agents/approver/run', `{"inputs":[{"type":"Invoice","payload":${payload}}]}`],
+  ['a publish over MCP', '/mcp', tool('publish_Invoice', `{"timeout":300,"payload":${payload}}`)],
+  ['a run over MCP', '/mcp', tool('run_approver', `{"timeout":300,"inputs":${payload}}`)],
+  ['a publish over MCP with a key', '/mcp', tool('publish_Invoice', `{"timeout":300,"payload":${payload},"idempotency_key":"KEY"}`)],
+])('%s that waits keeps nothing of its body', async (name, path, text) => {
+  const begin = async (key: string): Promise<void> => {
+    const before = await waitingExecutions();
+    send(path, text.replace('KEY', key), { 'x-idempotency-key': `${name.replaceAll(' ', '-')}-${key}` });
+    await eventually('it waits', async () => (await waitingExecutions()) > before);
+  };
+  await begin('first');
+  const before = usedMemory();
+  for (let n = 0; n < WAITING; n++) await begin(String(n));
+  expect(budget.usedBytes).toBe(0);
+  // Were it kept, these would hold 120 MiB.
+  expect(usedMemory() - before).toBeLessThan(20 * MIB);
+});
+
+it('a claim that waits keeps nothing of its body', async () => {
+  const arrived: IncomingMessage[] = [];
+  board.app.app.getHttpServer().on('request', (request: IncomingMessage) => arrived.push(request));
+  const before = usedMemory();
+  for (let n = 0; n < WAITING; n++) send('/api/v1/executions/claim', `{"agents":["approver"],"assignee":"nobody-${n}","wait":60,"unknown":${EMPTY_OBJECTS}}`);
+  await eventually('all bodies have come and are free', () => arrived.length === WAITING && arrived.every(({ complete }) => complete) && budget.usedBytes === 0);
+  expect(budget.usedBytes).toBe(0);
+  expect(usedMemory() - before).toBeLessThan(20 * MIB);
+});
+
+describe('a second request with the same idempotency key', () => {
+  const publish = (n: number, text: string) =>
+    fetch(`${board.app.url}/api/v1/artifacts/sync`, { method: 'POST', body: text, headers: { 'content-type': 'application/json', 'x-idempotency-key': `twice-${n}` } });
+
+  it.each([
+    ['waits where it is small', 1, `{"type":"Invoice","timeout":1,"payload":{}}`, 200],
+    ['is asked to come back later where it is large', 2, `{"type":"Invoice","timeout":1,"payload":{"items":${EMPTY_OBJECTS.slice(0, 60_001)}{}]}}`, 503],
+  ])('%s', async (_name, n, text, status) => {
+    const before = await waitingExecutions();
+    const first = publish(n, text);
+    await eventually('the first waits', async () => (await waitingExecutions()) > before);
+    const second = await publish(n, text);
+    expect((await first).status).toBe(200);
+    expect([second.status, second.headers.get('retry-after')]).toEqual([status, status === 503 ? '1' : null]);
+    const third = await publish(n, text);
+    expect([third.status, third.headers.get('x-idempotency-replayed')]).toEqual([200, 'true']);
+  });
+});
