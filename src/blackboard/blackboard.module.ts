@@ -22,6 +22,8 @@ import { Backlog } from './executor/backlog.js';
 import { BatchWindows } from './waiting/batch-windows.js';
 import { Blackboard } from './blackboard.js';
 import { BlackboardService } from './blackboard.service.js';
+import { BudgetWaiters } from './executor/budget-waiters.js';
+import { Budgets } from './executor/budgets.js';
 import { Claims } from './executor/claims.js';
 import { Cancellation } from './cancellation.js';
 import { CorrelationSettled } from './correlation-settled.js';
@@ -51,6 +53,7 @@ import { LeaseWatch } from './executor/lease-watch.js';
 import { Leases } from './executor/leases.js';
 import { Invocations } from './invocations.js';
 import { Matching } from './matching.js';
+import { ModelCalls } from './executor/model-calls.js';
 import { Outcomes } from './executor/outcomes.js';
 import { Publisher } from './publisher.js';
 import { SettledCorrelations } from './retention/settled-correlations.js';
@@ -58,6 +61,7 @@ import { SubscriptionNumbers } from './waiting/subscription-numbers.js';
 import { TimerLoop } from './waiting/timer-loop.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { Turns } from './retention/turns.js';
+import { Reservations } from './executor/reservations.js';
 import { Usages } from './executor/usages.js';
 import { WaitingGroups } from './waiting/waiting-groups.js';
 import { Workers } from './executor/workers.js';
@@ -85,6 +89,8 @@ import { WorkflowErrors } from './workflow-errors.js';
     BatchWindows,
     Cancellation,
     ChangelogStore,
+    BudgetWaiters,
+    Budgets,
     Claims,
     CorrelationSettled,
     CorrelationTracker,
@@ -107,6 +113,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     LeaseWatch,
     Leases,
     Matching,
+    ModelCalls,
     Outcomes,
     Publisher,
     Records,
@@ -119,6 +126,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     TimerQueue,
     Traces,
     Turns,
+    Reservations,
     Usages,
     WaitingClaims,
     WaitingGroups,

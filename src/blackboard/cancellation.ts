@@ -9,6 +9,7 @@ import type { Transaction } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
 import type { CorrelationChanges } from './correlation-tracker.js';
 import { Backlog } from './executor/backlog.js';
+import { Reservations } from './executor/reservations.js';
 import type { TrackedCorrelation } from './tracked-correlation.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { Withdrawal } from './waiting/withdrawal.js';
@@ -25,6 +26,7 @@ const TOLD_AT_ONCE = 100;
 export class Cancellation {
   constructor(
     private readonly backlog: Backlog,
+    private readonly reservations: Reservations,
     private readonly timers: TimerQueue,
     private readonly withdrawal: Withdrawal,
     private readonly signals: Signals,
@@ -79,6 +81,7 @@ export class Cancellation {
     const running = open.filter(({ state }) => state === 'running').map(({ id }) => id);
     await endExecutions(tx.db, { correlationId, now: changes.now });
     this.backlog.changed(tx, -open.filter(({ state }) => state === 'pending').length);
+    await this.reservations.dropAll(tx, correlationId);
     await this.timers.cancelReleases(tx, correlationId);
     await this.timers.cancelDue(tx, open.flatMap(({ id, due_at }) => (due_at === null ? [] : id)));
     await this.withdrawal.withdraw(tx, changes, correlationId);

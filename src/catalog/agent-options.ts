@@ -56,8 +56,8 @@ export interface OutputOptions {
 /** The whole configuration file. */
 export interface ConfigurationOptions {
   server?: Record<string, unknown>;
-  /** What models cost, by their names. */
-  models?: Record<string, { input_per_million: number; output_per_million: number }>;
+  /** What models cost, by their names, and the most that they write in one answer. */
+  models?: Record<string, { input_per_million: number; output_per_million: number; max_output_tokens?: number }>;
   /** What one correlation may use of models; more ends it. */
   budget?: BudgetOptions;
   types?: Record<string, { version?: number; description?: string; schema?: JsonObject; retain?: string }>;

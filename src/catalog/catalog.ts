@@ -1,10 +1,10 @@
-import type { Budget, ModelPrice } from './costs.js';
+import type { Budget, ModelTerms } from './costs.js';
 import type { AgentDefinition, ArtifactType, Subscription } from './definitions.js';
 
 /** The artifact types and agents that this process serves; fixed from start to stop. */
 export class Catalog {
   /** By the models' names, as agents name them. */
-  readonly prices: ReadonlyMap<string, ModelPrice>;
+  readonly models: ReadonlyMap<string, ModelTerms>;
   /** Of every correlation. */
   readonly budget: Budget | null;
   private readonly agentsByName: Map<string, AgentDefinition>;
@@ -16,9 +16,9 @@ export class Catalog {
     readonly agents: readonly AgentDefinition[],
     /** The configuration file's folder: relative paths in engine options start here. */
     readonly baseDirectory = '.',
-    { prices = new Map(), budget = null }: { prices?: ReadonlyMap<string, ModelPrice>; budget?: Budget | null } = {},
+    { models = new Map(), budget = null }: { models?: ReadonlyMap<string, ModelTerms>; budget?: Budget | null } = {},
   ) {
-    this.prices = prices;
+    this.models = models;
     this.budget = budget;
     this.typesByName = new Map(types.map((type) => [type.name, type]));
     this.agentsByName = new Map(agents.map((agent) => [agent.name, agent]));

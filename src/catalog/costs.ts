@@ -9,10 +9,12 @@ export interface Budget {
   cost: number | null;
 }
 
-/** In a currency of the configuration's choice, the same for all. */
-export interface ModelPrice {
+/** What is known of a model. Prices are in a currency of the configuration's choice, the same for all. */
+export interface ModelTerms {
   inputPerMillion: number;
   outputPerMillion: number;
+  /** The most tokens that it writes in one answer; null where that is not given. */
+  maxOutputTokens: number | null;
 }
 
 export const budgetSchema = (description: string): JsonObject => ({
@@ -28,7 +30,7 @@ export const budgetSchema = (description: string): JsonObject => ({
 });
 
 export const modelsSchema: JsonObject = {
-  description: 'What models cost, by their names as agents give them, in a currency of your choice',
+  description: 'What models cost, by their names as agents give them, in a currency of your choice, and how much they write',
   type: 'object',
   additionalProperties: {
     type: 'object',
@@ -37,6 +39,11 @@ export const modelsSchema: JsonObject = {
     properties: {
       input_per_million: { description: 'Of a million tokens that it reads', type: 'number', minimum: 0 },
       output_per_million: { description: 'Of a million tokens that it writes', type: 'number', minimum: 0 },
+      max_output_tokens: {
+        description: 'The most tokens that it can write in one answer, which a budget reserves for agents that have no max_output_tokens of their own',
+        type: 'integer',
+        minimum: 1,
+      },
     },
   },
 };
@@ -44,10 +51,14 @@ export const modelsSchema: JsonObject = {
 export const defineBudget = (options: Remaining<BudgetOptions> | undefined): Budget | null =>
   options && (options.tokens !== undefined || options.cost !== undefined) ? { tokens: options.tokens ?? null, cost: options.cost ?? null } : null;
 
-export const definePrices = (models: Remaining<NonNullable<ConfigurationOptions['models']>>): ReadonlyMap<string, ModelPrice> =>
+export const defineModels = (models: Remaining<NonNullable<ConfigurationOptions['models']>>): ReadonlyMap<string, ModelTerms> =>
   new Map(
-    Object.entries(models).map(([name, price]) => [
+    Object.entries(models).map(([name, terms]) => [
       name,
-      { inputPerMillion: price?.input_per_million ?? 0, outputPerMillion: price?.output_per_million ?? 0 },
+      {
+        inputPerMillion: terms?.input_per_million ?? 0,
+        outputPerMillion: terms?.output_per_million ?? 0,
+        maxOutputTokens: terms?.max_output_tokens ?? null,
+      },
     ]),
   );

@@ -6,7 +6,7 @@ import type { Settings } from '../config/settings.js';
 import type { ConfigurationOptions } from './agent-options.js';
 import { Catalog } from './catalog.js';
 import { configurationSchema } from './configuration-schema.js';
-import { defineBudget, definePrices } from './costs.js';
+import { defineBudget, defineModels } from './costs.js';
 import { cycleWarnings } from './cycle-warnings.js';
 import { artifactTypes } from './declared-types.js';
 import { parseConfiguration } from './document.js';
@@ -52,7 +52,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const written = [...agentsInFile(configuration), ...agentsInClasses(sources.classAgents ?? [], mistakes)];
   const server = configuration.server ?? {};
   const agents = defineAgents(written, sources.settings(server)?.maxTtlMs ?? null, report);
-  const limits = { prices: definePrices(configuration.models ?? {}), budget: defineBudget(configuration.budget) };
+  const limits = { models: defineModels(configuration.models ?? {}), budget: defineBudget(configuration.budget) };
   const catalog = new Catalog(artifactTypes(configuration.types ?? {}, agents, mistakes), agents, baseDirectory, limits);
   await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, written, report);
   if (!mistakes.empty) throw new CatalogError(sources.file, mistakes.toMistakes(document.lineOf), server);

@@ -1,5 +1,8 @@
 /** Of an attempt. `left`: to somebody outside, who ends it later. */
-export type ExecutionOutcome = 'completed' | 'retried' | 'failed' | 'left' | 'discarded';
+export type AttemptOutcome = 'completed' | 'retried' | 'failed' | 'left' | 'discarded';
+
+/** `waiting`: the attempt begins again, when there is room in a budget. */
+export type ExecutionOutcome = AttemptOutcome | 'waiting';
 
 /** Of a try. `dead`: it was the last one. */
 export type TryOutcome = 'delivered' | 'retried' | 'dead' | 'discarded';
@@ -9,7 +12,7 @@ export type DeliveryOutcome = TryOutcome | 'held';
 
 /** What the core tells about its work; the metrics feature turns it into histograms. All durations in milliseconds. */
 export abstract class Telemetry {
-  abstract executionEnded(agent: string, outcome: ExecutionOutcome, durationMs: number): void;
+  abstract executionEnded(agent: string, outcome: AttemptOutcome, durationMs: number): void;
   abstract executionClaimed(agent: string, waitedMs: number): void;
   abstract deliveryTried(outcome: TryOutcome, durationMs: number): void;
   /** Dead without a try that was the last. */

@@ -18,6 +18,7 @@ export interface Schema {
   consumptions: ConsumptionsTable;
   usage: UsageTable;
   deleted_usage: DeletedUsageTable;
+  budget_reservations: BudgetReservationsTable;
   tool_calls: ToolCallsTable;
   activity: ActivityTable;
   activity_hours: ActivityHoursTable;
@@ -248,6 +249,23 @@ export interface DeletedUsageTable {
   tokens: number;
   /** Zero where nothing had a price. */
   cost: number;
+}
+
+/**
+ * What an attempt's call of a model may take of the budgets, as long as its lease holds; nothing between two calls. Or what it will ask
+ * for, where the execution waits for room. Written under a hold on the correlation.
+ */
+export interface BudgetReservationsTable {
+  execution_id: string;
+  lease_token: string;
+  correlation_id: string;
+  agent: string;
+  /** Read and written together. */
+  tokens: number;
+  /** Zero where the model has no price. */
+  cost: number;
+  /** 1 where it waits. */
+  waits: number;
 }
 
 /** One call of a tool by an attempt's model. */

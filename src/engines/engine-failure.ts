@@ -1,5 +1,5 @@
 /** Where a failure lies; what the WorkflowError calls its `error_type`. */
-export type EngineFailureType = 'http' | 'network' | 'rate_limit' | 'model' | 'refusal' | 'output' | 'tool';
+export type EngineFailureType = 'http' | 'network' | 'rate_limit' | 'model' | 'refusal' | 'output' | 'tool' | 'budget';
 
 /** Why an attempt got no answer that it can use, from whoever an engine asks. */
 export class EngineFailure extends Error {

@@ -62,6 +62,15 @@ export interface ModelUsage {
   latencyMs: number;
 }
 
+/** What a call of a model may take at most. */
+export interface ModelNeed {
+  /** Estimated. */
+  inputTokens: number;
+  outputTokens: number;
+  /** As of ModelUsage. */
+  cost: number | null;
+}
+
 /** One call of a tool. Neither what it was asked nor what it answered: both may quote what is secret. */
 export interface ToolCall {
   /** Where the tool is. */
@@ -87,6 +96,13 @@ export interface EngineContext extends ExecutionContext {
   refusal(answer: unknown): string | null;
   /** To be told what calls of a model have taken as soon as that is known, whatever becomes of the attempt; calls of it add up. */
   used(usage: ModelUsage): void;
+  /**
+   * To be called before each call of a model by an agent that a budget holds for: resolves when there is room for it. Rejects where there
+   * never will be, or where the attempt is to begin again when there is: it then has to end, in whatever way.
+   */
+  reserve(need: ModelNeed): Promise<void>;
+  /** To be called when that call has ended, and `used` was told of all of it: what it did not take is others' again. Never rejects. */
+  settle(): Promise<void>;
   /** To be told of each call of a tool when it begins, and by what this returns when it has ended. */
   calls(call: ToolCall): (end: ToolCallEnd) => void;
   /** To be told what is being written, piece by piece, for those who watch; `answer` counts, from 1, what the attempt begins to write. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { type ExecutionOutcome, Telemetry, type TryOutcome } from '../common/telemetry.js';
+import { type AttemptOutcome, Telemetry, type TryOutcome } from '../common/telemetry.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -87,7 +87,7 @@ export class PrometheusTelemetry extends Telemetry {
     });
   }
 
-  executionEnded(agent: string, outcome: ExecutionOutcome, durationMs: number): void {
+  executionEnded(agent: string, outcome: AttemptOutcome, durationMs: number): void {
     this.executions.observe({ agent, outcome }, durationMs / 1_000);
   }
 

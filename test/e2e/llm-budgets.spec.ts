@@ -1,13 +1,17 @@
-// Budgets end a cascade. Real: the application, its database, the AI SDK, HTTP. Stood in for: the model server, each of whose calls takes
-// the same.
+// Budgets end a cascade that models overrun by calls which take more than was to be expected. Real: the application, its database, the AI SDK,
+// HTTP. Stood in for: the model server, each of whose calls takes the same.
 import { ManualClock } from '../support/manual-clock.js';
-import { type ModelServer, USED } from '../support/model-server.js';
+import type { ModelServer } from '../support/model-server.js';
 import { eventually } from '../support/eventually.js';
 import { SweptBoard } from '../retention/sweeping.js';
-import { engine, errorOf, startWithModels, TYPES } from '../engines/llm/llm-board.js';
+import { engine as asking, errorOf, startWithModels, TYPES } from '../engines/llm/llm-board.js';
 import { type Board, tally } from './board.js';
 
+/** More than is reserved for it. */
+const USED = { input: 1_000, output: 200 };
 const CALL = USED.input + USED.output;
+
+const engine = (models: ModelServer): string => asking(models, 'max_output_tokens: 50');
 
 /** Two agents in a chain, and one that is slow beside them. */
 const config = (budget: string, own = '') => (models: ModelServer): string => `
@@ -38,6 +42,7 @@ let close: () => Promise<void>;
 const clock = new ManualClock();
 const start = async (budget: string, own = ''): Promise<void> => {
   ({ board, models, close } = await startWithModels(config(budget, own), { files, clock, settings: { shutdownGraceMs: 0 } }));
+  models.used = () => USED;
   models.answers(GOOD);
 };
 afterEach(() => close());
@@ -77,12 +82,12 @@ test.each([
 });
 
 test("an agent's own budget counts what it used itself, failed attempts too", async () => {
-  await start('{ tokens: 1000000 }', `, budget: { tokens: ${2 * CALL} }`);
+  await start('{ tokens: 1000000 }', `, budget: { tokens: ${2.5 * CALL} }`);
   models.answers({ text: 'no' }, { text: 'no' }, GOOD);
   const { body: run } = await board.http.post('/run/flock').send({ agent_name: 'first', inputs: { text: 'Where?' } }).expect(200);
   expect(run).toMatchObject({
     status: 'failed',
-    error: `first failed: first in this correlation has a budget of ${2 * CALL} tokens and has used ${3 * CALL}: it is ended here; raise budget if that was meant`,
+    error: `first failed: first in this correlation has a budget of ${2.5 * CALL} tokens and has used ${3 * CALL}: it is ended here; raise budget if that was meant`,
     usage: { input_tokens: 3 * USED.input },
   });
   const { body } = await board.http.get(`/api/v1/correlations/${(run as { run_id: string }).run_id}/status`);
@@ -106,6 +111,7 @@ agents:
 `,
     { clock, settings: { shutdownGraceMs: 0 } },
   ));
+  models.used = () => USED;
   models.answers(GOOD);
   const swept = new SweptBoard(board, clock);
   const ask = async (correlation: string, type: string) => {
@@ -123,5 +129,5 @@ agents:
     );
   }
   expect(await ask('long', 'Question')).toMatchObject({ error_count: 1 });
-  expect(await errorOf(board, 'long')).toMatchObject({ failed_agent: 'first', error_type: 'budget', error_message: expect.stringMatching(/^first in this correlation has a budget of a cost of 0.42 and has used 0.48: /) });
+  expect(await errorOf(board, 'long')).toMatchObject({ failed_agent: 'first', error_type: 'budget', error_message: expect.stringMatching(/^first in this correlation has a budget of a cost of 4.2 and has used 4.8: /) });
 });

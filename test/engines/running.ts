@@ -37,6 +37,8 @@ export const context = (): EngineContext => ({
   blackboard: { get: async () => null, list: async () => [] },
   refusal: () => null,
   used: () => undefined,
+  reserve: async () => undefined,
+  settle: async () => undefined,
     calls: () => () => undefined,
   wrote: () => undefined,
 });

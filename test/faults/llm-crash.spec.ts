@@ -62,4 +62,37 @@ describe('a process that is killed', () => {
     await eventually('no tool server is left over', () => orphans.every((pid) => !existsSync(`/proc/${pid}`) || /^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))));
     await service.kill();
   });
+
+  it('gives back what its calls of a model have reserved of a budget, and the others that wait for that go on', async () => {
+    const concurrent = responder(models, 'max_output_tokens: 50', undefined, 'concurrency: 20, retry: { attempts: 1 }');
+    // Room for two calls at once, and for four one after another: each takes 120 of the 280 or so that are reserved for it.
+    folder.write('budget.yaml', `budget: { tokens: 700 }\n${concurrent}`);
+    const budgets = new ConfigurationFolder();
+    const database = await databaseOf(budgets.path);
+    const start = (): Promise<Service> => Service.start(['--config', `${folder.path}/budget.yaml`, '--database-url', database.url, '--lease', '1s'], KEYS);
+    const reserved = (): Promise<{ waits: number }[]> => database.rows('select waits from budget_reservations');
+    service = await start();
+    models.requests.length = 0;
+    models.script = () => ({ text: '{"text":"never said"}', halfway: new Promise(() => undefined) });
+    for (let n = 0; n < 4; n += 1) {
+      await fetch(`${service.url}/api/v1/artifacts`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-correlation-id': 'budget' },
+        body: JSON.stringify({ type: 'Question', payload: { text: 'Are you there?' } }),
+      });
+    }
+    await eventually('two are asked and two wait', async () => models.requests.length === 2 && (await reserved()).filter(({ waits }) => waits === 1).length === 2);
+    await service.kill('SIGKILL');
+    expect(await reserved()).toHaveLength(4);
+    models.answers({ text: '{"text":"said at last"}' });
+    service = await start();
+    await eventually('the correlation has ended', async () => (await service!.get<{ state: string }>('/api/v1/correlations/budget/status')).state === 'completed');
+    const status = await service.get<{ error_count: number; usage: object }>('/api/v1/correlations/budget/status');
+    expect(status).toMatchObject({ error_count: 0, usage: { input_tokens: 400, output_tokens: 80 } });
+    expect(await database.rows("select attempt, state from executions where correlation_id = 'budget'")).toEqual(Array(4).fill({ attempt: 1, state: 'completed' }));
+    expect(await reserved()).toEqual([]);
+    await service.kill();
+    await database.drop();
+    budgets.remove();
+  });
 });

@@ -25,8 +25,13 @@ export type ModelAnswer =
 
 export type ModelScript = (request: ModelRequest, number: number) => ModelAnswer;
 
-/** Of every answer. */
-export const USED = { input: 100, output: 20 };
+export interface Used {
+  input: number;
+  output: number;
+}
+
+/** Of every answer, unless a test says otherwise. */
+export const USED: Used = { input: 100, output: 20 };
 
 const FORMATS: Record<string, Format> = { '/v1/responses': 'responses', '/v1/chat/completions': 'chat', '/v1/messages': 'messages' };
 /** Google's names the model in the path. */
@@ -41,6 +46,8 @@ export class ModelServer {
   /** Of requests whose client went away before they were answered. */
   abandoned = 0;
   script: ModelScript = () => ({ text: '{}' });
+  /** What an answer says that it took. */
+  used: (request: ModelRequest) => Used = () => USED;
 
   private constructor(private readonly server: ReturnType<typeof createServer>) {}
 
@@ -86,7 +93,7 @@ export class ModelServer {
     }
     if ('text' in answer) await answer.before;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const events = WRITERS[format](request.body, answer);
+    const events = WRITERS[format](request.body, answer, this.used(request));
     const half = Math.ceil(events.length / 2);
     for (const [index, event] of events.entries()) {
       if (index === half && 'text' in answer) {
@@ -113,12 +120,12 @@ function pieces(text: string): string[] {
   return Array.from({ length: Math.ceil(text.length / size) }, (_, index) => text.slice(index * size, (index + 1) * size));
 }
 
-const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken) => string[]> = {
-  responses({ model }, answer) {
+const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken, used: Used) => string[]> = {
+  responses({ model }, answer, used) {
     const usage = {
-      input_tokens: USED.input,
+      input_tokens: used.input,
       input_tokens_details: { cached_tokens: 0 },
-      output_tokens: USED.output,
+      output_tokens: used.output,
       output_tokens_details: { reasoning_tokens: 0 },
     };
     const end = (reason?: string) =>
@@ -158,10 +165,10 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken) =>
     return [created, item(false, message), ...deltas, item(true, message), end(answer.stop && 'max_output_tokens')];
   },
 
-  chat({ model }, answer) {
+  chat({ model }, answer, used) {
     const chunk = (delta: object, finish_reason: string | null = null) =>
       data({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta, finish_reason }] });
-    const usage = { prompt_tokens: USED.input, completion_tokens: USED.output, total_tokens: USED.input + USED.output };
+    const usage = { prompt_tokens: used.input, completion_tokens: used.output, total_tokens: used.input + used.output };
     const end = (reason: string) => [chunk({}, reason), data({ id: 'chatcmpl-1', created: 1, model, choices: [], usage }), 'data: [DONE]\n\n'];
     const begin = chunk({ role: 'assistant', content: '' });
     if ('tool' in answer) {
@@ -173,12 +180,12 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken) =>
     return [begin, ...pieces(answer.text).map((content) => chunk({ content })), ...(answer.untold ? [ends[0]!, ends[2]!] : ends)];
   },
 
-  messages({ model, tools = [] }, answer) {
-    const usage = { input_tokens: USED.input, output_tokens: 1 };
+  messages({ model, tools = [] }, answer, used) {
+    const usage = { input_tokens: used.input, output_tokens: 1 };
     const begin = named({ type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model, content: [], usage } });
     const end = (stop_reason: string) => [
       named({ type: 'content_block_stop', index: 0 }),
-      named({ type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: USED.output } }),
+      named({ type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: used.output } }),
       named({ type: 'message_stop' }),
     ];
     const use = (name: string, parts: string[], reason = 'tool_use') => [
@@ -200,8 +207,8 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken) =>
     ];
   },
 
-  content({ tools = [] }, answer) {
-    const counts = (done: boolean) => ({ promptTokenCount: USED.input, candidatesTokenCount: done ? USED.output : 1 });
+  content({ tools = [] }, answer, used) {
+    const counts = (done: boolean) => ({ promptTokenCount: used.input, candidatesTokenCount: done ? used.output : 1 });
     const chunk = (parts: object[], finishReason?: string) =>
       data({ responseId: 'response-1', candidates: [{ content: { role: 'model', parts }, ...(finishReason && { finishReason }) }], usageMetadata: counts(finishReason !== undefined) });
     const use = (name: string, args: object) => [chunk([{ functionCall: { name, args } }]), chunk([], 'STOP')];

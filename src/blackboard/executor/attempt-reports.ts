@@ -33,7 +33,7 @@ export class AttemptReports {
   }
 
   ended(execution: Attempted & { span: Span }, { outcome, failure }: { outcome: ExecutionOutcome; failure?: ExecutionFailure }, ms: number): void {
-    this.telemetry.executionEnded(execution.agent, outcome, ms);
+    if (outcome !== 'waiting') this.telemetry.executionEnded(execution.agent, outcome, ms);
     execution.span.end({
       attributes: { 'starling.execution.outcome': outcome, 'error.type': failure?.type },
       failed: failure !== undefined,
@@ -48,7 +48,7 @@ export class AttemptReports {
       duration_ms: Math.round(ms),
       ...(failure && { error_type: failure.type }),
     };
-    this.logger.info(fields, 'execution');
+    this.logger[outcome === 'waiting' ? 'debug' : 'info'](fields, 'execution');
     // The reason may quote a payload, which no log above debug may hold.
     if (failure) this.logger.debug({ ...fields, error_message: failure.message }, 'execution failed');
   }

@@ -9,7 +9,6 @@ import { type EngineContext, PreparedEngines } from '../../engines/engine.js';
 import type { ClaimHolder, StartedRun } from '../../leasing/claiming-loop.js';
 import { persist } from '../../leasing/persist.js';
 import { Notices } from '../../signals/notices.js';
-import type { Span } from '../../tracing/tracing.js';
 import { AgentReaders } from '../queries/agent-reader.js';
 import { agentArtifactFromRow } from '../artifact.js';
 import type { ArtifactDraft } from '../artifact-writer.js';
@@ -22,12 +21,13 @@ import { executionNotice, outputNotices } from './execution-notice.js';
 import { inputView } from '../input-view.js';
 import { outsideToken } from './lease-token.js';
 import type { ExecutionFailure } from './ending-execution.js';
+import { type CallingExecution, ModelCalls, type Shortfall } from './model-calls.js';
 import { Outcomes } from './outcomes.js';
 import type { MatchedArtifact } from '../publisher.js';
 import type { RecordedCall } from './usages.js';
 
 /** A claimed execution, while its attempt runs. */
-type RunningExecution = ClaimedExecution & { span: Span; usage: AttemptUsage | null; toolCalls: RecordedCall[] };
+type RunningExecution = ClaimedExecution & CallingExecution & { usage: AttemptUsage | null; toolCalls: RecordedCall[] };
 
 /** Runs one attempt of a claimed execution: its engine, the check of the answer, the outcome. */
 @Injectable()
@@ -38,6 +38,7 @@ export class ExecutionRun {
     private readonly clock: Clock,
     private readonly answers: Answers,
     private readonly outcomes: Outcomes,
+    private readonly modelCalls: ModelCalls,
     private readonly readers: AgentReaders,
     private readonly reports: AttemptReports,
     private readonly notices: Notices,
@@ -45,7 +46,7 @@ export class ExecutionRun {
   ) {}
 
   start(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
-    const execution: RunningExecution = { ...claimed, span: this.reports.span(claimed), usage: null, toolCalls: [] };
+    const execution: RunningExecution = { ...claimed, span: this.reports.span(claimed), usage: null, toolCalls: [], hasReserved: false, shortfall: null };
     const agent = this.catalog.agent(execution.agent)!;
     const startedAt = performance.now();
     const endsBy = this.clock.now() + agent.timeoutMs;
@@ -87,6 +88,8 @@ export class ExecutionRun {
       used: (usage) => {
         execution.usage = addUsage(execution.usage, usage);
       },
+      reserve: (need) => this.modelCalls.reserve(execution, need, signal),
+      settle: () => this.modelCalls.settle(execution),
       calls: (call) => {
         const recorded: RecordedCall = { ...call, end: null };
         execution.toolCalls.push(recorded);
@@ -120,6 +123,7 @@ export class ExecutionRun {
     if (attempt.ok && attempt.answer instanceof AnswerLater) {
       return { outcome: await persist(holder, this.clock, () => this.outcomes.leaveOutside(execution, endsBy, holder.onOutcomeVisible)) };
     }
+    if (execution.shortfall) return this.commitShortfall(execution, execution.shortfall, holder);
     const checked = this.check(execution, agent, attempt);
     if ('failure' in checked) return this.commitFailure(execution, checked.failure, holder);
     try {
@@ -134,6 +138,12 @@ export class ExecutionRun {
       this.logger.error({ err: error, execution_id: execution.id }, 'the outputs of an execution could not be stored');
       return this.commitFailure(execution, { type: 'internal', message: 'its outputs could not be stored' }, holder);
     }
+  }
+
+  private async commitShortfall(execution: RunningExecution, shortfall: Shortfall, holder: ClaimHolder): Promise<{ outcome: ExecutionOutcome; failure?: ExecutionFailure }> {
+    if (shortfall.is === 'waits') return { outcome: await persist(holder, this.clock, () => this.outcomes.waitForBudget(execution, holder.onOutcomeVisible)) };
+    const failure = { type: 'budget', message: shortfall.message };
+    return { outcome: await persist(holder, this.clock, () => this.outcomes.endWithCorrelation(execution, failure, holder.onOutcomeVisible)), failure };
   }
 
   private async commitFailure(

@@ -7,7 +7,7 @@ import type { CorrelationChanges } from '../correlation-tracker.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 
 type NextState =
-  | { state: 'pending'; attempt: number; availableAt: number }
+  | { state: 'pending'; attempt: number; availableAt: number | null }
   | { state: 'completed'; endedAt: number }
   | { state: 'failed'; endedAt: number; failure: ExecutionFailure };
 

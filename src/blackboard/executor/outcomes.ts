@@ -15,11 +15,14 @@ import { TimerQueue } from '../waiting/timer-queue.js';
 import { consume, countActivity } from './ended-rows.js';
 import { recordFailedAttempt } from './failed-attempts.js';
 import { type Held, leaveToLease, letGo, letGoWith } from './held-lease.js';
+import { Reservations } from './reservations.js';
 import { nextAttemptAt } from './retry.js';
 import { BudgetOverrun, hasSpent, Usages } from './usages.js';
 import { WorkflowErrors } from '../workflow-errors.js';
 
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
+/** Whoever gives back room in a budget says so. Where a process could not, because it has ended, it is looked for. */
+const LOOK_FOR_ROOM_AFTER_MS = 30_000;
 
 /**
  * Commits what came of an execution: state, consumptions, outputs and all that they trigger, counts, settlement, in one
@@ -35,6 +38,7 @@ export class Outcomes {
     private readonly publisher: Publisher,
     private readonly errors: WorkflowErrors,
     private readonly usages: Usages,
+    private readonly reservations: Reservations,
     private readonly cancellation: Cancellation,
     private readonly backlog: Backlog,
     private readonly timers: TimerQueue,
@@ -77,7 +81,7 @@ export class Outcomes {
     const again = { state: 'pending', attempt: execution.attempt + 1, availableAt } as const;
     const changes = this.tracker.begin(tx, now, execution.span);
     // What it used counts in its correlation; nothing else of a retry touches that.
-    if (execution.usage) await changes.get(execution.correlationId);
+    if (hasSpent(execution)) await changes.get(execution.correlationId);
     const held = await letGo(tx, execution, again);
     if (!held) return this.discard(tx, changes, execution);
     await this.usages.spend(tx, changes, execution);
@@ -97,6 +101,29 @@ export class Outcomes {
       this.notices.tellAfter(tx, executionNotice('execution_retrying', execution, this.clock.now(), why));
     }
     return 'retried';
+  }
+
+  /** The same attempt begins again when there is room in its budgets for its first call. */
+  waitForBudget(execution: EndingExecution, onVisible: () => void): Promise<'waiting' | 'discarded'> {
+    return this.unitOfWork.run(async (tx) => {
+      tx.whenVisible(onVisible);
+      const now = this.clock.now();
+      const mustWait = await this.reservations.isWaiting(tx, this.tracker.begin(tx, now), execution);
+      const availableAt = mustWait ? now + LOOK_FOR_ROOM_AFTER_MS : null;
+      if (!(await letGo(tx, execution, { state: 'pending', attempt: execution.attempt, availableAt }))) return 'discarded';
+      this.backlog.changed(tx, 1);
+      if (availableAt === null) tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(execution.agent));
+      else tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));
+      return 'waiting';
+    });
+  }
+
+  /** Its next call of a model would overrun a budget: it has failed, and its correlation ends. */
+  endWithCorrelation(execution: EndingExecution, failure: ExecutionFailure, onVisible: () => void): Promise<'failed' | 'discarded'> {
+    return this.unitOfWork.run((tx) => {
+      tx.whenVisible(onVisible);
+      return this.endOverrun(tx, execution, failure);
+    });
   }
 
   /** What was used by an attempt that was handed back: the execution's outcome is another's. */

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
-import { Catalog } from '../../catalog/catalog.js';
-import type { Budget } from '../../catalog/costs.js';
 import { Telemetry } from '../../common/telemetry.js';
-import { prepared, preparedInsert } from '../../database/prepared.js';
+import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import type { ToolCall, ToolCallEnd } from '../../engines/engine.js';
 import { addCosts, type AttemptUsage } from './attempt-usage.js';
+import { shortage } from './budget-room.js';
+import { Budgets } from './budgets.js';
+import { Reservations } from './reservations.js';
 
 /** Its message says which budget. */
 export class BudgetOverrun extends Error {}
@@ -22,96 +22,122 @@ export interface Spender {
   /** Null where it used no model. */
   usage?: AttemptUsage | null;
   toolCalls?: readonly RecordedCall[];
+  /** Its calls of models reserve what they may take. Absent where another process may have run it. */
+  hasReserved?: boolean;
 }
 
 /** `end` is null while it goes on. */
 export type RecordedCall = ToolCall & { end: ToolCallEnd | null };
 
-/** Used by an agent, or by all, in one correlation. */
-interface Spent {
-  tokens: number;
-  cost: number;
-}
-
 const HOUR_MS = 3_600_000;
 
-/** Writes what attempts used of models and called of tools, in the transaction of their outcome, and holds the budgets. */
+/** Writes what attempts used of models and called of tools, and holds the budgets. */
 @Injectable()
 export class Usages {
   constructor(
-    private readonly catalog: Catalog,
+    private readonly budgets: Budgets,
+    private readonly reservations: Reservations,
     private readonly telemetry: Telemetry,
   ) {}
 
-  /** BudgetOverrun where it was too much; the transaction is then to be undone. The caller holds the correlation. */
+  /** In the transaction of the outcome. BudgetOverrun where it was too much; the transaction is then to be undone. The caller holds the correlation. */
   async spend(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<void> {
-    await this.record(tx, changes, execution);
-    if (!execution.usage) return;
-    const { budget } = this.catalog;
-    if (budget) {
-      const { input_tokens, output_tokens, cost } = await changes.get(execution.correlationId);
-      refuseOverrun('this correlation', { tokens: input_tokens + output_tokens, cost: cost ?? 0 }, budget);
-    }
-    const own = this.catalog.agent(execution.agent)?.budget;
-    if (own) {
-      const [spent] = await spentBy(tx.db, { correlationId: execution.correlationId, agent: execution.agent });
-      refuseOverrun(`${execution.agent} in this correlation`, { tokens: Number(spent!.tokens), cost: Number(spent!.cost) }, own);
-    }
+    const isMore = await this.record(tx, changes, execution);
+    // Of one that another process ran, it is not known.
+    if (execution.hasReserved ?? this.budgets.holdFor(execution.agent)) await this.reservations.giveBack(tx, changes, execution);
+    const overrun = isMore ? await this.overrun(tx, changes, execution) : null;
+    if (overrun !== null) throw new BudgetOverrun(overrun);
   }
 
-  /** The same whatever the budgets say. */
-  async record(tx: Transaction, changes: CorrelationChanges, { id, attempt, leaseToken, agent, correlationId, usage, toolCalls = [] }: Spender): Promise<void> {
-    await insertToolCalls(
-      tx.db,
-      toolCalls.map(({ server, tool, at, end }) => ({
-        execution_id: id,
-        attempt,
-        lease_token: leaseToken,
-        server,
-        tool,
-        outcome: end?.outcome ?? 'failed',
-        at,
-        duration_ms: end && Math.round(end.durationMs),
-        result_bytes: end?.resultBytes ?? 0,
-      })),
-    );
-    if (!usage) return;
-    const { model, inputTokens, outputTokens, cost, latencyMs } = usage;
-    const sums = { input_tokens: inputTokens, output_tokens: outputTokens, cost };
-    const at = changes.now;
-    const what = { execution_id: id, attempt, lease_token: leaseToken, agent, correlation_id: correlationId };
-    await insertUsage(tx.db, [{ ...what, model, ...sums, latency_ms: Math.round(latencyMs), at }]);
-    await insertActivity(tx.db, [{ agent, hour: at - (at % HOUR_MS), ...NO_EXECUTION, ...sums }]);
-    const correlation = await changes.get(correlationId);
-    correlation.input_tokens += inputTokens;
-    correlation.output_tokens += outputTokens;
-    correlation.cost = addCosts(correlation.cost, cost);
+  /** The same whatever the budgets say. True where it had used something that was not stored yet. */
+  async record(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<boolean> {
+    await recordToolCalls(tx, execution);
+    const { agent, usage } = execution;
+    if (!usage) return false;
     tx.afterCommit(() => this.telemetry.modelUsed(agent, usage));
+    return this.recordUsage(tx, changes, execution);
   }
 
-  /** The same for one whose outcome is not to be committed: it may have been, where the answer to its commit was lost. */
+  /**
+   * A call of an attempt that goes on has ended: what it took counts from now on, and what was reserved for it no longer. Which budget that
+   * overruns, although there was room for what it was to take; null where none.
+   */
+  async settle(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<string | null> {
+    await changes.get(execution.correlationId);
+    await this.recordUsage(tx, changes, execution);
+    await this.reservations.settle(tx, changes, execution);
+    return this.overrun(tx, changes, execution);
+  }
+
+  /** As `record` for one whose outcome is not to be committed: it may have been, where the answer to its commit was lost. */
   async recordOnce(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<void> {
     if (!hasSpent(execution)) return;
     await changes.get(execution.correlationId);
-    const find = execution.usage ? findUsage : findToolCall;
-    const [recorded] = await find(tx.db, { id: execution.id, leaseToken: execution.leaseToken });
+    const { id, leaseToken, hasReserved = false, usage } = execution;
+    const find = usage && !hasReserved ? findUsage : findToolCall;
+    const [recorded] = await find(tx.db, { id, leaseToken });
     if (!recorded) await this.record(tx, changes, execution);
+    else if (hasReserved) await this.recordUsage(tx, changes, execution);
+    if (hasReserved) await this.reservations.giveBack(tx, changes, execution, { itsOwn: true });
+  }
+
+  private async overrun(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<string | null> {
+    const limits = await this.budgets.of(tx, changes, execution);
+    return limits.map((limit) => shortage(limit)).find((overrun) => overrun !== null) ?? null;
+  }
+
+  /** All that the attempt has used so far; of one that reserves, parts of it may be stored already. True where not all was. */
+  private async recordUsage(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<boolean> {
+    const { id, attempt, leaseToken, agent, correlationId, usage, hasReserved = false } = execution;
+    if (!usage) return false;
+    const [stored] = hasReserved ? await findUsage(tx.db, { id, leaseToken }) : [];
+    const { inputTokens: input_tokens, outputTokens: output_tokens, cost, latencyMs, model } = usage;
+    const all = { input_tokens, output_tokens, cost, latency_ms: Math.round(latencyMs) };
+    const at = changes.now;
+    const more = stored ? since(stored, all) : { input_tokens, output_tokens, cost };
+    if (stored && more.input_tokens === 0 && more.output_tokens === 0) return false;
+    if (stored) await updateUsage(tx.db, { seq: stored.seq, ...all });
+    else await insertUsage(tx.db, [{ execution_id: id, attempt, lease_token: leaseToken, agent, correlation_id: correlationId, model, ...all, at }]);
+    await insertActivity(tx.db, [{ agent, hour: at - (at % HOUR_MS), ...NO_EXECUTION, ...more }]);
+    const correlation = await changes.get(correlationId);
+    correlation.input_tokens += more.input_tokens;
+    correlation.output_tokens += more.output_tokens;
+    correlation.cost = addCosts(correlation.cost, more.cost);
+    return true;
   }
 }
 
-/** Whether there is anything to record. */
-export const hasSpent = ({ usage, toolCalls = [] }: Spender): boolean => Boolean(usage) || toolCalls.length > 0;
-
-function refuseOverrun(who: string, spent: Spent, budget: Budget): void {
-  const [limit, used] =
-    budget.tokens !== null && spent.tokens > budget.tokens
-      ? [`${budget.tokens} tokens`, `${spent.tokens}`]
-      : budget.cost !== null && spent.cost > budget.cost
-        ? [`a cost of ${budget.cost}`, `${Number(spent.cost.toPrecision(6))}`]
-        : [];
-  if (limit === undefined) return;
-  throw new BudgetOverrun(`${who} has a budget of ${limit} and has used ${used}: it is ended here; raise budget if that was meant`);
+async function recordToolCalls(tx: Transaction, { id, attempt, leaseToken, toolCalls = [] }: Spender): Promise<void> {
+  await insertToolCalls(
+    tx.db,
+    toolCalls.map(({ server, tool, at, end }) => ({
+      execution_id: id,
+      attempt,
+      lease_token: leaseToken,
+      server,
+      tool,
+      outcome: end?.outcome ?? 'failed',
+      at,
+      duration_ms: end && Math.round(end.durationMs),
+      result_bytes: end?.resultBytes ?? 0,
+    })),
+  );
 }
+
+interface Sums {
+  input_tokens: number;
+  output_tokens: number;
+  cost: number | null;
+}
+
+const since = (stored: Sums, all: Sums): Sums => ({
+  input_tokens: all.input_tokens - stored.input_tokens,
+  output_tokens: all.output_tokens - stored.output_tokens,
+  cost: all.cost === null ? null : all.cost - (stored.cost ?? 0),
+});
+
+/** Whether there is anything to record. */
+export const hasSpent = ({ usage, toolCalls = [], hasReserved = false }: Spender): boolean => Boolean(usage) || toolCalls.length > 0 || hasReserved;
 
 const NO_EXECUTION = { executions: 0, failures: 0, artifacts_consumed: 0, artifacts_produced: 0 };
 
@@ -153,31 +179,14 @@ const insertActivity = preparedInsert('activity', [
   'cost',
 ]);
 
-const findUsage = prepared<{ id: string; leaseToken: string }, { seq: number }>((db, place) =>
-  db.selectFrom('usage').select('seq').where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')).limit(1),
+const updateUsage = prepared<Sums & { seq: number; latency_ms: number }, unknown>((db, place) =>
+  db.updateTable('usage').set(places(place, ['input_tokens', 'output_tokens', 'cost', 'latency_ms'])).where('seq', '=', place('seq')),
+);
+
+const findUsage = prepared<{ id: string; leaseToken: string }, Sums & { seq: number }>((db, place) =>
+  db.selectFrom('usage').select(['seq', 'input_tokens', 'output_tokens', 'cost']).where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')).limit(1),
 );
 
 const findToolCall = prepared<{ id: string; leaseToken: string }, { seq: number }>((db, place) =>
   db.selectFrom('tool_calls').select('seq').where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')).limit(1),
-);
-
-// With what retention has deleted since.
-const spentBy = prepared<{ correlationId: string; agent: string }, { tokens: number | string; cost: number | string }>((db, place) =>
-  db
-    .selectFrom(
-      db
-        .selectFrom('usage')
-        .select([sql<number>`input_tokens + output_tokens`.as('tokens'), 'cost'])
-        .where('correlation_id', '=', place('correlationId'))
-        .where('agent', '=', place('agent'))
-        .unionAll(
-          db
-            .selectFrom('deleted_usage')
-            .select(['tokens', 'cost'])
-            .where('correlation_id', '=', place('correlationId'))
-            .where('agent', '=', place('agent')),
-        )
-        .as('spent'),
-    )
-    .select(({ fn }) => [fn.coalesce(fn.sum<number>('tokens'), sql.lit(0)).as('tokens'), fn.coalesce(fn.sum<number>('cost'), sql.lit(0)).as('cost')]),
 );

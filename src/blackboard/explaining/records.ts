@@ -12,6 +12,8 @@ type OutsideColumn = 'assignee' | 'claimed_by' | 'lease_owner' | 'lease_until';
 export type ExecutionOfInput = Pick<Selectable<ExecutionsTable>, ExecutionColumn> & {
   /** Whether a caller named the agent, for a run or a direct run. */
   invoked: boolean;
+  /** Whether it waits for room in a budget. */
+  waitsForBudget: boolean;
   /** Whether it waits because its agent is paused. */
   paused: boolean;
 };
@@ -79,6 +81,7 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
     .innerJoin('executions', 'executions.id', 'execution_inputs.execution_id')
     .leftJoin('runs', (join) => join.onRef('runs.id', '=', 'executions.correlation_id').onRef('runs.execution_id', '=', 'executions.id'))
     .leftJoin('agent_pauses', 'agent_pauses.agent', 'executions.agent')
+    .leftJoin('budget_reservations', 'budget_reservations.execution_id', 'executions.id')
     .select([
       'executions.id',
       'executions.agent',
@@ -96,11 +99,12 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.lease_until',
       'runs.id as run_id',
       'agent_pauses.paused_at',
+      'budget_reservations.waits',
     ])
     .where('execution_inputs.artifact_seq', '=', seq)
     .orderBy('executions.seq')
     .execute();
-  return rows.map(({ run_id, paused_at, ...row }) => ({ ...row, invoked: run_id !== null || row.direct === 1, paused: paused_at !== null }));
+  return rows.map(({ run_id, paused_at, waits, ...row }) => ({ ...row, invoked: run_id !== null || row.direct === 1, paused: paused_at !== null, waitsForBudget: waits === 1 }));
 }
 
 async function directRunOf(reader: Reader, { execution_id }: ArtifactRow): Promise<string | null> {

@@ -27,11 +27,12 @@ const ofExecution = (execution: ExecutionOfInput): Explanation => ({
 });
 
 function howFar(execution: ExecutionOfInput): string {
-  const { state, attempt, available_at, ended_at, error_message, paused, assignee, claimed_by } = execution;
+  const { state, attempt, available_at, ended_at, error_message, paused, waitsForBudget, assignee, claimed_by } = execution;
   const until = heldUntil(execution);
   switch (state) {
     case 'pending':
       if (paused) return 'waits until the agent is resumed';
+      if (waitsForBudget) return 'waits until there is room in its budget: calls of models that are under way may take the rest of it';
       return available_at === null ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}` : `waits for its attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;
     case 'running':
       return until === null ? `runs, in its attempt ${attempt}` : `is held by ${claimed_by ?? 'whoever claimed it'} until ${toTimestamp(until)}, in its attempt ${attempt}`;

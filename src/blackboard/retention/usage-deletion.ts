@@ -6,6 +6,7 @@ import type { Transaction } from '../../database/unit-of-work.js';
 export async function deleteUsage(tx: Transaction, executionIds: readonly string[]): Promise<void> {
   await keepSums(tx.db, {}, executionIds);
   await deleteRows(tx.db, {}, executionIds);
+  await deleteReservations(tx.db, {}, executionIds);
 }
 
 /** With correlations that go themselves. */
@@ -31,5 +32,8 @@ const keepSums = preparedWithList<object, string, unknown>((db, _place, ids) =>
 );
 
 const deleteRows = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('usage').where('execution_id', 'in', ids));
+
+// Those whose leases were lost.
+const deleteReservations = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('budget_reservations').where('execution_id', 'in', ids));
 
 const deleteSums = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('deleted_usage').where('correlation_id', 'in', ids));

@@ -23,6 +23,10 @@ export interface Question {
 
 /** Told while the model answers. */
 export interface Listener {
+  /** A call is to be made, which will read about so many tokens. Where it rejects, none is made, and so does the answer. */
+  calls(inputTokens: number): Promise<void>;
+  /** The answer to a call has ended. */
+  answered(): Promise<void>;
   /** The model begins to answer: once, and again after tools. */
   begun(): void;
   /** A piece of the answer's text. */
@@ -53,7 +57,12 @@ export async function askModel(question: Question, listener: Listener): Promise<
   const steps: ModelMessage[][] = [];
   try {
     const { stream } = streamText({
-      model: meteredModel(sdk.wrapLanguageModel, question.model, { used: listener.used, untold: () => listener.warning(UNTOLD) }),
+      model: meteredModel(sdk.wrapLanguageModel, question.model, {
+        begins: listener.calls,
+        ended: listener.answered,
+        used: listener.used,
+        untold: () => listener.warning(UNTOLD),
+      }),
       instructions: question.instructions,
       messages: question.messages,
       output: answerIn(sdk, question.schema),

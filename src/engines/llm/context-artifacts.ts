@@ -1,9 +1,7 @@
 import type { AgentArtifact, BlackboardFilter, BlackboardReader } from '../engine.js';
 import { type ContextOption, DEFAULT_CONTEXT_LIMIT } from './llm-options.js';
 import { artifactLine } from './prompt.js';
-
-/** No model's own count, which only its provider knows: three bytes of JSON are about a token, or more than one. */
-const BYTES_A_TOKEN = 3;
+import { BYTES_A_TOKEN } from './token-estimate.js';
 
 /**
  * The earlier artifacts that an execution's prompt shows, oldest first: of what the agent may see, the newest ones that fit into

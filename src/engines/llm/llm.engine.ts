@@ -1,4 +1,5 @@
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
+import type { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { EngineChecks, EngineFinding } from '../../catalog/engine-kind.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
@@ -14,6 +15,9 @@ import { loadModel, type ModelSource, modelSource, providerProblem } from './mod
 import { agentTools, type AllowedTools } from './tools/agent-tools.js';
 import { dataText, refusedText, systemText } from './prompt.js';
 import { PiecesWithoutKey, withoutKey, withoutKeyIn } from './without-key.js';
+
+/** Of an answer where a budget holds and nothing says how long it may be: without any bound, no reservation would be true. Models in use write as much. */
+const BOUND_WITH_BUDGET = 4_096;
 
 /** A language model, by way of the AI SDK. */
 export class LlmEngine implements Engine {
@@ -32,8 +36,12 @@ export class LlmEngine implements Engine {
       findings.push({ path: ['model'], message: `the environment variable ${source.keyVariable} is not set; executions fail until it is`, warning: true });
     }
     const limitsCost = agent.budget?.cost != null || catalog.budget?.cost != null;
-    if (limitsCost && !catalog.prices.has(model)) {
+    if (limitsCost && !catalog.models.has(model)) {
       findings.push({ path: ['model'], message: `has no price under models, so that no budget of cost holds for it`, warning: true });
+    }
+    if (isLimited(agent, catalog) && boundOf(agent, catalog) === undefined) {
+      const message = `has no max_output_tokens under models, and neither has the agent: because of the budget, its answers are cut off at ${BOUND_WITH_BUDGET} tokens`;
+      findings.push({ path: ['model'], message, warning: true });
     }
     return findings;
   }
@@ -65,6 +73,13 @@ function sameNames(tools: readonly ToolsOption[]): EngineFinding[] {
     .map(({ name, path }) => ({ path, message: `${name} stands twice; a model knows tools by their names alone` }));
 }
 
+/** Whether a budget holds for it. */
+const isLimited = (agent: AgentDefinition, catalog: Catalog): boolean => agent.budget !== null || catalog.budget !== null;
+
+/** The most tokens of one answer, as far as the configuration says. */
+const boundOf = (agent: AgentDefinition, { models }: Catalog): number | undefined =>
+  optionsOf(agent).max_output_tokens ?? models.get(optionsOf(agent).model)?.maxOutputTokens ?? undefined;
+
 const optionsOf = (agent: AgentDefinition): LlmOptions => agent.engine as unknown as LlmOptions;
 
 /** One attempt. */
@@ -84,6 +99,8 @@ class LlmAgent implements PreparedEngine {
   private readonly instructions: string;
   private model: Promise<LanguageModel> | null = null;
   private readonly warned = new Set<string>();
+  private readonly isLimited: boolean;
+  private readonly maxOutputTokens: number | undefined;
 
   constructor(
     private readonly agent: AgentDefinition,
@@ -92,6 +109,8 @@ class LlmAgent implements PreparedEngine {
   ) {
     this.options = optionsOf(agent);
     const { catalog, toolServers } = environment;
+    this.isLimited = isLimited(agent, catalog);
+    this.maxOutputTokens = this.isLimited ? (boundOf(agent, catalog) ?? BOUND_WITH_BUDGET) : this.options.max_output_tokens;
     this.allowed = (this.options.tools ?? []).map(({ mcp, allow }) => ({ server: toolServers.at(mcp), names: allow }));
     this.types = [...new Set(agent.outputs.map(({ type }) => type))];
     this.schema = answerSchema(this.types.map((type) => catalog.type(type)!));
@@ -139,12 +158,14 @@ class LlmAgent implements PreparedEngine {
         messages,
         schema: this.schema,
         temperature: options.temperature,
-        maxOutputTokens: options.max_output_tokens,
+        maxOutputTokens: this.maxOutputTokens,
         tools: turn.tools,
         maxSteps: options.max_steps ?? DEFAULT_MAX_STEPS,
         signal: turn.signal,
       },
       {
+        calls: (inputTokens) => this.reserve(inputTokens, context),
+        answered: () => (this.isLimited ? context.settle() : NOTHING_TO_DO),
         begun: () => {
           show(pieces.end());
           turn.answers += 1;
@@ -160,6 +181,12 @@ class LlmAgent implements PreparedEngine {
     );
     show(pieces.end());
     return { ...answer, text: withoutKey(answer.text, source) };
+  }
+
+  private reserve(inputTokens: number, context: EngineContext): Promise<void> {
+    if (!this.isLimited) return NOTHING_TO_DO;
+    const outputTokens = this.maxOutputTokens!;
+    return context.reserve({ inputTokens, outputTokens, cost: this.costOf(inputTokens, outputTokens) });
   }
 
   private judge(text: string, context: EngineContext): Judged {
@@ -185,8 +212,8 @@ class LlmAgent implements PreparedEngine {
   }
 
   private costOf(input: number, output: number): number | null {
-    const price = this.environment.catalog.prices.get(this.options.model);
-    return price ? (input * price.inputPerMillion + output * price.outputPerMillion) / 1_000_000 : null;
+    const terms = this.environment.catalog.models.get(this.options.model);
+    return terms ? (input * terms.inputPerMillion + output * terms.outputPerMillion) / 1_000_000 : null;
   }
 
   // Once: every call would say the same again.
@@ -196,6 +223,8 @@ class LlmAgent implements PreparedEngine {
     logger.warn({ model: this.options.model, warning: withoutKey(text, this.source) }, 'the provider leaves something out (logged once)');
   }
 }
+
+const NOTHING_TO_DO = Promise.resolve();
 
 type Judged = { problem: string } | { problem: null; answer: unknown };
 

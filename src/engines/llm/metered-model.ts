@@ -1,9 +1,14 @@
 import type { LanguageModel, wrapLanguageModel } from 'ai';
+import { estimatedTokens } from './token-estimate.js';
 import { type Tokens, toldUsage } from './told-usage.js';
 
 type Wrapping = Parameters<typeof wrapLanguageModel>[0];
 
 export interface Meter {
+  /** Called before each call, with what it will read as it is estimated. The call is not made where it rejects. */
+  begins(inputTokens: number): Promise<void>;
+  /** Called when the answer to a call has ended. */
+  ended(): Promise<void>;
   /** Since it was last told. */
   used(tokens: Tokens): void;
   /** A call has ended of which nothing was told. */
@@ -21,7 +26,8 @@ export function meteredModel(wrap: typeof wrapLanguageModel, model: LanguageMode
     model: model as Wrapping['model'],
     middleware: {
       transformParams: ({ params }) => Promise.resolve({ ...params, includeRawChunks: true }),
-      wrapStream: async ({ doStream }) => {
+      wrapStream: async ({ doStream, params: { prompt, tools, responseFormat } }) => {
+        await meter.begins(estimatedTokens({ prompt, tools, responseFormat }));
         const { stream, ...call } = await doStream();
         return { ...call, stream: stream.pipeThrough(metering(meter)) };
       },
@@ -33,14 +39,14 @@ type Parts = Awaited<ReturnType<NonNullable<Exclude<Wrapping['middleware'], unkn
 type Part = Parts extends ReadableStream<infer One> ? One : never;
 
 /** For one call. */
-function metering({ used, untold }: Meter): TransformStream<Part, Part> {
+function metering({ ended, used, untold }: Meter): TransformStream<Part, Part> {
   let counted = NOTHING;
   const count = (tokens: Tokens): void => {
     used({ input: tokens.input - counted.input, output: tokens.output - counted.output });
     counted = tokens;
   };
   return new TransformStream({
-    transform(part, controller) {
+    async transform(part, controller) {
       if (part.type === 'raw') {
         const told = toldUsage(part.rawValue, counted);
         if (told && (told.input !== counted.input || told.output !== counted.output)) count(told);
@@ -50,6 +56,7 @@ function metering({ used, untold }: Meter): TransformStream<Part, Part> {
         const { inputTokens, outputTokens } = part.usage;
         count({ input: inputTokens.total ?? counted.input, output: outputTokens.total ?? counted.output });
         if (counted.input === 0 && counted.output === 0) untold();
+        await ended();
       }
       controller.enqueue(part);
     },

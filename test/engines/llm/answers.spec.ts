@@ -227,7 +227,7 @@ agents:
   });
 
   test('one that does not say what it takes is logged once, since no budget holds for it', async () => {
-    const board = await start(`budget: { tokens: 1 }\n${responder(models, '', 'local/llama3.2')}`);
+    const board = await start(`budget: { tokens: 5000 }\n${responder(models, '', 'local/llama3.2')}`);
     const warnings = () => board.app.logLines.filter(({ level, warning }) => level === 40 && warning !== undefined).map(({ model, warning }) => [model, warning]);
     models.answers({ text: JSON.stringify(REPLY), untold: true });
     for (const text of ['Where?', 'When?']) expect((await board.publishSync('Question', { text })).artifacts.map(({ payload }) => payload)).toEqual([REPLY]);

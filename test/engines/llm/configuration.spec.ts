@@ -42,13 +42,17 @@ describe('an llm agent', () => {
     ]);
   });
 
-  test('is warned of where its key is missing, or its price while a budget is of cost', async () => {
+  test('is warned of where its key is missing, or while a budget holds its price or the length of its answers', async () => {
     const text = `models: { openai/dear: { input_per_million: 1, output_per_million: 2 } }\n${agentWith('model: openai/x, instructions: x', ', budget: { cost: 1 }')}`;
     expect((await load(text, {})).warnings).toEqual([
       expect.stringContaining('agents.a.engine.model: the environment variable OPENAI_API_KEY is not set; executions fail until it is'),
       expect.stringContaining('agents.a.engine.model: has no price under models, so that no budget of cost holds for it'),
+      expect.stringContaining('agents.a.engine.model: has no max_output_tokens under models, and neither has the agent: because of the budget, its answers are cut off at 4096 tokens'),
     ]);
-    expect((await load(text.replace('openai/x', 'openai/dear'))).warnings).toEqual([]);
+    const dear = text.replace('openai/x', 'openai/dear');
+    expect((await load(dear)).warnings).toHaveLength(1);
+    expect((await load(dear.replace('instructions: x', 'instructions: x, max_output_tokens: 100'))).warnings).toEqual([]);
+    expect((await load(dear.replace('output_per_million: 2', 'output_per_million: 2, max_output_tokens: 8192'))).warnings).toEqual([]);
     expect(await mistakes(text.replace('{ cost: 1 }', '{}'))).toEqual(['agents.a.budget: must be an object with tokens, cost or both']);
   });
 

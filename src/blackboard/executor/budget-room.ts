@@ -1,0 +1,48 @@
+import type { Budget } from '../../catalog/costs.js';
+
+/** Taken of models, or to be taken: tokens read and written together, and what they cost. */
+export interface Amount {
+  tokens: number;
+  cost: number;
+}
+
+export const NOTHING: Amount = { tokens: 0, cost: 0 };
+
+/** A budget that holds for an agent's calls. */
+export interface Limit {
+  /** Whose it is, as a sentence begins. */
+  who: string;
+  /** Null where it is the one of the whole correlation. */
+  agent: string | null;
+  budget: Budget;
+  spent: Amount;
+}
+
+/** `taken`: there is enough for it only when others have given back what they reserved; `short`: not even then. */
+export type Room = 'free' | 'taken' | 'short';
+
+const KINDS = ['tokens', 'cost'] as const;
+
+type Kind = (typeof KINDS)[number];
+
+/** `reserved`: by others, for calls under way. */
+export function roomIn({ budget, spent }: Limit, reserved: Amount, need: Amount): Room {
+  const left = (kind: Kind): number => (budget[kind] ?? Infinity) - spent[kind];
+  if (KINDS.some((kind) => need[kind] > left(kind))) return 'short';
+  return KINDS.some((kind) => need[kind] > left(kind) - reserved[kind]) ? 'taken' : 'free';
+}
+
+/** Why there is no room for a call, or for what was used already; null where there is. */
+export function shortage({ who, budget, spent }: Limit, need: Amount = NOTHING): string | null {
+  const kind = KINDS.find((each) => spent[each] + need[each] > (budget[each] ?? Infinity));
+  if (!kind) return null;
+  const used = `${who} has a budget of ${described(kind, budget[kind]!)} and has used ${shown(kind, spent[kind])}`;
+  if (need === NOTHING) return `${used}: it is ended here; raise budget if that was meant`;
+  return `${used}, and the next call of a model may take ${described(kind, need[kind])}: it is ended here; raise budget if that was meant, or lower max_output_tokens`;
+}
+
+const described = (kind: Kind, amount: number): string => (kind === 'tokens' ? `${shown(kind, amount)} tokens` : `a cost of ${shown(kind, amount)}`);
+
+const shown = (kind: Kind, amount: number): string => String(kind === 'tokens' ? amount : Number(amount.toPrecision(6)));
+
+export const sum = (one: Amount, other: Amount): Amount => ({ tokens: one.tokens + other.tokens, cost: one.cost + other.cost });

@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import { prepared } from '../../database/prepared.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { type Amount, type Limit, NOTHING, sum } from './budget-room.js';
+
+/** What attempts at work in one correlation have reserved for their calls. */
+export class ReservedAmounts {
+  private constructor(private readonly byAgent: Map<string, Amount>) {}
+
+  /** As far as their leases hold. `without`: the execution whose own is left out. */
+  static async in(tx: Transaction, correlationId: string, without = ''): Promise<ReservedAmounts> {
+    const rows = await findReserved(tx.db, { correlationId, without });
+    return new ReservedAmounts(new Map(rows.map(({ agent, tokens, cost }) => [agent, { tokens: Number(tokens), cost: Number(cost) }])));
+  }
+
+  /** Nobody is at work, be it between two calls. */
+  get areNone(): boolean {
+    return this.byAgent.size === 0;
+  }
+
+  /** Somebody has a call under way. */
+  get areForCalls(): boolean {
+    return this.all.tokens > 0;
+  }
+
+  private get all(): Amount {
+    return [...this.byAgent.values()].reduce(sum, NOTHING);
+  }
+
+  of({ agent }: Limit): Amount {
+    return agent === null ? this.all : (this.byAgent.get(agent) ?? NOTHING);
+  }
+
+  add(agent: string, amount: Amount): void {
+    this.byAgent.set(agent, sum(this.byAgent.get(agent) ?? NOTHING, amount));
+  }
+}
+
+const findReserved = prepared<{ correlationId: string; without: string }, { agent: string; tokens: number | string; cost: number | string }>((db, place) =>
+  db
+    .selectFrom('budget_reservations as reserved')
+    .innerJoin('executions', (join) => join.onRef('executions.id', '=', 'reserved.execution_id').onRef('executions.lease_token', '=', 'reserved.lease_token'))
+    .select(({ fn }) => ['reserved.agent', fn.sum<number>('reserved.tokens').as('tokens'), fn.sum<number>('reserved.cost').as('cost')])
+    .where('reserved.correlation_id', '=', place('correlationId'))
+    .where('reserved.waits', '=', sql.lit(0))
+    .where('reserved.execution_id', '!=', place('without'))
+    .groupBy('reserved.agent'),
+);
