@@ -49,7 +49,6 @@ export function installHttpEdge(app: NestExpressApplication, { settings, clock, 
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   app.use(
     oneAfterTheOther(
-      limitPipelining(logger),
       observeRequests(logger, onEnded),
       watchBodies(settings, new IncomingBodies(clock, memory, settings.minTransferRateBytes)),
       setSecurityHeaders(),
@@ -64,6 +63,7 @@ export function installHttpEdge(app: NestExpressApplication, { settings, clock, 
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new ErrorFilter(logger));
   tuneServer(app, settings);
+  limitPipelining(app.getHttpServer(), logger);
   limitConnections(app.getHttpServer(), settings.maxConnections, clock, logger);
 }
 

@@ -1,31 +1,35 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 
-/** Clients of today send the next request after the answer, and those that do not stay far below. */
-const MOST_UNANSWERED = 64;
+/** Clients of today send the next request after the answer, and those that do not stay below. */
+const MOST_UNANSWERED = 16;
 
 const UNANSWERED = Symbol('unanswered requests');
 
 type Counted = Socket & { [UNANSWERED]?: number };
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Cuts a connection on which more than 64 requests wait for their answers. Node hands over all requests that are in a packet, whether or
- * not their client reads any answer: thousands fit into one, and each would be worked on.
+ * Cuts a connection on which more than 16 requests wait for their answers. Node hands over all requests that are in a packet, whether or
+ * not their client reads any answer: a thousand fit into one, and each would be worked on. Before the application, whose own first steps
+ * would take seconds for them.
  */
-export function limitPipelining(logger: Logger): RequestHandler {
-  return (request, response, next) => {
+export function limitPipelining(server: Server, logger: Logger): void {
+  const handlers = server.listeners('request') as Handler[];
+  server.removeAllListeners('request');
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const socket: Counted = request.socket;
+    // The rest of a packet that it was cut for.
+    if (socket.destroyed) return;
     const unanswered = (socket[UNANSWERED] ?? 0) + 1;
     socket[UNANSWERED] = unanswered;
-    // What else was in the same packet.
-    if (socket.destroyed) return;
     if (unanswered > MOST_UNANSWERED) {
       logger.warn({ remote_address: socket.remoteAddress }, `a connection was cut: ${unanswered} requests waited on it for their answers`);
       socket.destroy();
       return;
     }
     response.once('close', () => (socket[UNANSWERED]! -= 1));
-    next();
-  };
+    for (const handler of handlers) handler.call(server, request, response);
+  });
 }

@@ -46,6 +46,11 @@ describe('a CSV is refused, and nothing of it is left', () => {
     ['names a column twice', 'a,b,a\n1,2,3\n', 'columns 1 and 3 have the same name in the header; rename one'],
     ['has a column without a name', 'a,,c\n1,2,3\n', 'column 2 has no name in the header; give every column one'],
     ['has a column with a long name', `a,${'n'.repeat(201)}\n1,2\n`, 'the name of column 2 is longer than 200 characters; shorten it'],
+    [
+      'has long names in all of its columns',
+      `${Array.from({ length: 1_000 }, (_, n) => String(n).padEnd(200, 'c')).join()}\n${','.repeat(999)}\n`,
+      'every row stores the names of its inputs, and together they take 204000 characters, of which at most 65536 are allowed; shorten names, or drop columns by input_mapping',
+    ],
     ['has 10,000 columns', `${lines(9_999, (n) => `c${n},`)}last\n${','.repeat(9_999)}\n`, 'the header has 10000 columns, and at most 1000 are allowed'],
     ['has a cell of 10 MB', `a,b\n1,2\n3,${'x'.repeat(10_000_000)}\n`, 'line 3 begins a row larger than 4 MiB; is a quote not closed?'],
     ['has a cell of little more than 1 MiB', `a,b\n1,2\n3,${'x'.repeat(MIB + 1)}\n4,5\n`, 'line 3 has a cell larger than 1 MiB'],

@@ -9,6 +9,7 @@ import type { IntakeRow } from './intake-row.js';
 const MOST_COLUMNS = 1_000;
 // Every row stores the names again.
 const LONGEST_NAME = 200;
+const MOST_OF_NAMES = 64 * 1_024;
 
 interface Column {
   index: number;
@@ -41,9 +42,20 @@ export function csvColumns(
   const columns = used.map(({ index, source, name }, place) => {
     return { index, source, lead: `${place > 0 ? ',' : '{'}${JSON.stringify(name)}:`, type: types.get(name) };
   });
+  checkNames(field, columns);
   const keyIndex = draft.rowKey === null ? -1 : header.indexOf(draft.rowKey);
   const show = quotable ? excerpt : () => 'the value';
   return (row) => rowOf(row, columns, show, keyIndex < 0 ? null : row[keyIndex]!);
+}
+
+/** A line of commas would else become a row of two hundred times its size. */
+function checkNames(field: string, columns: readonly Column[]): void {
+  const characters = columns.reduce((sum, { lead }) => sum + lead.length, 0);
+  if (characters <= MOST_OF_NAMES) return;
+  throw new DomainError(
+    'invalid',
+    `${field}: every row stores the names of its inputs, and together they take ${characters} characters, of which at most ${MOST_OF_NAMES} are allowed; shorten names, or drop columns by input_mapping`,
+  );
 }
 
 function rowOf(row: readonly string[], columns: readonly Column[], show: (cell: string) => string, key: string | null): IntakeRow {
