@@ -63,6 +63,7 @@ import { TimerQueue } from './waiting/timer-queue.js';
 import { Turns } from './retention/turns.js';
 import { Reservations } from './executor/reservations.js';
 import { Usages } from './executor/usages.js';
+import { WaitingArrivals } from './waiting/waiting-arrivals.js';
 import { WaitingGroups } from './waiting/waiting-groups.js';
 import { Workers } from './executor/workers.js';
 import { Withdrawal } from './waiting/withdrawal.js';
@@ -128,6 +129,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Turns,
     Reservations,
     Usages,
+    WaitingArrivals,
     WaitingClaims,
     WaitingGroups,
     Withdrawal,

@@ -25,6 +25,7 @@ import { Workers } from './executor/workers.js';
 import { namedInputs } from './input-fit.js';
 import { Invocations } from './invocations.js';
 import { Publisher } from './publisher.js';
+import { WaitingArrivals } from './waiting/waiting-arrivals.js';
 import { TimerLoop } from './waiting/timer-loop.js';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -56,6 +57,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     private readonly signals: Signals,
     private readonly unitOfWork: UnitOfWork,
     private readonly backlog: Backlog,
+    private readonly arrivals: WaitingArrivals,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
@@ -149,10 +151,15 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     return this.backlog.count;
   }
 
+  waitingArrivals(): number {
+    return this.arrivals.count;
+  }
+
   async onApplicationBootstrap(): Promise<void> {
     if (this.role.works) await this.recover();
     else this.leaveWorkToOthers();
     await this.backlog.recount();
+    await this.arrivals.recount();
     if (this.role.works) {
       await this.executor.start();
       this.timers.start();

@@ -144,4 +144,7 @@ export abstract class Blackboard {
 
   /** Executions waiting to be claimed, by this process's own count. */
   abstract waitingExecutions(): number;
+
+  /** Artifacts that wait in joins, in batch windows or for their release, by this process's own count. */
+  abstract waitingArrivals(): number;
 }

@@ -22,6 +22,7 @@ import { isJoin, type Triggered } from './matcher.js';
 import { Matching } from './matching.js';
 import { boundedKey, linesOf } from './waiting/lines.js';
 import { SubscriptionNumbers } from './waiting/subscription-numbers.js';
+import { WaitingArrivals } from './waiting/waiting-arrivals.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { releaseTime } from './visibility.js';
 
@@ -48,6 +49,7 @@ export class Publisher {
     private readonly joins: Joins,
     private readonly windows: BatchWindows,
     private readonly timers: TimerQueue,
+    private readonly arrivals: WaitingArrivals,
     private readonly numbers: SubscriptionNumbers,
     private readonly deadlines: Deadlines,
     private readonly tracing: Tracing,
@@ -67,6 +69,7 @@ export class Publisher {
       const { deadlineMs = null } = publication;
       if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
       await this.trigger(tx, changes, seq, matched);
+      this.arrivals.refuseExcess(tx);
       await changes.save();
       return { artifactId: publication.artifactId, correlationId: publication.correlationId, seq, opening: correlation.opening };
     });

@@ -127,6 +127,12 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     default: '100000',
     description: 'executions that may wait; past it a publish is refused with 503',
   },
+  maxWaitingArrivals: {
+    name: 'max_waiting_arrivals',
+    kind: integer(millions),
+    default: '1000000',
+    description: 'artifacts that may wait in joins, in batch windows and for their release, at about 1 KB of the database each; past it a publish that would add one is refused with 503',
+  },
   maxTtlMs: {
     name: 'max_ttl',
     kind: duration({ min: '1s', max: '3650d' }),

@@ -31,6 +31,8 @@ export class Settings {
   corsOrigins!: string[];
   /** Past this many waiting executions, a publish is refused with 503. */
   maxPendingExecutions!: number;
+  /** Past this many artifacts in joins, in batch windows and before their release, a publish that would add one is refused with 503. */
+  maxWaitingArrivals!: number;
   /** The longest `ttl` of an `After` visibility. */
   maxTtlMs!: number;
   /** Streams of the changelog that may be open at once in this process. */

@@ -29,6 +29,7 @@ export class BlackboardMetrics implements OnModuleInit {
     this.count('blackboard_executions_total', 'Executions that have ended', () => this.activity.executions());
     this.gauge('blackboard_agents_count', 'Agents in the catalog', () => this.catalog.agents.length);
     this.gauge('starling_queue_depth', 'Executions that wait to be claimed', () => this.blackboard.waitingExecutions());
+    this.gauge('starling_waiting_arrivals', 'Artifacts that wait in joins, in batch windows or for their release', () => this.blackboard.waitingArrivals());
     this.gaugeDeliveries();
     this.gaugeExternalWork();
   }

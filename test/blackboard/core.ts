@@ -10,6 +10,7 @@ import { Catalog } from '../../src/catalog/catalog.js';
 import type { AgentDefinition, ArtifactType, Subscription } from '../../src/catalog/definitions.js';
 import { Clock, SystemClock } from '../../src/common/clock.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
+import { defaultMemoryBudget, MemoryBudget } from '../../src/common/memory-budget.js';
 import { LOGGER } from '../../src/common/logger.js';
 import { Role } from '../../src/common/role.js';
 import { Telemetry } from '../../src/common/telemetry.js';
@@ -79,6 +80,8 @@ export async function startCore(catalog: Catalog, engines: Record<string, Prepar
   const settings = Object.assign(new Settings(), {
     databaseUrl: database.url,
     maxPendingExecutions: 100_000,
+    maxWaitingArrivals: Infinity,
+    maxTtlMs: Infinity,
     maxExecutionsPerCorrelation: 1_000,
     maxConcurrentExecutions: 64,
     shutdownGraceMs: 5_000,
@@ -96,13 +99,14 @@ export async function startCore(catalog: Catalog, engines: Record<string, Prepar
       { provide: Catalog, useValue: catalog },
       { provide: Clock, useValue: clock },
       { provide: Lifecycle, useValue: new Lifecycle() },
+      { provide: MemoryBudget, useValue: new MemoryBudget(defaultMemoryBudget()) },
       { provide: Role, useValue: new Role() },
       { provide: Resolver, useValue: new SystemResolver() },
       { provide: Telemetry, useClass: SilentTelemetry },
       { provide: Tracing, useClass: NoTracing },
       { provide: LOGGER, useValue: pino({ level: process.env.STARLING_TEST_LOG ?? 'silent' }) },
     ],
-    exports: [Settings, Catalog, Clock, Lifecycle, Role, Telemetry, Tracing, LOGGER, Resolver],
+    exports: [Settings, Catalog, Clock, Lifecycle, MemoryBudget, Role, Telemetry, Tracing, LOGGER, Resolver],
   })
   class TestCoreModule {}
 

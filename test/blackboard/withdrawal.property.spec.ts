@@ -49,6 +49,7 @@ describe('cancelling a correlation whose artifacts wait among others', () => {
         await publish(without, run, before.filter(({ correlation }) => correlation !== CANCELLED));
         await withCancelled.unitOfWork.run((tx) => withCancelled.blackboard.cancel(tx, `${run}-${CANCELLED}`));
         expect(await waiting(withCancelled, run)).toEqual(await waiting(without, run));
+        await checkCount(withCancelled);
 
         await publish(withCancelled, run, after);
         await publish(without, run, after);
@@ -56,6 +57,7 @@ describe('cancelling a correlation whose artifacts wait among others', () => {
         expect(await waiting(withCancelled, run)).toEqual(await waiting(without, run));
         expect(await joined(withCancelled, run)).toEqual(await joined(without, run));
         await checkClocks(withCancelled);
+        for (const core of [withCancelled, without]) await checkCount(core);
       }),
       { seed: printedSeed(), numRuns: Number(process.env.STARLING_PROPERTY_RUNS ?? 60) },
     );
@@ -124,6 +126,17 @@ const numberOf = (payload: string): unknown => (JSON.parse(payload) as { n: unkn
 async function hasRun(core: Core): Promise<boolean> {
   const open = await core.unitOfWork.reader.selectFrom('executions').select('id').where('state', 'in', ['pending', 'running']).execute();
   return open.length === 0;
+}
+
+/** What is counted along with the commits is what is there. */
+async function checkCount(core: Core): Promise<void> {
+  const members = await core.unitOfWork.reader
+    .selectFrom('join_arrivals')
+    .innerJoin('join_groups', 'join_groups.id', 'join_arrivals.group_id')
+    .select('artifact_seq')
+    .where('state', '=', 'waiting')
+    .execute();
+  expect(core.blackboard.waitingArrivals()).toBe(members.length);
 }
 
 /** The limit of each group runs from its first arrival, and one timer ends it then. */

@@ -37,6 +37,7 @@ describe('the defaults', () => {
       allowedHosts: [],
       corsOrigins: [],
       maxPendingExecutions: 100_000,
+      maxWaitingArrivals: 1_000_000,
       maxTtlMs: 2_592_000_000,
       maxStreams: 2_500,
       maxStreamsPerAddress: 500,

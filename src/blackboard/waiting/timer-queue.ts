@@ -6,22 +6,28 @@ import { prepared, preparedInsert, preparedWithList } from '../../database/prepa
 import type { Schema, TimersTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
+import { WaitingArrivals } from './waiting-arrivals.js';
 
 export type Timer = Selectable<TimersTable>;
 
 /** Durable timers: what is due survives a restart. Whoever sets one counts it as pending in the correlations it keeps open. */
 @Injectable()
 export class TimerQueue {
-  constructor(private readonly signals: Signals) {}
+  constructor(
+    private readonly signals: Signals,
+    private readonly arrivals: WaitingArrivals,
+  ) {}
 
   async set(tx: Transaction, kind: Timer['kind'], dueAt: number, subject: string): Promise<void> {
     await insertTimers(tx.db, [{ id: newId(), kind, due_at: dueAt, subject }]);
+    if (kind === 'release') this.arrivals.changed(tx, 1);
     tx.afterCommit(() => this.signals.timerSet.publish(dueAt));
   }
 
   /** Ends a timer that has fired; false where another transaction has ended it before, and its work must not be done again. */
   async end(tx: Transaction, timer: Timer): Promise<boolean> {
     const { numDeletedRows } = await tx.db.deleteFrom('timers').where('id', '=', timer.id).executeTakeFirst();
+    if (timer.kind === 'release') this.arrivals.changed(tx, -Number(numDeletedRows));
     return numDeletedRows > 0n;
   }
 
@@ -48,11 +54,12 @@ export class TimerQueue {
   /** For artifacts of this correlation that were to be released later: they trigger nothing any more. */
   async cancelReleases(tx: Transaction, correlationId: string): Promise<void> {
     const own = tx.db.selectFrom('artifacts').select(sql<string>`cast(seq as text)`.as('subject')).where('correlation_id', '=', correlationId);
-    await tx.db
+    const { numDeletedRows } = await tx.db
       .deleteFrom('timers')
       .where('kind', '=', 'release')
       .where(amongFound(tx.db, 'subject', own))
-      .execute();
+      .executeTakeFirst();
+    this.arrivals.changed(tx, -Number(numDeletedRows));
   }
 
   /** Due timers in the order of their times, but for those of groups that wait for one of `leftOut`, and of its executions. */

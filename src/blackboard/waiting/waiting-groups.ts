@@ -6,6 +6,7 @@ import { places, prepared } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { TimerQueue } from './timer-queue.js';
+import { WaitingArrivals } from './waiting-arrivals.js';
 
 export type WaitingGroup = Selectable<JoinGroupsTable>;
 export type Member = Selectable<JoinArrivalsTable>;
@@ -25,7 +26,10 @@ export interface Arrival {
  */
 @Injectable()
 export class WaitingGroups {
-  constructor(private readonly timers: TimerQueue) {}
+  constructor(
+    private readonly timers: TimerQueue,
+    private readonly arrivals: WaitingArrivals,
+  ) {}
 
   /** A new group after all those of its key; `limitMs` runs from now, its first arrival. */
   async open(tx: Transaction, changes: CorrelationChanges, arrival: Arrival, limitMs: number | null): Promise<WaitingGroup> {
@@ -75,6 +79,7 @@ export class WaitingGroups {
       })
       .execute();
     group.size += 1;
+    this.arrivals.changed(tx, 1);
     await tx.db.updateTable('join_groups').set({ size: group.size }).where('id', '=', group.id).execute();
   }
 
@@ -94,13 +99,17 @@ export class WaitingGroups {
     for (const correlation of await changes.getAll(correlationsOf(members))) correlation.pending -= 1;
   }
 
+  /** It waits no longer, but for its judgement. */
   async markComplete(tx: Transaction, group: WaitingGroup): Promise<void> {
+    this.arrivals.changed(tx, -group.size);
     await tx.db.updateTable('join_groups').set({ state: 'complete' }).where('id', '=', group.id).execute();
   }
 
   async remove(tx: Transaction, groupId: string): Promise<void> {
     await deleteMembers(tx.db, { groupId });
-    await deleteGroup(tx.db, { groupId });
+    for (const { state, size } of await deleteGroup(tx.db, { groupId })) {
+      if (state === 'waiting') this.arrivals.changed(tx, -size);
+    }
   }
 
   /** Removes a group that still waits, with its time limit. */
@@ -113,6 +122,7 @@ export class WaitingGroups {
   async resize(tx: Transaction, group: WaitingGroup, size: number, openedAt: number): Promise<void> {
     const restarts = group.closes_at !== null && openedAt !== group.opened_at;
     if (!restarts && size === group.size) return;
+    this.arrivals.changed(tx, size - group.size);
     const resized = restarts ? { opened_at: openedAt, closes_at: openedAt + (group.closes_at! - group.opened_at) } : group;
     await writeGroup(tx.db, { id: group.id, size, opened_at: resized.opened_at, closes_at: resized.closes_at });
     if (!restarts) return;
@@ -152,7 +162,9 @@ const findMembers = prepared<{ groupId: string }, Member>((db, place) =>
 
 const deleteMembers = prepared<{ groupId: string }, unknown>((db, place) => db.deleteFrom('join_arrivals').where('group_id', '=', place('groupId')));
 
-const deleteGroup = prepared<{ groupId: string }, unknown>((db, place) => db.deleteFrom('join_groups').where('id', '=', place('groupId')));
+const deleteGroup = prepared<{ groupId: string }, Pick<WaitingGroup, 'state' | 'size'>>((db, place) =>
+  db.deleteFrom('join_groups').where('id', '=', place('groupId')).returning(['state', 'size']),
+);
 
 const writeGroup = prepared<Pick<WaitingGroup, 'id' | 'size' | 'opened_at' | 'closes_at'>, unknown>((db, place) =>
   db.updateTable('join_groups').set(places(place, ['size', 'opened_at', 'closes_at'])).where('id', '=', place('id')),
