@@ -37,7 +37,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.code === 'unavailable') {
       response.setHeader('Retry-After', String(retryAfterSeconds));
       // Where the service itself refuses, as when it is overloaded, the request's own line says all.
-      if (cause !== undefined) this.logger.warn({ err: cause, request_id: requestIdOf(response) }, error.message);
+      if (cause !== undefined) this.logger.warn({ err: error, request_id: requestIdOf(response) }, error.message);
     }
     response.status(STATUS[error.code]).json({ detail: error.message });
   }

@@ -64,7 +64,7 @@ export class McpService {
   /** As `http/error-filter.ts` has it for other routes. */
   private sentenceOf(error: unknown, requestId: string): string {
     if (!(error instanceof DomainError)) this.logger.error({ err: error, request_id: requestId }, 'unexpected error');
-    else if (error.options.cause !== undefined) this.logger.warn({ err: error.options.cause, request_id: requestId }, error.message);
+    else if (error.options.cause !== undefined) this.logger.warn({ err: error, request_id: requestId }, error.message);
     return error instanceof DomainError ? error.message : `Internal error; the service's log has it under request id ${requestId}`;
   }
 }

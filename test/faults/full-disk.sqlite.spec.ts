@@ -37,7 +37,7 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
   beforeAll(async () => {
     await builtProgram();
     database = await databaseOf(disk!);
-    service = await Service.start(['--config', CONFIG, '--database-url', database.url, '--log-level', 'error']);
+    service = await Service.start(['--config', CONFIG, '--database-url', database.url, '--log-level', 'warn']);
   });
 
   afterAll(async () => {
@@ -56,6 +56,7 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(await refused.json()).toEqual({ detail: expect.stringContaining('disk') });
+    await refusesWithoutFillingTheLog(service);
     expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
     expect((await fetch(`${service.url}/api/v1/artifacts?limit=1`)).status).toBe(200);
 
@@ -65,14 +66,38 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
   });
 });
 
+const SECONDS = 3;
+
+/** Each refused request wrote a page before, onto a disk that may be the same one. */
+async function refusesWithoutFillingTheLog(service: Service): Promise<void> {
+  const from = service.log.length;
+  const until = performance.now() + SECONDS * 1_000;
+  let refused = 0;
+  while (performance.now() < until) {
+    const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await publishLarge(service, `refused-${(refused += 1)}`, 0)).status));
+    expect(new Set(statuses)).toEqual(new Set([503]));
+  }
+  const lines = service.log.slice(from).map((line) => JSON.parse(line) as { reason?: string; err?: object });
+  expect(lines.filter(({ err }) => err !== undefined)).toEqual([]);
+  const told = lines.filter(({ reason }) => reason?.includes('its disk is full'));
+  expect(refused).toBeGreaterThan(100);
+  expect(told.length).toBeGreaterThan(0);
+  // One a second, and the first of them.
+  expect(told.length).toBeLessThanOrEqual(SECONDS + 2);
+  expect(lines.length).toBe(told.length);
+}
+
+const publishLarge = (service: Service, correlationId: string, n: number): Promise<Response> =>
+  fetch(`${service.url}/api/v1/artifacts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-correlation-id': correlationId },
+    body: JSON.stringify({ type: 'Order', payload: { n, filler: 'x'.repeat(20_000) } }),
+  });
+
 async function sendUntilRefused(service: Service, ledger: Ledger): Promise<Response> {
   for (;;) {
     const { n, correlationId } = ledger.next(false);
-    const response = await fetch(`${service.url}/api/v1/artifacts`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-correlation-id': correlationId },
-      body: JSON.stringify({ type: 'Order', payload: { n, filler: 'x'.repeat(20_000) } }),
-    });
+    const response = await publishLarge(service, correlationId, n);
     if (response.status !== 200) return response;
     await response.text();
     ledger.acknowledged.set(correlationId, { n, correlationId });

@@ -2,8 +2,10 @@ import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { DomainError } from '../../src/common/domain-error.js';
 import { createLogger, flushLog } from '../../src/logging/create-logger.js';
 import { NestLogger } from '../../src/logging/nest-logger.js';
+import { eventually } from '../support/eventually.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'starling-logs-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -50,6 +52,33 @@ describe('the log', () => {
   test('shows no secret that reaches it', async () => {
     const lines = await logged((logger) => logger.info({ webhookSecret: 'hunter2', req: { headers: { authorization: 'hunter2', cookie: 'hunter2' } } }));
     expect(JSON.stringify(lines)).not.toContain('hunter2');
+  });
+
+  test('has one line a second for each reason why something cannot be done now, with how often it came and without a stack', async () => {
+    const path = join(folder, 'trouble');
+    const logger = createLogger({ logLevel: 'info' }, { fd: openSync(path, 'w'), write: () => undefined });
+    const full = (): DomainError => new DomainError('unavailable', 'the disk is full', { cause: new Error('database or disk is full') });
+    for (let n = 0; n < 1_000; n += 1) logger.child({ agent: 'router' }).warn({ err: full(), request_id: n }, 'not stored');
+    for (let n = 0; n < 10; n += 1) logger.error({ err: new DomainError('unavailable', 'nobody answers') }, 'not read');
+    logger.info('in between');
+    logger.error({ err: new Error('something else') }, 'a bug');
+    const troubles = (): Line[] => linesOf(path).filter(({ reason }) => reason !== undefined);
+    await eventually('the rest is told', () => troubles().length === 4);
+    await flushLog(logger);
+    const cause = 'database or disk is full';
+    expect(troubles()).toMatchObject([
+      { level: 'warn', agent: 'router', request_id: 0, reason: 'the disk is full', cause, times: 1, msg: 'not stored' },
+      { level: 'error', reason: 'nobody answers', times: 1, msg: 'not read' },
+      { level: 'warn', agent: 'router', request_id: 999, reason: 'the disk is full', cause, times: 999, msg: 'not stored' },
+      { level: 'error', reason: 'nobody answers', times: 9, msg: 'not read' },
+    ]);
+    expect(JSON.stringify(troubles())).not.toContain('stack');
+    const others = linesOf(path).filter(({ reason }) => reason === undefined);
+    expect(others).toMatchObject([{ msg: 'in between' }, { msg: 'a bug', err: { stack: expect.stringContaining('at ') as string } }]);
+    // A second without it, and it is told at once again.
+    logger.warn({ err: full() }, 'not stored');
+    await eventually('it is told', () => troubles().length === 5);
+    expect(troubles()[4]).toMatchObject({ times: 1 });
   });
 
   test('is readable on a terminal, and written at once', () => {
