@@ -121,7 +121,8 @@ class LlmAgent implements PreparedEngine {
   async run({ artifacts }: ExecutionInputs, context: EngineContext): Promise<unknown> {
     const { source, options } = this;
     if (source.needsKey && source.key === undefined) {
-      throw new EngineFailure('model', `the environment variable ${source.keyVariable} is not set where Starling runs`);
+      // The environment of a process does not change: another attempt would end alike.
+      throw new EngineFailure('model', `the environment variable ${source.keyVariable} is not set where Starling runs`, { isFinal: true });
     }
     const { context: option = 'none', context_tokens: tokens = DEFAULT_CONTEXT_TOKENS } = options;
     const earlier = await contextLines(option, tokens, artifacts, context.correlationId, context.blackboard);

@@ -12,6 +12,7 @@ export function describeModelError(error: unknown, source: ModelSource): EngineF
   if (error instanceof EngineFailure) return error;
   const { statusCode, responseHeaders } = (error ?? {}) as Partial<APICallError & StreamProviderError>;
   const reason = withoutKey(reasonOf(error) || 'it gave no reason', source).slice(0, LONGEST_REASON);
+  if (isKeyMissing(error)) return new EngineFailure('model', `the key of ${source.provider} is missing: ${reason}`, { isFinal: true });
   // What a provider says of a wrong key may quote parts of it.
   if (statusCode === 401 || statusCode === 403) return new EngineFailure('model', `${source.provider} refuses the key in ${source.keyVariable} (${statusCode})`);
   if (statusCode === 429) return new EngineFailure('rate_limit', `${source.provider} answered 429: ${reason}`, { retryAfterMs: waitOf(responseHeaders) });
@@ -21,6 +22,9 @@ export function describeModelError(error: unknown, source: ModelSource): EngineF
 
 /** No request may go to its address: the configuration, or what a name means, has to change first. */
 export const isRefused = (error: unknown): boolean => outboundErrorIn(error)?.isRefused === true;
+
+/** Of a provider's package, which may look for its key elsewhere than in `keyVariable`. Told by its name: the package may have a copy of the class of its own. */
+const isKeyMissing = (error: unknown): boolean => (error as Partial<Error> | null)?.name === 'AI_LoadAPIKeyError';
 
 /** The message of the innermost cause that has one: the SDKs and undici each wrap what happened, of several addresses to each. */
 export function reasonOf(error: unknown): string {

@@ -243,12 +243,12 @@ agents:
     expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'model', error_message: expect.stringMatching(/^no whole answer came from openai: .*ECONNREFUSED/) });
   });
 
-  test('without its key an agent fails and says why', async () => {
+  test('without its key an agent fails at its first attempt and says why', async () => {
     delete process.env.OPENAI_API_KEY;
-    const board = await start(`${TYPES}\nagents: { a: { consumes: [{ types: [Question] }], publishes: [{ type: Reply }], retry: { attempts: 1 }, engine: ${engine(models)} } }`);
+    const board = await start(`${TYPES}\nagents: { a: { consumes: [{ types: [Question] }], publishes: [{ type: Reply }], retry: { attempts: 5, delay: 1h }, engine: ${engine(models)} } }`);
     setKeys();
     const correlation = await board.publish('Question', { text: 'Who?' });
     await board.ended(correlation);
-    expect(await errorOf(board, correlation)).toMatchObject({ error_message: 'the environment variable OPENAI_API_KEY is not set where Starling runs' });
+    expect(await errorOf(board, correlation)).toMatchObject({ error_message: 'the environment variable OPENAI_API_KEY is not set where Starling runs', error_type: 'model', attempts: 1 });
   });
 });

@@ -80,7 +80,16 @@ export function createAcmeLabs({ apiKey }) {
     const { artifacts } = await board.publishSync('Question', {});
     expect(artifacts.map(({ payload }) => payload)).toEqual([{ text: 'big has 4' }]);
     await board.close();
-    await board.app.database.drop();
+
+    // As such packages do where they find none.
+    const missing = `throw Object.assign(new Error('ACME API key is missing'), { name: 'AI_LoadAPIKeyError' });`;
+    folder.write('node_modules/@ai-sdk/keyless/package.json', JSON.stringify({ ...manifest, name: '@ai-sdk/keyless' }));
+    folder.write('node_modules/@ai-sdk/keyless/index.js', provider.replace('async doStream() {', `async doStream() { ${missing}`));
+    const keyless = await Board.start(agentWith('model: keyless/big, instructions: x').replace('engine:', 'retry: { attempts: 5, delay: 1h }, engine:'), { folder: folder.path });
+    const failed = await keyless.publishSync('Question', {});
+    expect(failed.artifacts.map(({ payload }) => payload)).toMatchObject([{ error_message: 'the key of keyless is missing: ACME API key is missing', attempts: 1 }]);
+    await keyless.close();
+    await keyless.app.database.drop();
   });
 });
 
