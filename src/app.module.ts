@@ -13,6 +13,7 @@ import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
+import { ProcessesModule } from './processes/processes.module.js';
 import { RunsModule } from './runs/runs.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
@@ -43,6 +44,7 @@ export class AppModule {
         WebhooksModule,
         McpModule,
         IdempotencyModule,
+        ProcessesModule,
         HealthModule,
         MetricsModule,
         DocsModule,

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Blackboard } from '../blackboard/blackboard.js';
 import { Catalog } from '../catalog/catalog.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
@@ -19,22 +18,24 @@ const MOST_CHARACTERS = 256 * 1_024;
 /** One step of a running batch, as one transaction: rows become runs as its share of the workers is free, and it ends. */
 @Injectable()
 export class BatchStep {
+  private readonly agents: readonly string[];
+
   constructor(
-    private readonly blackboard: Blackboard,
     private readonly settings: Settings,
     private readonly catalog: Catalog,
     private readonly clock: Clock,
     private readonly runs: RunsService,
     private readonly batches: BatchesRepository,
     private readonly notices: BatchNotices,
-  ) {}
+  ) {
+    this.agents = catalog.agents.map(({ name }) => name);
+  }
 
   /** True where there is more to do at once. */
   async take(tx: Transaction, seq: number): Promise<boolean> {
-    const batch = await this.batches.findRunning(tx, seq);
+    // One of another agent waits for a process that has it.
+    const batch = await this.batches.findRunning(tx, seq, this.agents);
     if (!batch) return false;
-    // Its rows would all fail here; a process with another configuration moves it on.
-    if (!this.catalog.agent(batch.agent) && (await this.blackboard.hasAgent(tx, batch.agent))) return false;
     const free = this.shareOf(batch) - batch.running_runs;
     const { next, started, failed } = await this.startSome(tx, batch, free);
     const now = this.clock.now();
@@ -101,8 +102,7 @@ export class BatchStep {
       await this.runs.begin(tx, agent, { ...staticInputs, ...own }, runId, item);
       return null;
     } catch (error) {
-      // An agent that the configuration no longer has fails the rows, which can then be run again when it is back.
-      if (error instanceof DomainError && (error.code === 'invalid' || error.code === 'not_found')) return error.message;
+      if (error instanceof DomainError && error.code === 'invalid') return error.message;
       throw error;
     }
   }

@@ -8,7 +8,12 @@ import type { ListedBatchBody } from './dto/batch-list-body.js';
 export type BatchRow = Selectable<BatchesTable>;
 
 /** As it stands on the wire; fields that do not hold yet are left out. */
-export const batchBody = (batch: BatchRow, results: BatchItemBody[]): BatchBody => ({ ...progressOf(batch), results, ...endOf(batch) });
+export const batchBody = (batch: BatchRow, results: BatchItemBody[], waitingFor: string[] = []): BatchBody => ({
+  ...progressOf(batch),
+  results,
+  ...endOf(batch),
+  ...(waitingFor.length > 0 && { waiting_for_agents: waitingFor }),
+});
 
 export const listedBatchBody = (batch: BatchRow): ListedBatchBody => ({
   ...progressOf(batch),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { locking } from '../database/dialects/dialect.js';
-import { prepared } from '../database/prepared.js';
+import { prepared, preparedWithList } from '../database/prepared.js';
 import type { BatchState } from '../database/schema.js';
 import type { Reader, Transaction } from '../database/unit-of-work.js';
 import type { BatchRow } from './batch.js';
@@ -27,7 +27,7 @@ export interface BatchFilter {
   to: number | null;
 }
 
-/** With how many batches are running, itself among them: of its agent, and in all. */
+/** With how many batches are running, itself among them: of its agent, and of all agents that were named. */
 export type RunningBatch = BatchRow & { batches_of_agent: number; batches_in_all: number };
 
 /** What the end of a run counts for: items of the batch, and what it used of models. */
@@ -55,9 +55,9 @@ export class BatchesRepository {
     return locking(tx.db, batch, { wait: true }).executeTakeFirst();
   }
 
-  /** Holds it too. */
-  async findRunning(tx: Transaction, seq: number): Promise<RunningBatch | undefined> {
-    const [batch] = await findRunning(tx.db, { seq });
+  /** Holds it too. Only one of these agents. */
+  async findRunning(tx: Transaction, seq: number, agents: readonly string[]): Promise<RunningBatch | undefined> {
+    const [batch] = await findRunning(tx.db, { seq }, agents);
     return batch;
   }
 
@@ -138,7 +138,7 @@ export class BatchesRepository {
 
 const HIDDEN = ['intake', 'removed'] as const;
 
-const findRunning = prepared<{ seq: number }, RunningBatch>((db, place) => {
+const findRunning = preparedWithList<{ seq: number }, string, RunningBatch>((db, place, agents) => {
   const batch = db
     .selectFrom('batches')
     .selectAll()
@@ -148,10 +148,11 @@ const findRunning = prepared<{ seq: number }, RunningBatch>((db, place) => {
         .where('beside.status', '=', 'running');
       return [
         running.whereRef('beside.agent', '=', 'batches.agent').$asScalar().$notNull().as('batches_of_agent'),
-        running.$asScalar().$notNull().as('batches_in_all'),
+        running.where('beside.agent', 'in', agents).$asScalar().$notNull().as('batches_in_all'),
       ];
     })
     .where('seq', '=', place('seq'))
+    .where('agent', 'in', agents)
     .where('status', '=', 'running');
   return locking(db, batch, { wait: true });
 });

@@ -53,7 +53,8 @@ export class BatchesService {
   async show(id: string, query: BatchResultsQuery): Promise<BatchBody> {
     const batch = await this.get(id);
     const page = { status: query.results_status ?? null, limit: query.results_limit, offset: query.results_offset };
-    return batchBody(batch, await this.results.page(batch, page));
+    const waits = batch.status === 'running' && (await this.blackboard.isWithoutProcess(batch.agent));
+    return batchBody(batch, await this.results.page(batch, page), waits ? [batch.agent] : []);
   }
 
   /** The text of all results, in parts. */

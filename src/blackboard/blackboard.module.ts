@@ -8,6 +8,7 @@ import { ActivityTotals } from './queries/activity-totals.js';
 import { AgentHistory } from './queries/agent-history.js';
 import { AgentLimits } from './executor/agent-limits.js';
 import { AgentPauses } from './executor/agent-pauses.js';
+import { AgentRemoval } from './agent-removal.js';
 import { AgentReaders } from './queries/agent-reader.js';
 import { Answers } from './executor/answers.js';
 import { ArtifactDeletion } from './retention/artifact-deletion.js';
@@ -43,18 +44,25 @@ import { RefusingErrors } from './explaining/refusing-errors.js';
 import { ExecutionDeletion } from './retention/execution-deletion.js';
 import { ExecutionQueue } from './executor/execution-queue.js';
 import { ExecutionRun } from './executor/execution-run.js';
+import { ExecutionsWithoutAgent } from './executor/executions-without-agent.js';
 import { Executor } from './executor/executor.js';
 import { Retention } from './retention/retention.js';
 import { RunningExecutions } from './executor/running-executions.js';
 import { FailedExecutions } from './failed-executions.js';
 import { Folding } from './queries/folding.js';
+import { GroupErrors } from './waiting/group-errors.js';
+import { GroupsWithoutSubscription } from './waiting/groups-without-subscription.js';
 import { Joins } from './waiting/joins.js';
+import { LackReport } from './processes/lack-report.js';
 import { LeaseWatch } from './executor/lease-watch.js';
 import { Leases } from './executor/leases.js';
 import { Invocations } from './invocations.js';
 import { Matching } from './matching.js';
 import { ModelCalls } from './executor/model-calls.js';
 import { Outcomes } from './executor/outcomes.js';
+import { ParkedTimers } from './waiting/parked-timers.js';
+import { Presence } from './processes/presence.js';
+import { Processes } from './processes/processes.js';
 import { Publisher } from './publisher.js';
 import { SettledCorrelations } from './retention/settled-correlations.js';
 import { SubscriptionNumbers } from './waiting/subscription-numbers.js';
@@ -65,7 +73,7 @@ import { Reservations } from './executor/reservations.js';
 import { Usages } from './executor/usages.js';
 import { WaitingArrivals } from './waiting/waiting-arrivals.js';
 import { WaitingGroups } from './waiting/waiting-groups.js';
-import { Workers } from './executor/workers.js';
+import { WaitingForAgents } from './processes/waiting-for-agents.js';
 import { Withdrawal } from './waiting/withdrawal.js';
 import { WorkflowErrors } from './workflow-errors.js';
 
@@ -78,6 +86,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     AgentLimits,
     AgentPauses,
     AgentReaders,
+    AgentRemoval,
     Answers,
     ArtifactDeletion,
     ArtifactFold,
@@ -102,6 +111,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     ExecutionDeletion,
     ExecutionQueue,
     ExecutionRun,
+    ExecutionsWithoutAgent,
     Executor,
     Explanations,
     ExternalClaims,
@@ -109,13 +119,19 @@ import { WorkflowErrors } from './workflow-errors.js';
     OpenExternalWork,
     FailedExecutions,
     Folding,
+    GroupErrors,
+    GroupsWithoutSubscription,
     Invocations,
     Joins,
+    LackReport,
     LeaseWatch,
     Leases,
     Matching,
     ModelCalls,
     Outcomes,
+    ParkedTimers,
+    Presence,
+    Processes,
     Publisher,
     Records,
     RefusingErrors,
@@ -131,9 +147,9 @@ import { WorkflowErrors } from './workflow-errors.js';
     Usages,
     WaitingArrivals,
     WaitingClaims,
+    WaitingForAgents,
     WaitingGroups,
     Withdrawal,
-    Workers,
     WorkflowErrors,
     { provide: Blackboard, useClass: BlackboardService },
   ],
@@ -149,13 +165,17 @@ import { WorkflowErrors } from './workflow-errors.js';
     DatabaseModule,
     Explanations,
     ExternalClaims,
+    ExecutionsWithoutAgent,
     ExternalLeases,
+    GroupsWithoutSubscription,
     OpenExternalWork,
+    Processes,
     Retention,
     SettledCorrelations,
     SignalsModule,
     Traces,
     WaitingClaims,
+    WaitingForAgents,
   ],
 })
 export class BlackboardModule {}

@@ -10,9 +10,10 @@ import { Settings } from '../config/settings.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
 import type { Artifact } from './artifact.js';
+import { AgentRemoval } from './agent-removal.js';
 import { AgentPauses } from './executor/agent-pauses.js';
 import { Backlog } from './executor/backlog.js';
-import { Blackboard, type DirectRun, type Invocation, type Publication, type Published } from './blackboard.js';
+import { Blackboard, type DirectRun, type Ended, type Invocation, type Publication, type Published } from './blackboard.js';
 import { Cancellation } from './cancellation.js';
 import { CorrelationTracker } from './correlation-tracker.js';
 import { CorrelationWaiters } from './correlation-waiters.js';
@@ -21,9 +22,10 @@ import { Executor } from './executor/executor.js';
 import { FailedExecutions } from './failed-executions.js';
 import { LeaseWatch } from './executor/lease-watch.js';
 import { Leases } from './executor/leases.js';
-import { Workers } from './executor/workers.js';
 import { namedInputs } from './input-fit.js';
 import { Invocations } from './invocations.js';
+import { Presence } from './processes/presence.js';
+import { Processes } from './processes/processes.js';
 import { Publisher } from './publisher.js';
 import { WaitingArrivals } from './waiting/waiting-arrivals.js';
 import { TimerLoop } from './waiting/timer-loop.js';
@@ -35,6 +37,7 @@ const RETRY_AFTER_SECONDS = 5;
 export class BlackboardService extends Blackboard implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private cancelHeartbeat = (): void => undefined;
   private beating = false;
+  private lastBeat = Promise.resolve();
 
   constructor(
     private readonly settings: Settings,
@@ -52,7 +55,9 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     private readonly timers: TimerLoop,
     private readonly leases: Leases,
     private readonly leaseWatch: LeaseWatch,
-    private readonly workers: Workers,
+    private readonly processes: Processes,
+    private readonly presence: Presence,
+    private readonly agentRemoval: AgentRemoval,
     private readonly pauses: AgentPauses,
     private readonly signals: Signals,
     private readonly unitOfWork: UnitOfWork,
@@ -123,8 +128,12 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     if (this.backlog.isFull) this.backlog.refuse([...(await this.pausedAgents()).keys()]);
   }
 
-  async hasAgent(tx: Transaction, name: string): Promise<boolean> {
-    return (await this.workers.knownAgents(tx.db)).has(name);
+  failWithoutAgent(agent: string): Promise<Ended> {
+    return this.agentRemoval.fail(agent);
+  }
+
+  async isWithoutProcess(agent: string): Promise<boolean> {
+    return !(await this.processes.known()).hasAgent(agent);
   }
 
   async pauseAgent(tx: Transaction, name: string): Promise<number> {
@@ -156,9 +165,10 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   }
 
   async onApplicationBootstrap(): Promise<void> {
+    await this.presence.come();
     if (this.role.works) await this.recover();
     else this.leaveWorkToOthers();
-    await this.backlog.recount();
+    await this.presence.count();
     await this.arrivals.recount();
     if (this.role.works) {
       await this.executor.start();
@@ -177,16 +187,9 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     this.beating = false;
     this.cancelHeartbeat();
     this.waiters.releaseAll();
-    if (this.role.works) await this.leave();
-  }
-
-  // Where it fails, the others notice by themselves when a lease has passed.
-  private async leave(): Promise<void> {
-    try {
-      await this.workers.leave();
-    } catch (error) {
-      this.logger.debug({ err: error }, 'this process could not sign off');
-    }
+    // It may be registering.
+    await this.lastBeat;
+    await this.presence.leave();
   }
 
   private leaveWorkToOthers(): void {
@@ -195,22 +198,21 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   }
 
   private async recover(): Promise<void> {
-    await this.workers.register();
     const takenOver = await this.leases.rows.takeOverLost();
-    const removed = await this.leases.failRemovedAgents();
     if (takenOver > 0) this.logger.warn({ executions: takenOver }, 'took over executions that a process left running when it ended');
-    if (removed > 0) this.logger.warn({ executions: removed }, 'failed executions of agents that the configuration no longer has');
   }
 
   private armHeartbeat(): void {
-    this.cancelHeartbeat = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => void this.beat());
+    this.cancelHeartbeat = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => {
+      this.lastBeat = this.beat();
+    });
   }
 
   private async beat(): Promise<void> {
     try {
       await this.leases.rows.renew(this.executor.runningIds());
-      if (this.role.works) await this.lookAfterOthers();
-      await this.backlog.recount();
+      await this.presence.stay();
+      if (this.role.works) await this.leases.rows.takeOverLost();
     } catch (error) {
       this.logger.warn({ err: error }, 'leases could not be renewed; trying again');
     }
@@ -218,16 +220,9 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     if (this.beating) this.armHeartbeat();
   }
 
-  private async lookAfterOthers(): Promise<void> {
-    await this.leases.rows.takeOverLost();
-    if (this.unitOfWork.dialect.exclusive) return;
-    await this.workers.register();
-    await this.leases.failRemovedAgents();
-  }
-
   private async refuseUnknownAgent(tx: Transaction, name: string): Promise<void> {
-    const known = await this.workers.knownAgents(tx.db);
-    if (!known.has(name)) throw unknownAgent(name);
+    const known = await this.processes.known(tx.db);
+    if (!known.hasAgent(name)) throw unknownAgent(name);
   }
 
   private refuseWhenStopping(): void {

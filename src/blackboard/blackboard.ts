@@ -46,6 +46,13 @@ export interface DirectRun {
   opening: number;
 }
 
+/** How much of what waited was ended. */
+export interface Ended {
+  executions: number;
+  /** Join groups and batch windows. */
+  groups: number;
+}
+
 /** One execution of an agent that the caller named, checked and ready to be stored. */
 export interface Invocation {
   subscription: Subscription;
@@ -121,8 +128,15 @@ export abstract class Blackboard {
    */
   abstract retryExecution(tx: Transaction, executionId: string): Promise<void>;
 
-  /** Whether any process that works on this database has an agent of this name. */
-  abstract hasAgent(tx: Transaction, name: string): Promise<boolean>;
+  /**
+   * Fails what waits for an agent that no live process has: its executions, and groups of subscriptions that none has, be it of an agent
+   * that one has. Nothing waits again by itself, and what is left by a crash is ended by another call. DomainError `conflict` (a live
+   * process has the agent, and nothing waits for a subscription that none has), `not_found` (nothing of such an agent is stored), `unavailable`.
+   */
+  abstract failWithoutAgent(agent: string): Promise<Ended>;
+
+  /** Whether no live process has an agent of this name, so that what is to be done by it waits. */
+  abstract isWithoutProcess(agent: string): Promise<boolean>;
 
   /**
    * From its commit on, no execution of this agent starts on any process that works on this database; what runs goes on, and what

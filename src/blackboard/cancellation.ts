@@ -80,7 +80,7 @@ export class Cancellation {
     const open = await openExecutions(tx, correlationId);
     const running = open.filter(({ state }) => state === 'running').map(({ id }) => id);
     await endExecutions(tx.db, { correlationId, now: changes.now });
-    this.backlog.changed(tx, -open.filter(({ state }) => state === 'pending').length);
+    this.backlog.changed(tx, -open.filter(({ state, agent }) => state === 'pending' && this.backlog.counts(agent)).length);
     await this.reservations.dropAll(tx, correlationId);
     await this.timers.cancelReleases(tx, correlationId);
     await this.timers.cancelDue(tx, open.flatMap(({ id, due_at }) => (due_at === null ? [] : id)));

@@ -10,7 +10,7 @@ import { Signals } from '../signals/signals.js';
 import type { CorrelationChanges } from './correlation-tracker.js';
 import { Backlog } from './executor/backlog.js';
 import { recordFailedAttempt } from './executor/failed-attempts.js';
-import { Workers } from './executor/workers.js';
+import { Processes } from './processes/processes.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { DELETIONS } from './retention/sweep.js';
 
@@ -19,7 +19,7 @@ import { DELETIONS } from './retention/sweep.js';
 export class FailedExecutions {
   constructor(
     private readonly catalog: Catalog,
-    private readonly workers: Workers,
+    private readonly processes: Processes,
     private readonly timers: TimerQueue,
     private readonly backlog: Backlog,
     private readonly signals: Signals,
@@ -37,8 +37,8 @@ export class FailedExecutions {
     if (correlation.closed === 1) {
       throw new DomainError('conflict', `Execution ${id} cannot be retried: its correlation ${correlation.id} has ended for good; start another one`);
     }
-    if (!(await this.workers.knownAgents(tx.db)).has(failed.agent)) {
-      throw new DomainError('conflict', `Execution ${id} cannot be retried: no process has the agent ${failed.agent} any more`);
+    if (!(await this.processes.known(tx.db)).hasAgent(failed.agent)) {
+      throw new DomainError('conflict', `Execution ${id} cannot be retried: no process has the agent ${failed.agent}`);
     }
     if (await lacksInputs(tx, id)) throw new DomainError('conflict', `Execution ${id} cannot be retried: its inputs have been deleted`);
 

@@ -7,6 +7,8 @@ export class Catalog {
   readonly models: ReadonlyMap<string, ModelTerms>;
   /** Of every correlation. */
   readonly budget: Budget | null;
+  /** As `configurationDigest` makes it; empty for a catalog that comes from no configuration. */
+  readonly digest: string;
   private readonly agentsByName: Map<string, AgentDefinition>;
   private readonly typesByName: Map<string, ArtifactType>;
   private readonly subscriptionsByType = new Map<string, Subscription[]>();
@@ -16,10 +18,11 @@ export class Catalog {
     readonly agents: readonly AgentDefinition[],
     /** The configuration file's folder: relative paths in engine options start here. */
     readonly baseDirectory = '.',
-    { models = new Map(), budget = null }: { models?: ReadonlyMap<string, ModelTerms>; budget?: Budget | null } = {},
+    { models = new Map(), budget = null, digest = '' }: { models?: ReadonlyMap<string, ModelTerms>; budget?: Budget | null; digest?: string } = {},
   ) {
     this.models = models;
     this.budget = budget;
+    this.digest = digest;
     this.typesByName = new Map(types.map((type) => [type.name, type]));
     this.agentsByName = new Map(agents.map((agent) => [agent.name, agent]));
     for (const subscription of agents.flatMap((agent) => agent.subscriptions)) {

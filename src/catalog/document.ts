@@ -7,6 +7,8 @@ import type { Findings, Path } from './mistakes.js';
 /** A parsed configuration file, and where in it things stand. */
 export interface ConfigurationDocument {
   value: unknown;
+  /** The same with variables as the file spells them; null where it cannot be read. */
+  written: unknown;
   /** False where the text is no YAML, so that looking further would only find follow-up mistakes. */
   readable: boolean;
   /** The line, from 1, of the thing at `path` or of the nearest thing around it; none for what is not in the file. */
@@ -22,23 +24,33 @@ export function parseConfiguration(text: string, environment: Environment, mista
   const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false };
   const document = parseDocument(variables.setAside(text), options);
   const lineOf = (path: Path): number | undefined => lineAt(document, lines, path);
-  const unreadable: ConfigurationDocument = { value: null, readable: false, lineOf };
+  const unreadable: ConfigurationDocument = { value: null, written: null, readable: false, lineOf };
 
   const problems: YAMLError[] = [...document.errors, ...document.warnings];
   for (const problem of problems) mistakes.add([], describeProblem(problem), lines.linePos(problem.pos[0]).line);
   if (problems.length > 0) return unreadable;
 
+  const spelled = document.clone();
   visit(document, {
     Map: (_, map, ancestors) => reportDuplicateKeys(map, pathOf([...ancestors, map]), mistakes),
     Scalar: (role, scalar, ancestors) => fillInVariables(scalar, role === 'key', ancestors, variables, mistakes),
   });
   try {
-    return { value: document.toJS() as unknown, readable: true, lineOf };
+    return { value: document.toJS() as unknown, written: asSpelled(spelled, variables), readable: true, lineOf };
   } catch (error) {
     // An alias without its anchor, or aliases that multiply beyond the parser's limit.
     mistakes.add([], (error as Error).message);
     return unreadable;
   }
+}
+
+function asSpelled(document: Document, variables: Variables): unknown {
+  visit(document, {
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value === 'string') scalar.value = variables.restore(scalar.value);
+    },
+  });
+  return document.toJS() as unknown;
 }
 
 function describeProblem(problem: YAMLError): string {

@@ -5,6 +5,7 @@ import type { Environment } from '../config/environment.js';
 import type { Settings } from '../config/settings.js';
 import type { ConfigurationOptions } from './agent-options.js';
 import { Catalog } from './catalog.js';
+import { configurationDigest } from './configuration-digest.js';
 import { configurationSchema } from './configuration-schema.js';
 import { defineBudget, defineModels } from './costs.js';
 import { cycleWarnings } from './cycle-warnings.js';
@@ -52,8 +53,9 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const written = [...agentsInFile(configuration), ...agentsInClasses(sources.classAgents ?? [], mistakes)];
   const server = configuration.server ?? {};
   const agents = defineAgents(written, sources.settings(server)?.maxTtlMs ?? null, report);
-  const limits = { models: defineModels(configuration.models ?? {}), budget: defineBudget(configuration.budget) };
-  const catalog = new Catalog(artifactTypes(configuration.types ?? {}, agents, mistakes), agents, baseDirectory, limits);
+  const digest = configurationDigest(document.written, (sources.classAgents ?? []).map(({ className, options }) => [className, options]));
+  const further = { models: defineModels(configuration.models ?? {}), budget: defineBudget(configuration.budget), digest };
+  const catalog = new Catalog(artifactTypes(configuration.types ?? {}, agents, mistakes), agents, baseDirectory, further);
   await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, written, report);
   if (!mistakes.empty) throw new CatalogError(sources.file, mistakes.toMistakes(document.lineOf), server);
 

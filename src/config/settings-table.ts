@@ -139,6 +139,12 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     default: '30d',
     description: 'longest `ttl` of a visibility `After`; past it a publish is refused with 400',
   },
+  maxExecutionsWithoutAgent: {
+    name: 'max_executions_without_agent',
+    kind: integer(millions),
+    default: '100000',
+    description: 'executions that may wait for agents that no process has, besides the others; past it a publish is refused with 503',
+  },
   maxExecutionsPerCorrelation: {
     name: 'max_executions_per_correlation',
     kind: integer(millions),

@@ -35,6 +35,8 @@ export class Settings {
   maxWaitingArrivals!: number;
   /** The longest `ttl` of an `After` visibility. */
   maxTtlMs!: number;
+  /** The same of those that wait for agents that no process has. */
+  maxExecutionsWithoutAgent!: number;
   /** Streams of the changelog that may be open at once in this process. */
   maxStreams!: number;
   maxStreamsPerAddress!: number;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
 import { Blackboard } from '../blackboard/blackboard.js';
 import { Traces } from '../blackboard/explaining/traces.js';
+import { WaitingForAgents } from '../blackboard/processes/waiting-for-agents.js';
 import { ArtifactStore } from '../blackboard/queries/artifact-store.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';
@@ -21,6 +22,7 @@ export class CorrelationsService {
     private readonly blackboard: Blackboard,
     private readonly traces: Traces,
     private readonly artifacts: ArtifactStore,
+    private readonly waitingForAgents: WaitingForAgents,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
@@ -41,6 +43,7 @@ export class CorrelationsService {
       ...countsOf(row),
       started_at: toTimestamp(row.started_at),
       last_activity_at: toTimestamp(row.last_activity_at),
+      ...(await this.lacking(row)),
       ...usageField(row),
     };
   }
@@ -50,6 +53,11 @@ export class CorrelationsService {
     const trace = await this.traces.of(id, after === undefined ? 0 : await this.positionOf(after), limit);
     if (!trace) throw new DomainError('not_found', `Correlation not found: ${id}`);
     return trace;
+  }
+
+  private async lacking({ id, state }: Selectable<CorrelationsTable>): Promise<Pick<CorrelationStatusBody, 'waiting_for_agents'>> {
+    const agents = state === 'active' ? await this.waitingForAgents.of(id) : [];
+    return agents.length > 0 ? { waiting_for_agents: agents } : {};
   }
 
   private async positionOf(id: string): Promise<number> {

@@ -25,6 +25,7 @@ const TAGS: Record<string, string> = {
   Changelog: 'What is published, as it is published: as a stream, or page by page',
   Webhooks: 'What is owed to webhooks, what came of it, and sending it again',
   MCP: 'The same as tools for models, by the Model Context Protocol',
+  Processes: 'The live processes that share the database, and what each of them has',
   Health: 'For liveness and readiness probes',
   Metrics: 'For Prometheus',
   Docs: 'This documentation',

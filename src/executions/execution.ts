@@ -8,11 +8,13 @@ import type { ExecutionAttemptsTable, ToolCallsTable, UsageTable } from '../data
 import type { ExecutionAttemptBody, ExecutionBody, ListedExecutionBody, ModelUseBody, ToolCallBody } from './dto/execution-body.js';
 import type { ExecutionRow } from './executions.repository.js';
 
-export const listedExecutionBody = (row: ExecutionRow): ListedExecutionBody => ({
+/** `lacking`: agents that no process has. */
+export const listedExecutionBody = (row: ExecutionRow, lacking: readonly string[]): ListedExecutionBody => ({
   id: row.id,
   agent: row.agent,
   correlation_id: row.correlation_id,
   state: row.state,
+  ...(row.state === 'pending' && lacking.includes(row.agent) && { without_agent: true }),
   direct: row.direct === 1,
   attempt: row.attempt,
   round: row.round,
@@ -38,15 +40,17 @@ interface ExecutionParts {
   toolCalls: Selectable<ToolCallsTable>[];
   /** Null where nobody outside completes it. */
   form: JsonObject | null;
+  /** Agents that no process has. */
+  lacking: readonly string[];
 }
 
 export function executionBody(
   row: ExecutionRow,
-  { inputs, outputs, attempts, modelUses, toolCalls, form }: ExecutionParts,
+  { inputs, outputs, attempts, modelUses, toolCalls, form, lacking }: ExecutionParts,
 ): ExecutionBody {
   const isError = ({ type }: ArtifactRow): boolean => type === WORKFLOW_ERROR;
   return {
-    ...listedExecutionBody(row),
+    ...listedExecutionBody(row, lacking),
     lost_leases: row.lost_leases,
     inputs: inputs.map(artifactFromRow),
     outputs: outputs.filter((output) => !isError(output)).map(artifactFromRow),
@@ -69,7 +73,7 @@ interface Attempt {
 
 /** What waits has none: its next attempt has not begun. */
 function lastAttempt({ state, round, attempt, attempt_started_at: started_at, ended_at, error_type, error_message }: ExecutionRow): Attempt[] {
-  // One whose agent was removed has failed without an engine.
+  // One that was ended while it waited has failed without an engine.
   const hasBegun = state !== 'pending' && (started_at !== null || state === 'failed');
   return hasBegun ? [{ round, attempt, started_at, ended_at, error_type, error_message }] : [];
 }

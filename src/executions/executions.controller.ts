@@ -1,6 +1,7 @@
-import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors } from '../http/api-errors.js';
+import { END_EXAMPLE, ENDED_EXAMPLE, EndedBody, EndRequest } from './dto/ended-body.js';
 import { ApiExecutionId } from './dto/api-execution-id.js';
 import { EXECUTION_EXAMPLE, ExecutionBody, RETRIED_EXAMPLE } from './dto/execution-body.js';
 import { EXECUTION_LIST_EXAMPLE, ExecutionListBody } from './dto/execution-list-body.js';
@@ -20,6 +21,25 @@ export class ExecutionsController {
   @ApiErrors([400, 'state: must be one of pending, running, completed, failed, cancelled'])
   list(@Query() query: ExecutionListQuery): Promise<ExecutionListBody> {
     return this.executions.list(query);
+  }
+
+  @Post('fail')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'End what waits for an agent that no process has',
+    description:
+      'Its waiting executions fail for good with the error type `agent_removed`, and what waits in joins and batch windows for subscriptions of it that no process has is dropped with such an error. Sent again, it ends what is left.',
+  })
+  @ApiBody({ type: EndRequest, examples: { end: { value: END_EXAMPLE } } })
+  @ApiOkResponse({ type: EndedBody, description: 'How much was ended', example: ENDED_EXAMPLE })
+  @ApiErrors(
+    [400, 'agent: must be a string'],
+    [404, 'Agent not found: prize'],
+    [409, 'A live process has the agent price and does what waits for it; GET /api/v1/processes says which'],
+    503,
+  )
+  fail(@Body() { agent }: EndRequest): Promise<EndedBody> {
+    return this.executions.failWithoutAgent(agent);
   }
 
   @Get(':execution_id')

@@ -8,6 +8,8 @@ export interface ExecutionFilter {
   agent: string | null;
   correlationId: string | null;
   assignee: string | null;
+  /** Those alone that wait for one of these agents, whatever `state` says. */
+  waitingFor: readonly string[] | null;
 }
 
 type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
@@ -18,6 +20,7 @@ type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
  * order Postgres would rather walk through all executions.
  */
 export function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Found {
+  if (filter.waitingFor !== null) return waiting(db, filter, filter.waitingFor);
   const all = ofAgent(db.selectFrom('executions').select('seq'), filter.agent);
   if (filter.assignee !== null) return newest(db, assigned(all, { ...filter, assignee: filter.assignee }), most);
   if (filter.correlationId !== null) {
@@ -27,6 +30,15 @@ export function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: numb
   if (filter.state === null && filter.agent === null) return newest(db, all, most);
   const [first, ...others] = (filter.state === null ? STATES : [filter.state]).flatMap((state) => inState(db, all, state, most));
   return others.reduce((found, part) => found.unionAll(part), first!);
+}
+
+/** In the indexes that they are claimed by. */
+function waiting(db: Kysely<Schema>, { agent, correlationId, assignee }: ExecutionFilter, agents: readonly string[]): Found {
+  let all = ofAgent(db.selectFrom('executions').select('seq'), agent).where('agent', 'in', agents);
+  if (correlationId !== null) all = all.where('correlation_id', '=', correlationId);
+  if (assignee !== null) all = all.where('assignee', '=', assignee);
+  const [ready, retrying] = inState(db, all, 'pending', 0);
+  return ready!.unionAll(retrying!);
 }
 
 /** What is one's own has an index for itself, whatever its state. */

@@ -3,7 +3,9 @@ import { Counter, Gauge } from 'prom-client';
 import { ActivityTotals } from '../blackboard/queries/activity-totals.js';
 import { ArtifactTotals } from '../blackboard/queries/artifact-totals.js';
 import { Blackboard } from '../blackboard/blackboard.js';
+import { ExecutionsWithoutAgent } from '../blackboard/executor/executions-without-agent.js';
 import { OpenExternalWork } from '../blackboard/external/open-external-work.js';
+import { GroupsWithoutSubscription } from '../blackboard/waiting/groups-without-subscription.js';
 import { Catalog } from '../catalog/catalog.js';
 import { OpenDeliveries } from '../webhooks/open-deliveries.js';
 import { MetricsRegistry } from './metrics-registry.js';
@@ -22,6 +24,8 @@ export class BlackboardMetrics implements OnModuleInit {
     private readonly blackboard: Blackboard,
     private readonly deliveries: OpenDeliveries,
     private readonly externalWork: OpenExternalWork,
+    private readonly executionsWithoutAgent: ExecutionsWithoutAgent,
+    private readonly groupsWithoutSubscription: GroupsWithoutSubscription,
   ) {}
 
   onModuleInit(): void {
@@ -32,6 +36,8 @@ export class BlackboardMetrics implements OnModuleInit {
     this.gauge('starling_waiting_arrivals', 'Artifacts that wait in joins, in batch windows or for their release', () => this.blackboard.waitingArrivals());
     this.gaugeDeliveries();
     this.gaugeExternalWork();
+    this.gaugeByAgent('starling_executions_without_agent', 'Executions that wait for an agent that no process has, by agent', () => this.executionsWithoutAgent.counts());
+    this.gaugeByAgent('starling_groups_without_subscription', 'Join groups and batch windows that wait for a subscription that no process has, by agent', () => this.groupsWithoutSubscription.counts());
   }
 
   private count(name: string, help: string, read: () => Promise<number>): void {
@@ -46,6 +52,16 @@ export class BlackboardMetrics implements OnModuleInit {
 
   private gauge(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [this.registry], collect: () => gauge.set(read()) });
+  }
+
+  private gaugeByAgent(name: string, help: string, read: () => Promise<ReadonlyMap<string, number>>): void {
+    const collect = async (): Promise<void> => {
+      const counts = await read();
+      // Agents that are waited for no longer.
+      gauge.reset();
+      for (const [agent, count] of counts) gauge.set({ agent }, count);
+    };
+    const gauge: Gauge<'agent'> = new Gauge({ name, help, labelNames: ['agent'], registers: [this.registry], collect });
   }
 
   private gaugeDeliveries(): void {

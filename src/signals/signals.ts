@@ -71,6 +71,8 @@ export class Signals {
   readonly streamsOpen: Topic<{ notices: boolean }>;
   /** A process does not know who has streams open. */
   readonly whoHasStreams: Topic<null>;
+  /** A process has come or left, so that other agents may be known; published after the commit. */
+  readonly processesChanged: Topic<null>;
   /** A lease was left to somebody outside until then (epoch ms), and may end with its time; published after the commit. */
   readonly leaseLeft = new Topic<number>();
   /** Wake-ups of other processes may have been lost: whoever waits for one looks now. */
@@ -91,6 +93,7 @@ export class Signals {
     this.notice = this.share('notice', { each: true });
     this.streamsOpen = this.share('streams');
     this.whoHasStreams = this.share('who-streams');
+    this.processesChanged = this.share('processes');
     broadcast.listen((text) => (text === null ? this.mayHaveMissed.publish() : this.receive(text)));
   }
 

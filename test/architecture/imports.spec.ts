@@ -13,7 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['leasing'],
   ['blackboard'],
   ['http'],
-  ['artifacts', 'agents', 'correlations', 'executions', 'idempotency', 'health', 'metrics', 'docs', 'runs', 'batches', 'webhooks', 'changelog', 'mcp'],
+  ['artifacts', 'agents', 'correlations', 'executions', 'idempotency', 'health', 'metrics', 'processes', 'docs', 'runs', 'batches', 'webhooks', 'changelog', 'mcp'],
   ['entries'],
 ];
 

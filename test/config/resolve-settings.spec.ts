@@ -39,6 +39,7 @@ describe('the defaults', () => {
       maxPendingExecutions: 100_000,
       maxWaitingArrivals: 1_000_000,
       maxTtlMs: 2_592_000_000,
+      maxExecutionsWithoutAgent: 100_000,
       maxStreams: 2_500,
       maxStreamsPerAddress: 500,
       maxExecutionsPerCorrelation: 1_000,

@@ -220,7 +220,7 @@ describe('an execution that has failed', () => {
     clock.advance(10 * 60_000);
     await start(['next', 'late']);
     const { status, body } = await retry(id);
-    expect([status, body]).toEqual([409, { detail: `Execution ${id} cannot be retried: no process has the agent fragile any more` }]);
+    expect([status, body]).toEqual([409, { detail: `Execution ${id} cannot be retried: no process has the agent fragile` }]);
     await board.close();
     await start();
     await board.http.post('/api/v1/agents/fragile/pause').expect(200);

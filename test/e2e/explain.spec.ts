@@ -352,7 +352,6 @@ it('tells what is stored as it is when nobody works on it, and after the configu
 
   await board.close();
   board = await Board.start(AFTER, { clock, folder: folder.path });
-  await eventually('the execution of the agent that is gone has failed', async () => (await at('leaver', order.artifact))[0]!.execution_state === 'failed');
   expect((await explain(order.artifact)).verdicts.map(({ agent, verdict }) => [agent, verdict])).toEqual([
     ['newcomer', 'not_recorded'],
     ['stayer', 'triggered'],
@@ -360,12 +359,18 @@ it('tells what is stored as it is when nobody works on it, and after the configu
     ['waiter', 'join_waiting'],
   ]);
   expect((await at('newcomer', order.artifact))[0]!.detail).toMatch(/^It would trigger the agent today, and nothing is stored of it: /);
-  expect((await at('waiter', order.artifact))[0]).toMatchObject({ waiting_for: [], detail: expect.stringMatching(/^It waits for a join that is no longer configured, since /) as string });
+  expect(await at('leaver', order.artifact)).toMatchObject([{ execution_state: 'pending', detail: 'It triggered the agent; the execution waits, since no process has the agent leaver.' }]);
+  expect((await at('waiter', order.artifact))[0]).toMatchObject({
+    waiting_for: [],
+    detail: expect.stringMatching(/^It waits in a join since .*, and cannot go on: no process has its subscription of waiter\.$/) as string,
+  });
+  expect(await at('judge', claim.artifact)).toMatchObject([
+    { subscription: null, verdict: 'join_undecided', detail: 'All that it joins are there, and where cannot be asked of them: no process has its subscription of judge.' },
+  ]);
 
-  clock.advance(300_000);
-  await board.ended(order.correlation);
+  await board.http.post('/api/v1/executions/fail').send({ agent: 'waiter' }).expect(200);
   const [error] = (await board.artifacts(order.correlation, { type: 'WorkflowError' })).filter(({ payload }) => payload.failed_agent === 'waiter');
-  const detail = 'the configuration no longer has the subscription of waiter for which this waited.';
+  const detail = 'no process has the subscription of waiter for which this waited, and its waiting was ended.';
   expect(await at('waiter', order.artifact)).toEqual([{ agent: 'waiter', subscription: null, verdict: 'agent_removed', detail, error_artifact_id: error!.id }]);
 
   await board.close();

@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { AgentRemoval } from '../../src/blackboard/agent-removal.js';
 import { Leases } from '../../src/blackboard/executor/leases.js';
 import { eventually } from '../support/eventually.js';
 import { connected } from '../support/postgres-cluster.js';
@@ -14,10 +15,12 @@ agents:
 describe('an execution that is given up', () => {
   let board: Board;
   let leases: Leases;
+  let removal: AgentRemoval;
 
   beforeAll(async () => {
     board = withoutLooks(await Board.start(CONFIG));
     leases = board.app.app.get(Leases, { strict: false });
+    removal = board.app.app.get(AgentRemoval, { strict: false });
     await board.http.post('/api/v1/agents/paused/pause').expect(200);
   });
 
@@ -28,7 +31,7 @@ describe('an execution that is given up', () => {
 
   it.each([
     ['since its lease was lost too often', `state = 'running', lease_token = 'lost', lease_owner = 'nobody', lease_until = 0, lost_leases = 9`, 'lost', () => leases.rows.takeOverLost()],
-    ['since its agent is gone', `agent = 'removed'`, 'agent_removed', () => leases.failRemovedAgents()],
+    ['since its agent is gone', `agent = 'removed'`, 'agent_removed', async () => (await removal.fail('removed')).executions],
   ])('%s holds nothing while it waits for its correlation, and then ends', async (_why, change, errorType, giveUp) => {
     const correlation = await board.publish('Order', {});
     const own = `correlation_id = '${correlation}'`;

@@ -4,8 +4,9 @@ import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { answers, Receiver } from '../support/receiver.js';
 import { inTurn, replies } from '../support/remote-agent.js';
-import { ended, finish, GATE, gatesOf, orders, send, started } from './batch-board.js';
+import { ended, finish, GATE, gatesOf, orders, send, show, started } from './batch-board.js';
 import type { Board } from './board.js';
+import type { LackingStatus } from './lacking-board.js';
 import { Outside } from './outside.js';
 import { Replicas, WORKER } from './replica-boards.js';
 
@@ -42,6 +43,12 @@ const NEW = `${OLD}
     engine: { kind: expression, expression: '{"events": payload.map(event, event.n)}' }
 `;
 
+/** For which agents it waits that no process has. */
+const lackingOf = async (board: Board, correlation: string): Promise<string[] | undefined> => ((await board.status(correlation)) as LackingStatus).waiting_for_agents;
+
+/** How a request to end what waits for `gate` is answered. */
+const removal = async (board: Board): Promise<number> => (await board.http.post('/api/v1/executions/fail').send({ agent: 'gate' })).status;
+
 /**
  * Real: two apps over HTTP on one Postgres, while one configuration follows another; only the newer one has all agents. Faked:
  * the clock, which both share.
@@ -52,10 +59,11 @@ describe('two processes with different configurations', () => {
   let older: Board;
   let newer: Board;
 
+  const start = (config: string): Promise<Board> => replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+
   beforeEach(async () => {
     replicas = new Replicas();
     clock = new ManualClock();
-    const start = (config: string): Promise<Board> => replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
     newer = await start(NEW);
     older = await start(OLD);
   });
@@ -109,7 +117,7 @@ describe('two processes with different configurations', () => {
     expect([status, (body as { detail: string }).detail]).toEqual([404, expect.stringContaining('gate')]);
   });
 
-  it('fail what nobody knows any more when the one that knew it has left', async () => {
+  it('let wait what nobody knows when the one that knew it has left, until another one knows it', async () => {
     const execution = await newer.publish('Gated', { n: 1, batch: 'left' });
     const batch = await send(newer, 'gate', orders(5, { batch: 'rows left' }));
     const event = await newer.publish('Event', { n: 1 });
@@ -117,12 +125,19 @@ describe('two processes with different configurations', () => {
     await newer.close();
     expect(await older.status(execution)).toMatchObject({ state: 'active', error_count: 0 });
 
+    await eventually('it is known that nobody has them', async () => (await lackingOf(older, execution)) !== undefined && (await lackingOf(older, event)) !== undefined);
     clock.advance(LEASE_MS);
-    expect(await older.ended(execution)).toMatchObject({ state: 'failed', error_count: 1 });
-    expect((await older.artifacts(execution)).map(({ type, payload }) => [type, payload.error_type])).toEqual([['Gated', undefined], ['WorkflowError', 'agent_removed']]);
-    expect(await ended(older, batch)).toMatchObject({ status: 'failed', completed_items: 5, failed_items: 5 });
-    expect(await older.ended(event)).toMatchObject({ state: 'failed' });
-    expect((await older.artifacts(event)).at(-1)).toMatchObject({ type: 'WorkflowError', payload: { error_type: 'agent_removed' } });
+    expect([await lackingOf(older, execution), await lackingOf(older, event)]).toEqual([['gate'], ['window']]);
+    expect(await show(older, batch)).toMatchObject({ status: 'running', failed_items: 0, waiting_for_agents: ['gate'] });
+    expect(await older.ended(await older.publish('Message', { n: 1 }))).toMatchObject({ state: 'completed' });
+
+    const again = await start(NEW);
+    await eventually('the batch has ended', async () => {
+      [...gatesOf('left'), ...gatesOf('rows left')].forEach((gate) => gate.open());
+      return (await show(again, batch)).status !== 'running';
+    });
+    expect(await show(older, batch)).toMatchObject({ status: 'completed', failed_items: 0 });
+    for (const id of [execution, event]) expect(await older.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
   });
 });
 
@@ -230,11 +245,13 @@ describe('a process that vanishes with the only configuration that has an agent'
       // A third of a lease, after which it looks after others.
       clocks[1].advance(LEASE_MS / 3);
       await eventually('it registers again', async () => (await registeredUntil()) > until);
-      // What it does next, whether it has come to it yet or not.
-      expect(await older.app.app.get(Leases, { strict: false }).failRemovedAgents()).toBe(0);
-      for (const id of ids) expect(await older.status(id)).toMatchObject({ state: 'active', error_count: 0 });
+      for (const id of ids) expect(await lackingOf(older, id)).toBeUndefined();
+      expect(await removal(older)).toBe(409);
 
       clocks[1].advance(LEASE_MS);
+      for (const id of ids) await eventually('it is known that nobody has the agent', async () => (await lackingOf(older, id)) !== undefined);
+      for (const id of ids) expect(await older.status(id)).toMatchObject({ state: 'active', error_count: 0 });
+      expect(await removal(older)).toBe(200);
       for (const id of ids) expect(await older.ended(id)).toMatchObject({ state: 'failed', error_count: 1 });
       for (const id of ids) expect((await older.artifacts(id)).at(-1)).toMatchObject({ type: 'WorkflowError', payload: { error_type: 'agent_removed' } });
     } finally {

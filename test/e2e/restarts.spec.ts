@@ -6,19 +6,17 @@ import { Board, tally } from './board.js';
 const GATE = `globalThis.restartGates ??= [];
 export default ([input], { attempt, executionId }) => new Promise((resolve) => globalThis.restartGates.push({ attempt, executionId, open: () => resolve({ n: input.payload.n, attempt }) }));`;
 
-const AGENTS = {
-  late: `{ consumes: [{ types: [Secret] }], publishes: [{ type: Revealed }], engine: { kind: expression, expression: '{"n": payload.n}' } }`,
-  pairer: `{ consumes: [{ types: [Left, Right], join: { within: 10m } }], publishes: [{ type: Pair }], engine: { kind: expression, expression: '{"ok": true}' } }`,
-  window: `{ consumes: [{ types: [Event], batch: { size: 10, timeout: 10m } }], publishes: [{ type: Digest }], engine: { kind: expression, expression: '{"size": size(payload)}' } }`,
-  gate: `{ consumes: [{ types: [Gate] }], publishes: [{ type: Opened }], timeout: 1h, engine: { kind: function, module: ./gate.js } }`,
-  spreader: `{ consumes: [{ types: [Spread] }], publishes: [{ type: Gate }], engine: { kind: expression, expression: 'payload.list.map(n, {"n": n})' } }`,
-  unlucky: `{ consumes: [{ types: [Doomed] }], publishes: [{ type: Done }], retry: { attempts: 2, delay: 5m }, engine: { kind: function, module: ./unlucky.js } }`,
-};
+const CONFIG = `
+agents:
+  late: { consumes: [{ types: [Secret] }], publishes: [{ type: Revealed }], engine: { kind: expression, expression: '{"n": payload.n}' } }
+  pairer: { consumes: [{ types: [Left, Right], join: { within: 10m } }], publishes: [{ type: Pair }], engine: { kind: expression, expression: '{"ok": true}' } }
+  window: { consumes: [{ types: [Event], batch: { size: 10, timeout: 10m } }], publishes: [{ type: Digest }], engine: { kind: expression, expression: '{"size": size(payload)}' } }
+  gate: { consumes: [{ types: [Gate] }], publishes: [{ type: Opened }], timeout: 1h, engine: { kind: function, module: ./gate.js } }
+  unlucky: { consumes: [{ types: [Doomed] }], publishes: [{ type: Done }], retry: { attempts: 2, delay: 5m }, engine: { kind: function, module: ./unlucky.js } }
+`;
 
 const UNLUCKY = `export default async (inputs, { attempt }) => { if (attempt === 1) throw new Error('not yet'); return { attempt }; };`;
 
-const configuration = (names: (keyof typeof AGENTS)[]): string =>
-  `agents:\n${names.map((name) => `  ${name}: ${AGENTS[name]}`).join('\n')}\n`;
 
 interface Gate {
   attempt: number;
@@ -34,8 +32,8 @@ describe('after a restart', () => {
   const clock = new ManualClock();
   let board: Board;
 
-  const start = (agents = Object.keys(AGENTS) as (keyof typeof AGENTS)[]): Promise<Board> =>
-    Board.start(configuration(agents), { clock, folder: folder.path, files: { 'gate.js': GATE, 'unlucky.js': UNLUCKY }, settings: { shutdownGraceMs: 1_000 } });
+  const start = (): Promise<Board> =>
+    Board.start(CONFIG, { clock, folder: folder.path, files: { 'gate.js': GATE, 'unlucky.js': UNLUCKY }, settings: { shutdownGraceMs: 1_000 } });
 
   beforeEach(async () => {
     board = await start();
@@ -44,7 +42,7 @@ describe('after a restart', () => {
   afterEach(() => board.close());
   afterAll(() => folder.remove());
 
-  const restart = async (agents?: (keyof typeof AGENTS)[]): Promise<void> => {
+  const restart = async (): Promise<void> => {
     let hasStopped = false;
     let seconds = 0;
     const stopped = board.close().then(() => {
@@ -56,7 +54,7 @@ describe('after a restart', () => {
       return hasStopped;
     });
     await stopped;
-    board = await start(agents);
+    board = await start();
   };
 
   it('releases what was hidden for a time, closes windows and expires joins when they are due', async () => {
@@ -103,32 +101,5 @@ describe('after a restart', () => {
     second!.open();
     await board.ended(correlation);
     expect(tally(await board.types(correlation))).toEqual({ Gate: 1, Opened: 1 });
-  });
-
-  it('fails what waits for agents that the configuration no longer has, however much, some at a time', async () => {
-    const executions = 300;
-    const many = await board.publish('Spread', { list: Array.from({ length: executions }, (_, n) => n) });
-    await eventually('all of them wait', async () => (await board.status(many)).artifact_count > executions);
-    const retried = await board.publish('Doomed', {});
-    await eventually('its first attempt has failed', () =>
-      board.app.logLines.some((line) => line.outcome === 'retried' && line.correlation_id === retried),
-    );
-    await restart(['late', 'pairer', 'window', 'spreader']);
-    expect(await board.ended(many)).toMatchObject({ error_count: executions });
-    expect(await board.ended(retried)).toMatchObject({ state: 'failed', error_count: 1 });
-    // One transaction for all of them would hold up every other write.
-    const { text } = await board.http.get('/metrics').expect(200);
-    const transactions = Number(/^starling_database_transaction_seconds_count (\d+)$/m.exec(text)?.[1]);
-    expect(transactions).toBeGreaterThanOrEqual(executions / 100);
-  });
-
-  it('fails what waits for an agent that the configuration no longer has', async () => {
-    const before = gates().length;
-    const correlation = await board.publish('Gate', { n: 6 });
-    await eventually('it runs', () => gates().length === before + 1);
-    await restart(['late', 'pairer', 'window', 'unlucky']);
-    expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
-    const [, error] = await board.artifacts(correlation);
-    expect(error).toMatchObject({ type: 'WorkflowError', payload: { failed_agent: 'gate', error_type: 'agent_removed', attempts: 1 } });
   });
 });

@@ -39,6 +39,9 @@ export class BatchBody {
   @ApiProperty({ type: String, required: false })
   error?: string;
 
+  @ApiProperty({ type: [String], required: false, description: 'Where its rows wait for an agent that no process has: that agent' })
+  waiting_for_agents?: string[];
+
   @ApiProperty({ type: UsageBody, required: false, description: 'What the runs that have ended used of models, where they did' })
   usage?: UsageBody;
 }

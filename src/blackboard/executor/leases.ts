@@ -1,28 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { Settings } from '../../config/settings.js';
-import { locking } from '../../database/dialects/dialect.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { columnsOf } from '../../leasing/leased-table.js';
-import { inOwnTransactions } from '../../leasing/own-transactions.js';
-import { type LostRow, RowLeases, TAKEN_AT_ONCE } from '../../leasing/row-leases.js';
+import { type LostRow, RowLeases } from '../../leasing/row-leases.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../signals/signals.js';
+import { Processes } from '../processes/processes.js';
 import { endingExecution } from './ending-execution.js';
 import { EXECUTIONS, type ExecutionRow } from './leased-executions.js';
 import { Outcomes } from './outcomes.js';
-import { Workers } from './workers.js';
 
-/** An execution whose agent is gone, held to be ended. */
-interface Orphan {
-  row: ExecutionRow;
-  leaseToken: string;
-}
-
-/** Who holds which running execution; fails those that lost their lease too often, and those whose agent is gone. */
+/** Who holds which running execution; fails those that lost their lease too often. */
 @Injectable()
 export class Leases {
   readonly rows: RowLeases<ExecutionRow>;
@@ -30,68 +19,22 @@ export class Leases {
   constructor(
     settings: Settings,
     private readonly catalog: Catalog,
-    private readonly workers: Workers,
+    processes: Processes,
     clock: Clock,
-    private readonly unitOfWork: UnitOfWork,
+    unitOfWork: UnitOfWork,
     private readonly outcomes: Outcomes,
     private readonly signals: Signals,
   ) {
     const holder = {
-      owner: workers.own,
+      owner: processes.own,
       leaseMs: settings.leaseMs,
       isOver: (lost: LostRow<ExecutionRow>) => this.wasLeftOutside(lost),
       // Whether an attempt has failed with its lease, and what then follows, the agent's configuration says.
-      leftToOthers: () => workers.strangers(),
+      leftToOthers: async () => (await processes.known()).agentsElsewhere,
       giveUp: (tx: Transaction, lost: LostRow<ExecutionRow>) => this.giveUp(tx, lost),
       returned: (agent: string) => signals.executionReturned.publishEverywhere(agent),
     };
     this.rows = new RowLeases(EXECUTIONS, holder, clock, unitOfWork);
-  }
-
-  /** Fails what waits for an agent that no process's configuration has any more: it would wait for ever, unseen. */
-  async failRemovedAgents(): Promise<number> {
-    const orphans = await this.orphans();
-    let failed = 0;
-    for (let start = 0; start < orphans.length; start += TAKEN_AT_ONCE) {
-      const some = orphans.slice(start, start + TAKEN_AT_ONCE);
-      const seized = await this.unitOfWork.run((tx) => this.seize(tx, some));
-      await inOwnTransactions(this.unitOfWork, seized, (tx, orphan) => this.failOrphan(tx, orphan));
-      failed += seized.length;
-    }
-    return failed;
-  }
-
-  /** Positions of what waits for agents that are not there. Looked for once: each look reads all that waits for the others too. */
-  private async orphans(): Promise<number[]> {
-    const agents = [...(await this.workers.knownAgents())];
-    let query = this.unitOfWork.reader.selectFrom('executions').select('seq').where('state', '=', sql.lit('pending' as const));
-    if (agents.length > 0) query = query.where('agent', 'not in', agents);
-    // Two queries, since each reads its partial index and one over both would read the whole table.
-    const ready = await query.where('available_at', 'is', null).execute();
-    const retrying = await query.where('available_at', 'is not', null).execute();
-    return [...ready, ...retrying].map(({ seq }) => seq);
-  }
-
-  /** Takes those that still wait, since another process may know their agent. As in RowLeases, they are ended in transactions of their own. */
-  private async seize(tx: Transaction, positions: number[]): Promise<Orphan[]> {
-    const waiting = tx.db
-      .selectFrom('executions')
-      .select(columnsOf(EXECUTIONS))
-      .where('seq', 'in', positions)
-      .where('state', '=', sql.lit('pending' as const));
-    const orphans = await locking(tx.db, waiting, { wait: false }).$castTo<ExecutionRow>().execute();
-    const { owner, until } = this.rows.next();
-    const leaseToken = randomUUID();
-    const seized = { state: 'running', lease_token: leaseToken, lease_owner: owner, lease_until: until, attempt_started_at: null } as const;
-    if (orphans.length > 0) await tx.db.updateTable('executions').set(seized).where('id', 'in', orphans.map(({ id }) => id)).execute();
-    return orphans.map((row) => ({ row, leaseToken }));
-  }
-
-  private async failOrphan(tx: Transaction, { row, leaseToken }: Orphan): Promise<void> {
-    await this.outcomes.fail(tx, await endingExecution(tx, row, leaseToken), {
-      type: 'agent_removed',
-      message: `the configuration has no agent ${row.line} any more`,
-    });
   }
 
   /** To a remote agent that was to answer later, and whose time is up. */

@@ -7,6 +7,7 @@ import { toTimestamp } from '../../common/timestamp.js';
 import { agentArtifactFromRow, type ArtifactRow } from '../artifact.js';
 import { isJoin, type Matchable, refusal } from '../matcher.js';
 import { Matching } from '../matching.js';
+import { Processes } from '../processes/processes.js';
 import { ArtifactStore } from '../queries/artifact-store.js';
 import { releaseTime } from '../visibility.js';
 import { SubscriptionNumbers } from '../waiting/subscription-numbers.js';
@@ -30,6 +31,7 @@ export class Explanations {
     private readonly records: Records,
     private readonly errors: RefusingErrors,
     private readonly numbers: SubscriptionNumbers,
+    private readonly processes: Processes,
   ) {}
 
   /** `undefined` where no artifact has this id. DomainError `unavailable` where expressions cannot be asked now. */
@@ -37,7 +39,7 @@ export class Explanations {
     const row = await this.artifacts.get(artifactId);
     if (!row) return undefined;
     const recorded = await this.records.of(row);
-    const facts = storedFacts(recorded, this.numbers);
+    const facts = storedFacts(recorded, this.numbers, await this.processes.known());
     const subscriptions = this.catalog.agents.flatMap((agent) => agent.subscriptions);
     const explained = new Map(subscriptions.map((subscription) => [subscription, takeFact(facts, subscription, row.type)]));
     const errors = recorded.correlation?.error_count === 0 ? [] : await this.errors.of(row.id, row.correlation_id);

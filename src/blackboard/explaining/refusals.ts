@@ -1,6 +1,7 @@
 import type { AgentDefinition, Subscription } from '../../catalog/definitions.js';
 import type { LastingVisibility } from '../../catalog/visibility.js';
 import { PUBLIC } from '../../catalog/visibility.js';
+import { listed } from '../../common/listed.js';
 import type { Matchable, Verdict } from '../matcher.js';
 import type { Explanation } from './explanation.js';
 
@@ -41,12 +42,4 @@ function seenBy(visibility: LastingVisibility, agent: AgentDefinition): string {
     case 'Tenant':
       return `it is for the tenant ${visibility.tenant_id}, and the agent is of ${agent.tenantId === null ? 'none' : agent.tenantId}`;
   }
-}
-
-const MOST_NAMED = 10;
-
-/** `a, b and c`; of a long list the beginning. */
-export function listed(names: readonly string[], word: 'and' | 'or'): string {
-  const shown = names.length > MOST_NAMED ? [...names.slice(0, MOST_NAMED), `${names.length - MOST_NAMED} more`] : names;
-  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} ${word} ${shown.at(-1)}`;
 }

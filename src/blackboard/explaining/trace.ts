@@ -38,6 +38,8 @@ export interface TracedExecution {
   created_at: string;
   started_at: string | null;
   ended_at: string | null;
+  /** True where it waits for an agent that no process has; absent where it does not. */
+  without_agent?: true;
   /** When the next attempt may start; null where none waits for its time. */
   next_attempt_at: string | null;
   /** Those that have started, in order. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { ExecutionsWithoutAgent } from '../executor/executions-without-agent.js';
 import { heldUntil } from '../external/held-until.js';
 import { countsOf } from '../tracked-correlation.js';
 import type { Trace, TracedArtifact, TracedAttempt, TracedExecution } from './trace.js';
@@ -21,7 +22,10 @@ import {
 /** Shows a correlation as a graph: its artifacts, and the executions that consumed and published them. */
 @Injectable()
 export class Traces {
-  constructor(private readonly unitOfWork: UnitOfWork) {}
+  constructor(
+    private readonly unitOfWork: UnitOfWork,
+    private readonly withoutAgent: ExecutionsWithoutAgent,
+  ) {}
 
   /** At most `limit` artifacts behind the position `after`. `undefined` where there is no such correlation. */
   async of(correlationId: string, after: number, limit: number): Promise<Trace | undefined> {
@@ -54,9 +58,10 @@ export class Traces {
     const inputs = byExecution(await findInputs(reader, ids));
     const outputs = byExecution(await findOutputs(reader, ids));
     const failed = byExecution(await findFailedAttempts(reader, ids));
+    const lacking = await this.withoutAgent.agents();
     return rows
       .sort((one, other) => one.seq - other.seq)
-      .map((row) => executionOf(row, inputs.get(row.id) ?? [], outputs.get(row.id) ?? [], attemptsOf(row, failed.get(row.id) ?? [])));
+      .map((row) => executionOf(row, inputs.get(row.id) ?? [], outputs.get(row.id) ?? [], attemptsOf(row, failed.get(row.id) ?? []), lacking));
   }
 }
 
@@ -79,7 +84,7 @@ function artifactsWithUses(
   }));
 }
 
-const executionOf = (row: ExecutionOfTrace, inputs: End[], outputs: End[], attempts: TracedAttempt[]): TracedExecution => ({
+const executionOf = (row: ExecutionOfTrace, inputs: End[], outputs: End[], attempts: TracedAttempt[], lacking: readonly string[]): TracedExecution => ({
   id: row.id,
   agent: row.agent,
   subscription: row.subscription,
@@ -87,6 +92,7 @@ const executionOf = (row: ExecutionOfTrace, inputs: End[], outputs: End[], attem
   correlation_id: row.correlation_id,
   opening: row.opening,
   state: row.state,
+  ...(row.state === 'pending' && lacking.includes(row.agent) && { without_agent: true }),
   created_at: toTimestamp(row.created_at),
   started_at: timestampOrNull(row.started_at),
   ended_at: timestampOrNull(row.ended_at),

@@ -31,8 +31,7 @@ export class BatchWindows {
   /** Hands what has gathered to the agent, as one execution of the newest input's correlation. */
   async close(tx: Transaction, changes: CorrelationChanges, window: WaitingGroup): Promise<void> {
     const members = await this.groups.members(tx, window.id);
-    const subscription = this.numbers.find(window);
-    if (subscription) await this.enqueue(tx, changes, subscription, members);
+    await this.enqueue(tx, changes, this.numbers.find(window)!, members);
     // After the execution counts as pending, so that its correlation does not look finished in between.
     await this.groups.stopWaiting(tx, changes, window, members);
     await this.groups.remove(tx, window.id);

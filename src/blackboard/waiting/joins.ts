@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Subscription } from '../../catalog/definitions.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
-import { artifactIds, ExecutionQueue } from '../executor/execution-queue.js';
+import { ExecutionQueue } from '../executor/execution-queue.js';
+import { GroupErrors } from './group-errors.js';
 import { SubscriptionNumbers } from './subscription-numbers.js';
 import { TimerQueue } from './timer-queue.js';
-import { type Arrival, correlationsOf, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
-import { WorkflowErrors } from '../workflow-errors.js';
+import { type Arrival, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
 
 
 /**
@@ -21,7 +21,7 @@ export class Joins {
     private readonly groups: WaitingGroups,
     private readonly executions: ExecutionQueue,
     private readonly timers: TimerQueue,
-    private readonly errors: WorkflowErrors,
+    private readonly groupErrors: GroupErrors,
   ) {}
 
   async arrive(
@@ -53,32 +53,17 @@ export class Joins {
   /** Ends a completed group after its `where` has been asked. */
   async judged(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, passes: boolean): Promise<void> {
     const members = await this.groups.members(tx, group.id);
-    const subscription = this.numbers.find(group);
     (await changes.get(ownerOf(members))).pending -= 1;
-    if (passes && subscription) await this.enqueue(tx, changes, subscription, members);
+    if (passes) await this.enqueue(tx, changes, this.numbers.find(group)!, members);
     await this.groups.remove(tx, group.id);
   }
 
   /** Drops a group whose time is up, with one WorkflowError in each correlation that has an artifact in it. */
   async expire(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup): Promise<void> {
     const members = await this.groups.members(tx, group.id);
-    await this.groups.stopWaiting(tx, changes, group, members);
-    const isKnown = this.numbers.find(group) !== undefined;
-    for (const correlationId of correlationsOf(members)) {
-      const own = members.filter((member) => member.correlation_id === correlationId);
-      await this.errors.write(tx, changes, {
-        agent: group.agent,
-        errorType: isKnown ? 'join_expired' : 'agent_removed',
-        message: isKnown
-          ? `${group.agent} waited for ${this.missingTypes(group, members)} and the join's window ended`
-          : `the configuration no longer has the subscription of ${group.agent} for which this waited`,
-        correlationId,
-        executionId: null,
-        attempts: 0,
-        inputArtifactIds: await artifactIds(tx, own.map((member) => member.artifact_seq)),
-        silent: false,
-      });
-    }
+    const message = `${group.agent} waited for ${this.missingTypes(group, members)} and the join's window ended`;
+    await this.groups.release(tx, changes, group, members);
+    await this.groupErrors.write(tx, changes, { agent: group.agent, errorType: 'join_expired', message }, members);
     await this.groups.remove(tx, group.id);
   }
 

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import { Catalog } from '../../catalog/catalog.js';
 import type { RetryPolicy } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/domain-error.js';
@@ -15,15 +16,17 @@ import { Cancellation } from '../cancellation.js';
 import { openingOf } from '../deadlines.js';
 import { DueTimes } from '../external/due-times.js';
 import { nextAttemptAt } from '../executor/retry.js';
-import { Workers } from '../executor/workers.js';
+import type { KnownWork } from '../processes/known-work.js';
+import { Processes } from '../processes/processes.js';
 import { Joins } from './joins.js';
 import type { Triggered } from '../matcher.js';
 import { Matching } from '../matching.js';
 import { Publisher } from '../publisher.js';
+import { type NeededByTimer, ParkedTimers } from './parked-timers.js';
 import { SubscriptionNumbers } from './subscription-numbers.js';
 import { type Timer, TimerQueue } from './timer-queue.js';
 import { linesOf } from './lines.js';
-import { lineOf, WaitingGroups } from './waiting-groups.js';
+import { isWindow, lineOf, WaitingGroups } from './waiting-groups.js';
 import { Withdrawal } from './withdrawal.js';
 
 const FIRED_AT_ONCE = 20;
@@ -37,6 +40,11 @@ interface Work {
   lines: string[];
   correlationId?: string;
   run: (tx: Transaction, changes: CorrelationChanges) => Promise<void>;
+}
+
+/** This process does not have what the timer is for. */
+interface NotHere {
+  needs: NeededByTimer;
 }
 
 interface Prepared {
@@ -61,6 +69,7 @@ export class TimerLoop {
   private unsubscribe = (): void => undefined;
 
   constructor(
+    private readonly catalog: Catalog,
     private readonly numbers: SubscriptionNumbers,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
@@ -74,7 +83,8 @@ export class TimerLoop {
     private readonly withdrawal: Withdrawal,
     private readonly cancellation: Cancellation,
     private readonly dueTimes: DueTimes,
-    private readonly workers: Workers,
+    private readonly processes: Processes,
+    private readonly parked: ParkedTimers,
     private readonly signals: Signals,
     private readonly telemetry: Telemetry,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -131,17 +141,18 @@ export class TimerLoop {
   private async fireDue(): Promise<void> {
     [this.doubtedBefore, this.doubted] = [this.doubted, new Set()];
     try {
-      // What waits for an agent that only another process has would be taken for an agent's that was removed.
-      const strangers = await this.workers.strangers();
+      let known: KnownWork;
       for (;;) {
-        const due = await this.timers.due(this.unitOfWork.reader, this.clock.now(), FIRED_AT_ONCE, strangers);
+        // Each time: what no process had a moment ago, one that has come since may have.
+        known = await this.processes.known();
+        const due = await this.timers.due(this.unitOfWork.reader, this.clock.now(), FIRED_AT_ONCE, known);
         if (due.length === 0 || !this.working) break;
         // Expressions side by side; the transactions then queue in the order of the times.
         const prepared = await Promise.all(due.map((timer) => this.prepareOrStepBack(timer)));
         if (!this.working) break;
         await this.commitAll(prepared.filter((each) => each !== null));
       }
-      const next = await this.timers.next(this.unitOfWork.reader, strangers);
+      const next = await this.timers.next(this.unitOfWork.reader, known);
       if (next !== null) this.arm(next);
     } catch (error) {
       this.logger.error({ err: error }, 'firing timers failed');
@@ -151,7 +162,10 @@ export class TimerLoop {
 
   private async prepareOrStepBack(timer: Timer): Promise<Prepared | null> {
     try {
-      return { timer, work: await this.prepare(timer) };
+      const work = await this.prepare(timer);
+      if (!('needs' in work)) return { timer, work };
+      await this.parked.park(timer, work.needs);
+      return null;
     } catch (error) {
       await this.stepBack(timer, error);
       return null;
@@ -196,7 +210,7 @@ export class TimerLoop {
     });
   }
 
-  private prepare(timer: Timer): Promise<Work> {
+  private prepare(timer: Timer): Promise<Work | NotHere> {
     switch (timer.kind) {
       case 'release':
         return this.prepareRelease(Number(timer.subject));
@@ -223,10 +237,12 @@ export class TimerLoop {
     return { lines: linesOf(triggered, this.numbers), correlationId: row.correlation_id, run };
   }
 
-  private async prepareJudgement(groupId: string): Promise<Work> {
+  private async prepareJudgement(groupId: string): Promise<Work | NotHere> {
     const { reader } = this.unitOfWork;
     const group = await this.groups.find(reader, groupId);
     if (!group) return NOTHING;
+    const subscription = this.numbers.find(group);
+    if (!subscription) return { needs: group };
     const inputs = await reader
       .selectFrom('join_arrivals')
       .innerJoin('artifacts', 'artifacts.seq', 'join_arrivals.artifact_seq')
@@ -234,14 +250,15 @@ export class TimerLoop {
       .where('join_arrivals.group_id', '=', groupId)
       .orderBy('join_arrivals.position')
       .execute();
-    const subscription = this.numbers.find(group);
-    const passes = subscription !== undefined && (await this.matching.groupPasses(subscription, inputs.map(artifactFromRow)));
+    const passes = await this.matching.groupPasses(subscription, inputs.map(artifactFromRow));
     return { lines: [lineOf(group)], run: (tx, changes) => this.joins.judged(tx, changes, group, passes) };
   }
 
-  private async prepareClosing(groupId: string): Promise<Work> {
+  private async prepareClosing(groupId: string): Promise<Work | NotHere> {
     const group = await this.groups.find(this.unitOfWork.reader, groupId);
-    return group ? { lines: [lineOf(group)], run: (tx, changes) => this.close(tx, changes, groupId) } : NOTHING;
+    if (!group) return NOTHING;
+    if (!this.numbers.find(group)) return { needs: group };
+    return { lines: [lineOf(group)], run: (tx, changes) => this.close(tx, changes, groupId) };
   }
 
   private async prepareDeadline(overdue: { id: string; opening: number }): Promise<Work> {
@@ -249,17 +266,17 @@ export class TimerLoop {
     return { lines, correlationId: overdue.id, run: (tx, changes) => this.cancellation.cancelOverdue(tx, changes, overdue) };
   }
 
-  private async prepareDue({ subject: id, due_at, was_due_at }: Timer): Promise<Work> {
-    const execution = await this.unitOfWork.reader.selectFrom('executions').select('correlation_id').where('id', '=', id).executeTakeFirst();
+  private async prepareDue({ subject: id, due_at, was_due_at }: Timer): Promise<Work | NotHere> {
+    const execution = await this.unitOfWork.reader.selectFrom('executions').select(['agent', 'correlation_id']).where('id', '=', id).executeTakeFirst();
     if (!execution) return NOTHING;
+    if (!this.catalog.agent(execution.agent)) return { needs: { agent: execution.agent, subscription: null } };
     return { lines: [], correlationId: execution.correlation_id, run: (tx, changes) => this.dueTimes.passed(tx, changes, id, was_due_at ?? due_at) };
   }
 
   private async close(tx: Transaction, changes: CorrelationChanges, groupId: string): Promise<void> {
     const group = await this.groups.find(tx.db, groupId);
     if (!group) return;
-    const subscription = this.numbers.find(group);
-    if (subscription?.batch) await this.windows.close(tx, changes, group);
+    if (isWindow(group)) await this.windows.close(tx, changes, group);
     else await this.joins.expire(tx, changes, group);
   }
 }

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 import { newId } from '../../common/ids.js';
+import type { KnownWork } from '../processes/known-work.js';
 import { amongFound } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { Schema, TimersTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
+import type { SubscriptionPlace } from './subscription-numbers.js';
 import { WaitingArrivals } from './waiting-arrivals.js';
 
 export type Timer = Selectable<TimersTable>;
@@ -62,26 +64,42 @@ export class TimerQueue {
     this.arrivals.changed(tx, -Number(numDeletedRows));
   }
 
-  /** Due timers in the order of their times, but for those of groups that wait for one of `leftOut`, and of its executions. */
-  async due(reader: Reader, now: number, limit: number, leftOut: readonly string[]): Promise<Timer[]> {
-    return without(leftOut, reader.selectFrom('timers').selectAll().where('due_at', '<=', now)).orderBy('due_at').orderBy('id').limit(limit).execute();
+  /** Due timers in the order of their times, but for those that other processes fire: they have what these wait for, and this one does not. */
+  async due(reader: Reader, now: number, limit: number, known: KnownWork): Promise<Timer[]> {
+    return firedHere(known, reader.selectFrom('timers').selectAll().where('due_at', '<=', now)).orderBy('due_at').orderBy('id').limit(limit).execute();
   }
 
   /** When the next of these timers is due (epoch ms), null where none is set. */
-  async next(reader: Reader, leftOut: readonly string[]): Promise<number | null> {
-    const row = await without(leftOut, reader.selectFrom('timers').select('due_at')).orderBy('due_at').limit(1).executeTakeFirst();
+  async next(reader: Reader, known: KnownWork): Promise<number | null> {
+    const set = reader.selectFrom('timers').select('due_at').where('due_at', '<', PARKED_AT);
+    const row = await firedHere(known, set).orderBy('due_at').limit(1).executeTakeFirst();
     return row?.due_at ?? null;
   }
 }
 
-function without<Row>(agents: readonly string[], timers: SelectQueryBuilder<Schema, 'timers', Row>): SelectQueryBuilder<Schema, 'timers', Row> {
-  if (agents.length === 0) return timers;
-  return timers.where(({ not, exists, selectFrom }) =>
-    not(exists(selectFrom('join_groups').select('join_groups.id').whereRef('join_groups.id', '=', 'timers.subject').where('join_groups.agent', 'in', agents))),
-  ).where(({ not, exists, selectFrom }) =>
-    not(exists(selectFrom('executions').select('executions.id').whereRef('executions.id', '=', 'timers.subject').where('executions.agent', 'in', agents))),
-  );
+/** `due_at` of a timer that waits for a process with its agent or subscription. A time that never comes keeps it out of the way of the others. */
+export const PARKED_AT = Number.MAX_SAFE_INTEGER;
+
+type Timers<Row> = SelectQueryBuilder<Schema, 'timers', Row>;
+
+function firedHere<Row>({ agentsElsewhere, subscriptionsElsewhere }: KnownWork, timers: Timers<Row>): Timers<Row> {
+  let fired = timers;
+  if (agentsElsewhere.length > 0) fired = withoutAgents(fired, agentsElsewhere);
+  if (subscriptionsElsewhere.length > 0) fired = withoutSubscriptions(fired, subscriptionsElsewhere);
+  return fired;
 }
+
+const withoutAgents = <Row>(timers: Timers<Row>, agents: readonly string[]): Timers<Row> =>
+  timers
+    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('join_groups').select('join_groups.id').whereRef('join_groups.id', '=', 'timers.subject').where('join_groups.agent', 'in', agents))))
+    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('executions').select('executions.id').whereRef('executions.id', '=', 'timers.subject').where('executions.agent', 'in', agents))));
+
+const withoutSubscriptions = <Row>(timers: Timers<Row>, places: readonly SubscriptionPlace[]): Timers<Row> =>
+  timers.where(({ not, exists, selectFrom }) => not(exists(selectFrom('join_groups').select('join_groups.id').whereRef('join_groups.id', '=', 'timers.subject').where(isAmong(places)))));
+
+/** Of join_groups. */
+export const isAmong = (places: readonly SubscriptionPlace[]): RawBuilder<SqlBool> =>
+  sql<SqlBool>`(join_groups.agent, join_groups.subscription) in (values ${sql.join(places.map(({ agent, subscription }) => sql`(${agent}, cast(${subscription} as integer))`))})`;
 
 const insertTimers = preparedInsert('timers', ['id', 'kind', 'due_at', 'subject']);
 

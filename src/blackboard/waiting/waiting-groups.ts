@@ -99,6 +99,13 @@ export class WaitingGroups {
     for (const correlation of await changes.getAll(correlationsOf(members))) correlation.pending -= 1;
   }
 
+  /** Ends whatever the group keeps open: its waiting, or the judgement that is due. */
+  async release(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, members: Member[]): Promise<void> {
+    if (group.state === 'waiting') return this.stopWaiting(tx, changes, group, members);
+    await this.timers.cancel(tx, 'judge', group.id);
+    (await changes.get(ownerOf(members))).pending -= 1;
+  }
+
   /** It waits no longer, but for its judgement. */
   async markComplete(tx: Transaction, group: WaitingGroup): Promise<void> {
     this.arrivals.changed(tx, -group.size);

@@ -25,6 +25,13 @@ export class CorrelationStatusBody {
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   last_activity_at!: string | null;
 
+  @ApiProperty({
+    type: [String],
+    required: false,
+    description: 'Where it waits for agents that no process has, or for subscriptions of theirs: these agents. It goes on when a process has them',
+  })
+  waiting_for_agents?: string[];
+
   @ApiProperty({ type: UsageBody, required: false, description: 'What its agents used of models, where they did' })
   usage?: UsageBody;
 }

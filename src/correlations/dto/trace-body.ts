@@ -68,6 +68,9 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiProperty({ enum: EXECUTION_STATES })
   state!: ExecutionState;
 
+  @ApiProperty({ type: Boolean, required: false, description: 'True where it waits for an agent that no process has; absent where it does not' })
+  without_agent?: true;
+
   @ApiProperty({ format: 'date-time' })
   created_at!: string;
 

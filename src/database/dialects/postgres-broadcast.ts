@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Logger } from '../../common/logger.js';
 import { newId } from '../../common/ids.js';
@@ -11,6 +12,7 @@ const MOST_WAITING = 10_000;
 const CONNECT_AGAIN_MS = 1_000;
 /** A listener is never told that its connection is dead; a question that stays without an answer tells it. */
 const STILL_THERE_MS = 5_000;
+const LAST_WORDS_MS = 1_000;
 
 /**
  * LISTEN and NOTIFY on a connection of their own. A NOTIFY within a transaction takes a lock that all of the cluster's
@@ -21,7 +23,7 @@ export class PostgresBroadcast extends Broadcast {
   private readonly listeners: ((text: string | null) => void)[] = [];
   private readonly waiting = new Set<string>();
   private client: Client | null = null;
-  private sending = false;
+  private sending: Promise<void> | null = null;
   private closed = false;
   private timer: NodeJS.Timeout | undefined;
 
@@ -62,7 +64,9 @@ export class PostgresBroadcast extends Broadcast {
     }
   }
 
+  /** What was said last, such as that this process leaves, still goes out where the server takes it soon. */
   async close(): Promise<void> {
+    await Promise.race([this.sending, delay(LAST_WORDS_MS, undefined, { ref: false })]);
     this.closed = true;
     clearTimeout(this.timer);
     const { client } = this;
@@ -70,10 +74,12 @@ export class PostgresBroadcast extends Broadcast {
     await client?.end().catch(() => undefined);
   }
 
-  private async flush(): Promise<void> {
+  private flush(): Promise<void> {
+    return (this.sending ??= this.sendWaiting());
+  }
+
+  private async sendWaiting(): Promise<void> {
     // After what is being done now, so that what it says too goes along.
-    if (this.sending || this.waiting.size === 0) return;
-    this.sending = true;
     await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.size > 0 && this.client && !this.closed) {
       const payload = JSON.stringify({ from: this.process, texts: this.nextTexts() });
@@ -84,7 +90,8 @@ export class PostgresBroadcast extends Broadcast {
         break;
       }
     }
-    this.sending = false;
+    // Here and not in a callback: what is said in between would be left waiting.
+    this.sending = null;
   }
 
   private nextTexts(): string[] {

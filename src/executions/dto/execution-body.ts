@@ -30,6 +30,9 @@ export class ListedExecutionBody {
   @ApiProperty({ enum: EXECUTION_STATES, description: '`failed`: for good, its attempts are used up' })
   state!: (typeof EXECUTION_STATES)[number];
 
+  @ApiProperty({ type: Boolean, required: false, description: 'True where it waits for an agent that no process has; absent where it does not' })
+  without_agent?: true;
+
   @ApiProperty({ description: 'True for a direct run, to whose outputs no agent reacts' })
   direct!: boolean;
 
@@ -80,7 +83,7 @@ export class ExecutionAttemptBody {
   @ApiProperty({ type: 'integer' })
   attempt!: number;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null where the agent was removed before it could begin' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null where it was ended before it could begin' })
   started_at!: string | null;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null while it runs' })

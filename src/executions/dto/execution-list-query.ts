@@ -1,4 +1,4 @@
-import { QueryChoice, QueryInteger, QueryText } from '../../http/query.js';
+import { QueryBoolean, QueryChoice, QueryInteger, QueryText } from '../../http/query.js';
 import { EXECUTION_STATES } from './execution-body.js';
 
 /** The query of the list of executions. */
@@ -14,6 +14,9 @@ export class ExecutionListQuery {
 
   @QueryText({ description: 'Assigned to this one alone', example: 'anna' })
   assignee?: string;
+
+  @QueryBoolean({ description: 'Those alone that wait for an agent that no process has', default: false, example: true })
+  without_agent!: boolean;
 
   @QueryInteger({ description: 'Items on a page', min: 1, max: 500, default: 50, example: 50 })
   limit!: number;

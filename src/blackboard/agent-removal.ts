@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { unknownAgent } from '../catalog/unknown-names.js';
+import { Clock } from '../common/clock.js';
+import { DomainError } from '../common/domain-error.js';
+import { Lifecycle } from '../common/lifecycle.js';
+import { locking } from '../database/dialects/dialect.js';
+import { type Reader, type Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import { columnsOf } from '../leasing/leased-table.js';
+import { inOwnTransactions } from '../leasing/own-transactions.js';
+import { TAKEN_AT_ONCE } from '../leasing/row-leases.js';
+import type { Ended } from './blackboard.js';
+import { CorrelationTracker } from './correlation-tracker.js';
+import { endingExecution } from './executor/ending-execution.js';
+import { EXECUTIONS, type ExecutionRow } from './executor/leased-executions.js';
+import { Leases } from './executor/leases.js';
+import { Outcomes } from './executor/outcomes.js';
+import { Presence } from './processes/presence.js';
+import { PROCESSES, Processes } from './processes/processes.js';
+import { GroupErrors } from './waiting/group-errors.js';
+import { GroupsWithoutSubscription } from './waiting/groups-without-subscription.js';
+import type { SubscriptionPlace } from './waiting/subscription-numbers.js';
+import { lineOf, type WaitingGroup, WaitingGroups } from './waiting/waiting-groups.js';
+
+const ERROR_TYPE = 'agent_removed';
+const TRY_AGAIN_SECONDS = 5;
+
+/** An execution that waits, held to be ended. */
+interface Seized {
+  row: ExecutionRow;
+  leaseToken: string;
+}
+
+/**
+ * Ends what waits for an agent that no live process has, or for a subscription of it that none has: some at a time, each in a
+ * transaction of its own. What a crash leaves waits as before.
+ */
+@Injectable()
+export class AgentRemoval {
+  constructor(
+    private readonly processes: Processes,
+    private readonly presence: Presence,
+    private readonly leases: Leases,
+    private readonly outcomes: Outcomes,
+    private readonly groupsWithoutSubscription: GroupsWithoutSubscription,
+    private readonly groups: WaitingGroups,
+    private readonly groupErrors: GroupErrors,
+    private readonly tracker: CorrelationTracker,
+    private readonly clock: Clock,
+    private readonly lifecycle: Lifecycle,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** What `Blackboard.failWithoutAgent` promises. */
+  async fail(agent: string): Promise<Ended> {
+    const places = (await this.groupsWithoutSubscription.find()).filter((place) => place.agent === agent);
+    await this.check(agent, places);
+    const ended = { executions: await this.failExecutions(agent), groups: 0 };
+    for (const place of places) ended.groups += await this.failGroups(place);
+    await this.presence.count();
+    return ended;
+  }
+
+  private async check(agent: string, places: readonly SubscriptionPlace[]): Promise<void> {
+    if (places.length > 0) return;
+    if ((await this.processes.known()).hasAgent(agent)) {
+      throw new DomainError('conflict', `A live process has the agent ${agent} and does what waits for it; GET /api/v1/processes says which`);
+    }
+    // Where all of it was ended before, the request may have come twice.
+    if (!(await isStored(this.unitOfWork.reader, agent))) throw unknownAgent(agent);
+  }
+
+  private async failExecutions(agent: string): Promise<number> {
+    let failed = 0;
+    for (;;) {
+      this.refuseWhenStopping();
+      const seized = await this.unitOfWork.run((tx) => this.seize(tx, agent));
+      if (seized.length === 0) return failed;
+      await inOwnTransactions(this.unitOfWork, seized, async (tx, { row, leaseToken }) => {
+        const failure = { type: ERROR_TYPE, message: `no process has the agent ${agent}, and what waited for it was ended` };
+        const outcome = await this.outcomes.fail(tx, await endingExecution(tx, row, leaseToken), failure);
+        if (outcome === 'failed') tx.afterCommit(() => (failed += 1));
+      });
+    }
+  }
+
+  /** By a lease of this process; nothing where a process with the agent has come. As in RowLeases, they are ended in other transactions. */
+  private async seize(tx: Transaction, agent: string): Promise<Seized[]> {
+    await tx.lock([PROCESSES]);
+    if ((await this.processes.known(tx.db)).hasAgent(agent)) return [];
+    const rows = await waitingOf(tx, agent);
+    const { owner, until } = this.leases.rows.next();
+    const leaseToken = randomUUID();
+    const seized = { state: 'running', available_at: null, lease_token: leaseToken, lease_owner: owner, lease_until: until, attempt_started_at: null } as const;
+    if (rows.length > 0) await tx.db.updateTable('executions').set(seized).where('id', 'in', rows.map(({ id }) => id)).execute();
+    return rows.map((row) => ({ row, leaseToken }));
+  }
+
+  private async failGroups(place: SubscriptionPlace): Promise<number> {
+    let failed = 0;
+    for (;;) {
+      this.refuseWhenStopping();
+      const before = failed;
+      const groups = await groupsOf(this.unitOfWork.reader, place);
+      await inOwnTransactions(this.unitOfWork, groups, async (tx, group) => {
+        if (await this.failGroup(tx, group)) tx.afterCommit(() => (failed += 1));
+      });
+      if (failed === before) return failed;
+    }
+  }
+
+  /** False where it has ended otherwise, or a process with its subscription has come. */
+  private async failGroup(tx: Transaction, { id, ...place }: WaitingGroup): Promise<boolean> {
+    await tx.lock([PROCESSES, lineOf(place)]);
+    const group = await this.groups.find(tx.db, id);
+    if (!group || (await this.processes.known(tx.db)).hasSubscription(group)) return false;
+    const changes = this.tracker.begin(tx, this.clock.now());
+    const members = await this.groups.members(tx, id);
+    const message = `no process has the subscription of ${group.agent} for which this waited, and its waiting was ended`;
+    await this.groups.release(tx, changes, group, members);
+    await this.groupErrors.write(tx, changes, { agent: group.agent, errorType: ERROR_TYPE, message }, members);
+    await this.groups.remove(tx, id);
+    await changes.save();
+    return true;
+  }
+
+  private refuseWhenStopping(): void {
+    if (!this.lifecycle.stopping) return;
+    throw new DomainError('unavailable', 'The service is shutting down; send the request again to end what is left', { retryAfterSeconds: TRY_AGAIN_SECONDS });
+  }
+}
+
+/** Some of those that wait, by the partial indexes that they are claimed by. */
+async function waitingOf({ db }: Transaction, agent: string): Promise<ExecutionRow[]> {
+  const waiting = db
+    .selectFrom('executions')
+    .select(columnsOf(EXECUTIONS))
+    .where('agent', '=', agent)
+    .where('state', '=', sql.lit('pending' as const))
+    .limit(TAKEN_AT_ONCE);
+  const ready = await locking(db, waiting.where('available_at', 'is', null), { wait: false }).$castTo<ExecutionRow>().execute();
+  return ready.length > 0 ? ready : locking(db, waiting.where('available_at', 'is not', null), { wait: false }).$castTo<ExecutionRow>().execute();
+}
+
+const groupsOf = (reader: Reader, { agent, subscription }: SubscriptionPlace): Promise<WaitingGroup[]> =>
+  reader.selectFrom('join_groups').selectAll().where('agent', '=', agent).where('subscription', '=', subscription).limit(TAKEN_AT_ONCE).execute();
+
+/** Whether an agent of this name has an execution, ended ones included, or has left an artifact. */
+async function isStored(reader: Reader, agent: string): Promise<boolean> {
+  const executions = reader.selectFrom('executions').select('seq').where('agent', '=', agent).limit(1);
+  const pending = executions.where('state', '=', sql.lit('pending' as const));
+  // Each by its partial index.
+  const places = [
+    pending.where('available_at', 'is', null),
+    pending.where('available_at', 'is not', null),
+    executions.where('state', '=', sql.lit('running' as const)),
+    executions.where('ended_at', 'is not', null),
+    reader.selectFrom('artifacts').select('seq').where('produced_by', '=', agent).limit(1),
+  ];
+  const found = await Promise.all(places.map((place) => place.executeTakeFirst()));
+  return found.some((row) => row !== undefined);
+}

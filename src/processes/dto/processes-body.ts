@@ -1,0 +1,51 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+export class ProcessBody {
+  @ApiProperty({ format: 'uuid' })
+  id!: string;
+
+  @ApiProperty({ enum: ['server', 'worker'], isArray: true, nullable: true, description: '`server`: it answers the API; `worker`: it does the work. Null for one of a version that does not say it; so below' })
+  roles!: string[] | null;
+
+  @ApiProperty({ type: String, nullable: true, description: 'Of the program' })
+  version!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Digest of its configuration: equal where two processes have the same. It covers neither `server:` nor the values of variables',
+  })
+  configuration!: string | null;
+
+  @ApiProperty({ type: [String], description: 'The agents that its configuration has' })
+  agents!: string[];
+
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, description: 'What it runs now: agent → executions' })
+  running!: Record<string, number>;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  started_at!: string | null;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Its last sign of life; one that has ended without a word is listed until its lease has run out' })
+  last_heartbeat_at!: string | null;
+}
+
+export class ProcessesBody {
+  @ApiProperty({ type: [ProcessBody], description: 'In the order of their coming' })
+  processes!: ProcessBody[];
+}
+
+export const PROCESSES_EXAMPLE: ProcessesBody = {
+  processes: [
+    {
+      id: '019a7f5e-0a11-7c00-9d3e-8b7a6c5d4e3f',
+      roles: ['server', 'worker'],
+      version: '0.1.0',
+      configuration: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      agents: ['classifier', 'router'],
+      running: { classifier: 2 },
+      started_at: '2026-11-20T10:00:00.000Z',
+      last_heartbeat_at: '2026-11-20T10:15:40.000Z',
+    },
+  ],
+};

@@ -1,0 +1,20 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { PROCESSES_EXAMPLE, ProcessesBody } from './dto/processes-body.js';
+import { ProcessesService } from './processes.service.js';
+
+@ApiTags('Processes')
+@Controller('api/v1/processes')
+export class ProcessesController {
+  constructor(private readonly processes: ProcessesService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'List the live processes',
+    description: 'Those that share the database. What waits for an agent that none of them has waits until one has it.',
+  })
+  @ApiOkResponse({ type: ProcessesBody, description: 'All live processes', example: PROCESSES_EXAMPLE })
+  list(): Promise<ProcessesBody> {
+    return this.processes.list();
+  }
+}
