@@ -15,7 +15,7 @@ export const keyFileOf = (path: string): string => `${path}.key`;
 /** A SQLite database and everything that is kept beside it. SQLite's own take over the mode of the database, and lie where a link leads. */
 export function sqliteFilesOf(path: string): string[] {
   const real = existsSync(path) ? realpathSync(path) : path;
-  return [path, lockFileOf(path), keyFileOf(path), `${real}-wal`, `${real}-shm`];
+  return [path, lockFileOf(path), `${lockFileOf(path)}-journal`, keyFileOf(path), `${real}-wal`, `${real}-shm`, `${real}-journal`];
 }
 
 /**

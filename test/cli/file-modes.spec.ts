@@ -26,8 +26,9 @@ const publish = (service: Service): Promise<Response> =>
   fetch(`${service.url}/api/v1/artifacts`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"type": "Order", "payload": {}}' });
 
 const modeOf = (file: string): string => (statSync(file).mode & 0o7777).toString(8);
-const modesOf = (database: string): string[] => ['', '-wal', '-shm', '.lock', '.key'].map((end) => modeOf(database + end));
-const PRIVATE = Array(5).fill('600');
+const BESIDE = ['', '-wal', '-shm', '.lock', '.lock-journal', '.key'];
+const modesOf = (database: string): string[] => BESIDE.map((end) => modeOf(database + end));
+const PRIVATE = Array(BESIDE.length).fill('600');
 
 const warningsOf = (service: Service): string[] =>
   service.log.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as { level: string; msg: string }).filter(({ level }) => level === 'warn').map(({ msg }) => msg);
@@ -62,7 +63,7 @@ it('what an earlier version left open is closed at the next start', async () => 
   const first = await start(database);
   await publish(first);
   await first.kill();
-  for (const end of ['', '-wal', '-shm', '.lock', '.key']) chmodSync(database + end, 0o666);
+  for (const end of BESIDE) chmodSync(database + end, 0o666);
   const service = await start(database);
   expect(modesOf(database)).toEqual(PRIVATE);
   expect(warningsOf(service)).toEqual([]);
