@@ -17,6 +17,7 @@ types:
   Echo: { retain: 30d }
   Half: { retain: 30d }
   OtherHalf: { retain: 30d }
+  Early: { retain: 30d }
   Gathered: { retain: 30d }
   Order: { retain: 30d }
   Picked: { retain: 30d }
@@ -34,6 +35,10 @@ agents:
     engine: { kind: expression, expression: '{}' }
   joiner:
     consumes: [{ types: [Half, OtherHalf], join: { by: payload.key } }]
+    publishes: [{ type: Whole }]
+    engine: { kind: expression, expression: '{}' }
+  timely:
+    consumes: [{ types: [Early, Late], join: { within: 90d } }]
     publishes: [{ type: Whole }]
     engine: { kind: expression, expression: '{}' }
   gatherer:
@@ -142,16 +147,36 @@ describe('artifacts', () => {
     expect(await board.types(correlation)).toEqual(['Echo', 'Kept']);
   });
 
-  it('stay while they wait for the rest of a join, though their correlation has settled', async () => {
+  it('stay while they wait for the rest of a join, as long as their type is kept', async () => {
     const correlation = await publishEnded('Half', { key: 'a' });
-    await swept.sweepAfter(100);
+    await swept.sweepAfter(29);
     expect(await board.types(correlation)).toEqual(['Half']);
     const other = await publishEnded('OtherHalf', { key: 'a' });
     expect(await board.types(other)).toEqual(['OtherHalf', 'Whole']);
-    await swept.sweepAfter(29);
-    expect([await board.types(correlation), await board.types(other)]).toEqual([[], ['OtherHalf', 'Whole']]);
     await swept.sweepAfter(2);
+    expect([await board.types(correlation), await board.types(other)]).toEqual([[], ['OtherHalf', 'Whole']]);
+    await swept.sweepAfter(29);
     expect(await board.types(other)).toEqual(['Whole']);
+  });
+
+  it('leave a join that waits without an end when they are older, with the correlation that has settled', async () => {
+    const old = await publishEnded('Half', { key: 'late' }, { correlation: 'half-filled' });
+    await swept.sweepAfter(20);
+    const young = await publishEnded('Half', { key: 'late' });
+    await swept.sweepAfter(11);
+    expect([await board.types(old), await board.types(young)]).toEqual([[], ['Half']]);
+    expect((await board.status(old)).state).toBe('not_found');
+    // The one behind it has moved up, and what is gone is joined with nothing.
+    expect(await board.types(await publishEnded('OtherHalf', { key: 'late' }))).toEqual(['OtherHalf', 'Whole']);
+    expect(await board.types(await publishEnded('OtherHalf', { key: 'late' }))).toEqual(['OtherHalf']);
+    expect(await swept.count('join_groups', `"key" = '"late"'`)).toBe(1);
+  });
+
+  it('stay while a join with a time limit waits for its other half', async () => {
+    const correlation = await board.publish('Early', {});
+    await swept.sweepAfter(40);
+    expect([await board.types(correlation), (await board.status(correlation)).state]).toEqual([['Early'], 'active']);
+    expect(await board.artifacts((await board.publishSync('Late', {}, { correlation })).correlation_id)).toMatchObject([{ type: 'Early' }, { type: 'Late' }, { type: 'Whole' }]);
   });
 
   it('stay while an execution of another correlation has yet to end with them', async () => {

@@ -5,6 +5,9 @@ import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { foldedUpTo } from '../queries/fold-position.js';
 import { type ArtifactKind, countDeleted, type DeletedArtifact } from './deleted-counts.js';
+import { CorrelationTracker } from '../correlation-tracker.js';
+import { WINDOW_KEY } from '../waiting/waiting-groups.js';
+import { Withdrawal } from '../waiting/withdrawal.js';
 import { SettledCorrelations } from './settled-correlations.js';
 import { AT_ONCE, type Deletion, type Sweep } from './sweep.js';
 
@@ -16,8 +19,8 @@ interface Old {
 
 /**
  * Deletes artifacts that are older than their type's `retain`, with their tags and with the record of who consumed them. What stays:
- * whatever an active correlation has; what belongs to a run that is still kept; what waits in a join or a window, or is an input of
- * an execution that has not ended, whatever correlation that is of.
+ * whatever an active correlation has; what belongs to a run that is still kept; what a batch window or a completed join has, or is an
+ * input of an execution that has not ended, whatever correlation that is of. What waits in a join that has no end leaves it.
  */
 @Injectable()
 export class ArtifactDeletion implements Deletion {
@@ -27,6 +30,8 @@ export class ArtifactDeletion implements Deletion {
     private readonly catalog: Catalog,
     private readonly unitOfWork: UnitOfWork,
     private readonly correlations: SettledCorrelations,
+    private readonly tracker: CorrelationTracker,
+    private readonly withdrawal: Withdrawal,
   ) {}
 
   async run(sweep: Sweep): Promise<number> {
@@ -59,12 +64,15 @@ export class ArtifactDeletion implements Deletion {
   }
 
   private async deleteFree(tx: Transaction, sweep: Sweep, kind: ArtifactKind, found: readonly DeletedArtifact[]): Promise<number> {
+    // Before the correlations, as everybody does who lets something arrive.
+    await this.withdrawal.holdArtifacts(tx, found.map(({ seq }) => seq));
     const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), sweep.settledBy);
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ seq }) => seq);
     // After the hold: what has come to need one of them since it was found is seen now, and nothing comes to need one any more.
     const free = await this.findFree(tx.db, sweep, candidates);
     if (free.length === 0) return 0;
     const seqs = free.map(({ seq }) => seq);
+    await this.withdrawal.withdrawArtifacts(tx, this.tracker.begin(tx, sweep.now), seqs);
     await deleteTags(tx.db, {}, seqs);
     await deleteConsumptions(tx.db, {}, seqs);
     await deleteArtifacts(tx.db, {}, seqs);
@@ -91,9 +99,11 @@ export class ArtifactDeletion implements Deletion {
         not(
           exists(
             selectFrom('join_arrivals')
+              .innerJoin('join_groups', 'join_groups.id', 'join_arrivals.group_id')
               .select('join_arrivals.artifact_seq')
               .whereRef('join_arrivals.correlation_id', '=', 'artifacts.correlation_id')
-              .whereRef('join_arrivals.artifact_seq', '=', 'artifacts.seq'),
+              .whereRef('join_arrivals.artifact_seq', '=', 'artifacts.seq')
+              .where(NEEDS_ITS_MEMBERS),
           ),
         ),
       )
@@ -110,6 +120,9 @@ export class ArtifactDeletion implements Deletion {
       ),
   );
 }
+
+// A join that waits without an end may wait for ever. A batch window fills with whatever comes next, and is bounded by its size.
+const NEEDS_ITS_MEMBERS = sql<SqlBool>`(join_groups.closes_at is not null or join_groups.state <> 'waiting' or join_groups.key = ${sql.lit(WINDOW_KEY)})`;
 
 // Found by their ids: see executor/known-state.ts.
 const HAS_NOT_ENDED = sql<SqlBool>`coalesce(executions.state, '') in ('pending', 'running')`;

@@ -35,7 +35,7 @@ export class Sweep {
 
   constructor(
     /** Epoch ms. */
-    private readonly now: number,
+    readonly now: number,
     private readonly keysMs: number,
     private readonly unitOfWork: UnitOfWork,
     private readonly turn: Turn,

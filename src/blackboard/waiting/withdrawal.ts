@@ -15,8 +15,8 @@ interface Place {
 }
 
 /**
- * Takes the artifacts of a cancelled correlation out of the groups that wait. Those behind them move up, as if what was
- * cancelled had never arrived: else a group would be left that lacks a type which a later one has, and never be completed.
+ * Takes the artifacts of a cancelled correlation, and those that have been kept long enough, out of the groups that wait. Those behind
+ * them move up, as if these had never arrived: else a group would be left that lacks a type which a later one has, and never be completed.
  * Thousands of groups may wait for the same key, and all is one transaction: what does not move is not read.
  */
 @Injectable()
@@ -40,23 +40,37 @@ export class Withdrawal {
   }
 
   async withdraw(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
-    const own = await findOwn(tx.db, { correlationId });
+    await this.takeOut(tx, changes, await findOwn(tx.db, { correlationId }), correlationId);
+  }
+
+  /** The same as `hold`, for these artifacts alone. */
+  async holdArtifacts(tx: Transaction, seqs: readonly number[]): Promise<void> {
+    await tx.lock((await findWaiting(tx.db, {}, seqs)).map(lineOf));
+  }
+
+  /** Takes artifacts out of groups that wait without a time limit; the caller holds their lines. */
+  async withdrawArtifacts(tx: Transaction, changes: CorrelationChanges, seqs: readonly number[]): Promise<void> {
+    await this.takeOut(tx, changes, await findWaiting(tx.db, {}, seqs), null);
+  }
+
+  /** `owner`: the correlation whose completed groups go too. */
+  private async takeOut(tx: Transaction, changes: CorrelationChanges, own: readonly Joined[], owner: string | null): Promise<void> {
     const partly: Joined[] = [];
     for (const members of Map.groupBy(own, ({ id }) => id).values()) {
       const group = members[0]!;
-      if (group.state === 'complete') await this.dropUndecided(tx, group, correlationId);
+      if (group.state === 'complete') await this.dropUndecided(tx, group, owner);
       // Types that it lacks are not behind it either, so that those there stay together without it.
       else if (members.length === group.size) await this.groups.close(tx, group);
       else partly.push(...members);
     }
-    for (const member of partly) await takeOut(tx.db, member);
+    for (const member of partly) await deleteMember(tx.db, member);
     for (const line of Map.groupBy(partly, ({ agent, subscription, key }) => JSON.stringify([agent, subscription, key])).values()) {
       await (isWindow(line[0]!) ? this.closeGaps(tx, line) : this.moveUp(tx, changes, line));
     }
   }
 
   /** A completed group belongs to its newest artifact's correlation, as its execution would; in another's hands it goes on. */
-  private async dropUndecided(tx: Transaction, group: WaitingGroup, correlationId: string): Promise<void> {
+  private async dropUndecided(tx: Transaction, group: WaitingGroup, correlationId: string | null): Promise<void> {
     if (ownerOf(await this.groups.members(tx, group.id)) !== correlationId) return;
     await this.timers.cancel(tx, 'judge', group.id);
     await this.groups.remove(tx, group.id);
@@ -135,6 +149,20 @@ const findOwn = prepared<{ correlationId: string }, Joined>((db, place) =>
     .orderBy('position'),
 );
 
+const findWaiting = preparedWithList<object, number, Joined>((db, _place, seqs) =>
+  db
+    .selectFrom('artifacts')
+    .innerJoin('join_arrivals', (join) =>
+      join.onRef('join_arrivals.correlation_id', '=', 'artifacts.correlation_id').onRef('join_arrivals.artifact_seq', '=', 'artifacts.seq'),
+    )
+    .innerJoin('join_groups', 'join_groups.id', 'join_arrivals.group_id')
+    .selectAll('join_groups')
+    .select(['join_arrivals.artifact_seq', 'join_arrivals.group_id', 'join_arrivals.position', 'join_arrivals.type', 'join_arrivals.correlation_id', 'join_arrivals.arrived_at'])
+    .where('artifacts.seq', 'in', seqs)
+    .orderBy('join_groups.ordinal')
+    .orderBy('join_arrivals.position'),
+);
+
 /**
  * The members of a line's groups from `ordinal` on, in order. Groups of one member end the line, and all these are of one
  * type: of them as many are needed as there may be gaps before them, and the others stay as they are.
@@ -161,7 +189,7 @@ const findFirst = prepared<Pick<WaitingGroup, 'id'>, Pick<Member, 'arrived_at'>>
   db.selectFrom('join_arrivals').select('arrived_at').where('group_id', '=', place('id')).orderBy('position').limit(1),
 );
 
-const takeOut = prepared<Member, unknown>((db, place) =>
+const deleteMember = prepared<Member, unknown>((db, place) =>
   db
     .deleteFrom('join_arrivals')
     .where('agent', '=', place('agent'))
