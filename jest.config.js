@@ -26,12 +26,15 @@ const common = {
 };
 
 /** What stands on a database, whichever it is, runs on both. A suite that is about SQLite, or about Postgres, says so in its name. */
-const ON_A_DATABASE = ['batches', 'blackboard', 'contract', 'e2e', 'faults', 'idempotency', 'retention'];
+const ON_A_DATABASE = ['attack', 'batches', 'blackboard', 'contract', 'e2e', 'faults', 'idempotency', 'retention'];
 
 const SPECS = {
   sqlite: { of: ['**/*.spec.ts'], without: ['**/*.postgres.spec.ts'] },
   postgres: { of: [...ON_A_DATABASE.map((folder) => `${folder}/**/*.spec.ts`), '**/*.postgres.spec.ts'], without: ['**/*.sqlite.spec.ts'] },
 };
+
+/** What measures a process while it is attacked needs the machine for itself: `npm run test:attack`. */
+const APART = ['attack/**'];
 
 const SHARES = readdirSync(join(TEST, 'shares')).filter((file) => /^\d+\.ts$/.test(file)).length;
 
@@ -41,7 +44,7 @@ const inShares = process.argv.slice(2).every((argument) => argument.startsWith('
 function specsOf(database) {
   const { of, without } = SPECS[database];
   if (!inShares) return { testMatch: [...of.map((spec) => `<rootDir>/test/${spec}`), ...without.map((spec) => `!**/${spec}`)] };
-  const specs = [...new Set(globSync(of, { cwd: TEST, exclude: without }))].sort();
+  const specs = [...new Set(globSync(of, { cwd: TEST, exclude: [...without, ...APART] }))].sort();
   const shares = Array.from({ length: SHARES }, (_, share) => specs.filter((_spec, index) => index % SHARES === share));
   return { testMatch: ['<rootDir>/test/shares/[0-9]*.ts'], globals: { TEST_DATABASE: database, TEST_SHARES: shares } };
 }

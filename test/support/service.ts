@@ -18,7 +18,11 @@ export class Service {
    * that follows it, in its own place.
    */
   static async start(args: string[], env: Record<string, string> = {}, within: readonly string[] = []): Promise<Service> {
-    const [command, ...rest] = [...within, process.execPath, await builtProgram(), 'serve', '--port', '0', ...args];
+    return Service.run([...within, process.execPath, await builtProgram(), 'serve', '--port', '0', ...args], env);
+  }
+
+  /** The same for a whole command, which is to serve on a port of its own choice. */
+  static async run([command, ...rest]: string[], env: Record<string, string> = {}): Promise<Service> {
     const child = spawn(command!, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...PROGRAM_ENVIRONMENT, ...env },

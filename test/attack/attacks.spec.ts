@@ -1,0 +1,16 @@
+import { FILTERS } from './attacks/filters.js';
+import { NAMES } from './attacks/names.js';
+import { WAITING } from './attacks/waiting.js';
+import { attackedPod } from './attacked-pod.js';
+import { withstand } from './withstand.js';
+
+/** What the database has a part in. Real: the built program as a process in as much memory as a pod has, its database, HTTP. */
+describe.each([
+  ['filters', FILTERS],
+  ['names', NAMES],
+  ['waiting', WAITING],
+])('by %s', (_name, attacks) => {
+  const pod = attackedPod();
+
+  it.each(attacks.map((attack) => [attack.name, attack] as const))('withstands %s', (_what, attack) => withstand(pod(), attack));
+});

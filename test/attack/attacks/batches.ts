@@ -1,0 +1,43 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Attack, ask, atOnce, MIB } from './attack.js';
+
+const BOUNDARY = 'attack';
+const TYPE = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
+const END = `--${BOUNDARY}--\r\n`;
+
+const part = (name: string, content: string, filename?: string): string =>
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${filename === undefined ? '' : `; filename="${filename}"`}\r\n\r\n${content}\r\n`;
+
+const csv = (content: string): string => part('file', content, 'x.csv') + part('request', '{"agent_name":"clerk"}') + END;
+
+const uploads = (what: string, makeBody: () => string): Attack => ({
+  name: `uploads of ${what}, four at once`,
+  mostStoredMib: 64,
+  run: (target) => {
+    const body = makeBody();
+    return atOnce(target, 4, () => ({ path: '/run/batch', headers: TYPE, body }));
+  },
+});
+
+export const BATCHES: Attack[] = [
+  {
+    name: 'a list of 5,000 items that share a megabyte of static inputs',
+    mostStoredMib: 64,
+    async run(target) {
+      const body = { agent_name: 'clerk', max_workers: 1_000, static_inputs: { a: 'x'.repeat(1_000_000) }, batch_inputs: Array.from({ length: 5_000 }, () => ({})) };
+      const answer = await ask(target, { path: '/run/batch', body });
+      await delay(5_000);
+      const { batch_id } = JSON.parse(answer.text) as { batch_id?: string };
+      return batch_id === undefined ? [answer] : [answer, await ask(target, { path: `/batch/${batch_id}/cancel`, body: {} })];
+    },
+  },
+  uploads('a thousand parts', () => Array.from({ length: 1_000 }, (_, n) => part(`p${n}`, 'x')).join('') + END),
+  uploads('a field name of a megabyte', () => part('n'.repeat(MIB), 'x') + END),
+  uploads('a file name of a megabyte', () => part('file', 'a\n1\n', 'f'.repeat(MIB)) + END),
+  uploads('40 MB of quotes that are never closed', () => csv(`a\n"${'""'.repeat(20 * MIB)}`)),
+  uploads('a million empty lines', () => csv(`a\n${'\n'.repeat(MIB)}1\n`)),
+  uploads('a header of 200,000 columns', () => csv(`${Array.from({ length: 200_000 }, (_, n) => `c${n}`).join()}\n`)),
+  uploads('2,000 empty rows of 1,000 columns with names of 200 characters', () =>
+    csv(`${Array.from({ length: 1_000 }, (_, n) => `${n}`.padEnd(200, 'c')).join()}\n${`${','.repeat(999)}\n`.repeat(2_000)}`),
+  ),
+];

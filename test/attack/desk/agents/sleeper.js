@@ -1,0 +1,4 @@
+export default (_inputs, { signal }) =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(null), { once: true });
+  });

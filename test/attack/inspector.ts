@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { eventually } from '../support/eventually.js';
+
+const MIB = 2 ** 20;
+
+interface Reply {
+  id?: number;
+  result?: { result?: { value?: unknown } };
+  error?: { message: string };
+}
+
+/** V8's own inspector of a process that was started with `--inspect`. */
+export class Inspector {
+  private count = 0;
+  private readonly waiting = new Map<number, (reply: Reply) => void>();
+
+  private constructor(private readonly socket: WebSocket) {
+    socket.on('message', (data) => {
+      const reply = JSON.parse(String(data)) as Reply;
+      this.waiting.get(reply.id ?? 0)?.(reply);
+      this.waiting.delete(reply.id ?? 0);
+    });
+    // It ends with the process, which is what the tests look at.
+    socket.on('error', () => undefined);
+  }
+
+  /** `log`: what the process has said, its inspector's address too. */
+  static async of(log: readonly string[]): Promise<Inspector> {
+    const address = (): string | undefined => /ws:\/\/\S+/.exec(log.join('\n'))?.[0];
+    await eventually('the process says where its inspector is', () => address() !== undefined);
+    const socket = new WebSocket(address()!);
+    await once(socket, 'open');
+    return new Inspector(socket);
+  }
+
+  /** MiB that are in use after a collection: objects, and buffers outside of the heap. */
+  async liveMib(): Promise<number> {
+    await this.ask('HeapProfiler.collectGarbage');
+    const expression = '(({ heapUsed, external }) => heapUsed + external)(process.memoryUsage())';
+    const { result } = await this.ask('Runtime.evaluate', { expression, returnByValue: true });
+    return Number(result?.result?.value) / MIB;
+  }
+
+  close(): void {
+    this.socket.terminate();
+  }
+
+  private ask(method: string, params: object = {}): Promise<Reply> {
+    this.count += 1;
+    const id = this.count;
+    return new Promise((resolve, reject) => {
+      const onEnd = (): void => reject(new Error('the process has ended'));
+      if (this.socket.readyState !== WebSocket.OPEN) return onEnd();
+      this.socket.once('close', onEnd);
+      this.waiting.set(id, (reply) => {
+        this.socket.off('close', onEnd);
+        if (reply.error) reject(new Error(`${method}: ${reply.error.message}`));
+        else resolve(reply);
+      });
+      this.socket.send(JSON.stringify({ id, method, params }));
+    });
+  }
+}

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { builtProgram } from '../support/built-program.js';
+import { databaseOf, type TestDatabase } from '../support/database.js';
+import { Service } from '../support/service.js';
+import { Inspector } from './inspector.js';
+
+const CONFIG = join(import.meta.dirname, 'desk/starling.yaml');
+
+const MIB = 2 ** 20;
+
+/** What deploy/kubernetes gives a container. */
+const POD_MIB = 1_024;
+
+/** What V8 allows itself for old objects where it finds that much memory: half of it. */
+const HEAP_MIB = POD_MIB / 2;
+
+const LOOK_EVERY_MS = 20;
+
+/**
+ * The program as it runs in a pod of 1 GiB: by its own first line, so that its flags hold; with the heap that V8 would choose
+ * there; and killed, as the kernel kills it there, when it takes more memory than the pod has.
+ */
+export class Pod {
+  /** What attacks have prepared in its database. */
+  readonly prepared = new Set<unknown>();
+  private peakMib = 0;
+  private readonly looking: NodeJS.Timeout;
+
+  private constructor(
+    private readonly service: Service,
+    private readonly inspector: Inspector,
+    readonly database: TestDatabase,
+    private readonly folder: string,
+    private readonly options: readonly string[],
+  ) {
+    this.looking = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+  }
+
+  /** `options`: flags of the program. A pod that is started on the folder of an earlier one has its database. */
+  static async start(options: string[] = [], folder?: string): Promise<Pod> {
+    const home = folder ?? (await mkdtemp(join(tmpdir(), 'starling-attack-')));
+    const database = await databaseOf(home);
+    const command = [await builtProgram(), 'serve', '--port', '0', '--config', CONFIG, '--database-url', database.url, '--log-level', 'warn', ...options];
+    const service = await Service.run(command, {
+      PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB} --inspect=127.0.0.1:0`,
+    });
+    return new Pod(service, await Inspector.of(service.log), database, home, options);
+  }
+
+  get url(): string {
+    return this.service.url;
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  get pid(): number {
+    return this.service.process.pid!;
+  }
+
+  get isAlive(): boolean {
+    return !this.service.hasEnded;
+  }
+
+  /** The most memory that it has taken so far. */
+  get mostMib(): number {
+    return this.peakMib;
+  }
+
+  /** What it has said, for those who read of a failure. */
+  get lastWords(): string {
+    return this.service.log.slice(-10).join('\n');
+  }
+
+  /** MiB of live objects and buffers, after a collection. */
+  memory(): Promise<number> {
+    return this.inspector.liveMib();
+  }
+
+  /** MiB that the database takes on its disk. */
+  async storedMib(): Promise<number> {
+    const [size] = await this.database.rows<{ bytes: number }>(
+      TEST_DATABASE === 'postgres' ? 'select pg_database_size(current_database())::float as bytes' : 'select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()',
+    );
+    return size!.bytes / MIB;
+  }
+
+  /** Ends it as it stands, and starts it again on the same database. */
+  async restarted(): Promise<Pod> {
+    await this.end('SIGKILL');
+    const pod = await Pod.start([...this.options], this.folder);
+    for (const preparation of this.prepared) pod.prepared.add(preparation);
+    return pod;
+  }
+
+  async close(): Promise<void> {
+    await this.end('SIGKILL');
+    await this.database.drop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** The exit code. */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    clearInterval(this.looking);
+    this.inspector.close();
+    return this.service.kill(signal);
+  }
+
+  private look(): void {
+    const mib = residentMib(this.pid);
+    this.peakMib = Math.max(this.peakMib, mib);
+    if (mib > POD_MIB && this.isAlive) this.service.process.kill('SIGKILL');
+  }
+}
+
+/** 0 where the process has ended, or where there is no /proc: there the heap's limit is all that holds. */
+function residentMib(pid: number): number {
+  try {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return Number(kib ?? 0) * 1_024 / MIB;
+  } catch {
+    return 0;
+  }
+}
