@@ -56,7 +56,7 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(await refused.json()).toEqual({ detail: expect.stringContaining('disk') });
-    await refusesWithoutFillingTheLog(service);
+    await refusesWithoutFillingTheLog(service, ledger);
     expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
     expect((await fetch(`${service.url}/api/v1/artifacts?limit=1`)).status).toBe(200);
 
@@ -69,13 +69,15 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
 const SECONDS = 3;
 
 /** Each refused request wrote a page before, onto a disk that may be the same one. */
-async function refusesWithoutFillingTheLog(service: Service): Promise<void> {
+async function refusesWithoutFillingTheLog(service: Service, ledger: Ledger): Promise<void> {
   const from = service.log.length;
   const until = performance.now() + SECONDS * 1_000;
   let refused = 0;
   while (performance.now() < until) {
-    const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await publishLarge(service, `refused-${(refused += 1)}`, 0)).status));
-    expect(new Set(statuses)).toEqual(new Set([503]));
+    // A checkpoint frees a little room in the write-ahead log, so that one of them may still be stored.
+    const answers = await Promise.all(Array.from({ length: 20 }, () => sendLarge(service, ledger)));
+    expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
+    refused += answers.filter(({ status }) => status === 503).length;
   }
   const lines = service.log.slice(from).map((line) => JSON.parse(line) as { reason?: string; err?: object });
   expect(lines.filter(({ err }) => err !== undefined)).toEqual([]);
@@ -96,10 +98,14 @@ const publishLarge = (service: Service, correlationId: string, n: number): Promi
 
 async function sendUntilRefused(service: Service, ledger: Ledger): Promise<Response> {
   for (;;) {
-    const { n, correlationId } = ledger.next(false);
-    const response = await publishLarge(service, correlationId, n);
+    const response = await sendLarge(service, ledger);
     if (response.status !== 200) return response;
-    await response.text();
-    ledger.acknowledged.set(correlationId, { n, correlationId });
   }
+}
+
+async function sendLarge(service: Service, ledger: Ledger): Promise<Response> {
+  const { n, correlationId } = ledger.next(false);
+  const response = await publishLarge(service, correlationId, n);
+  if (response.status === 200) ledger.acknowledged.set(correlationId, { n, correlationId });
+  return response;
 }
