@@ -96,6 +96,21 @@ describe('as much waits in joins, windows and before its release as may', () => 
     await waitingIs(2);
   });
 
+  it('keeps about as many under a rush, and loses none that it accepted', async () => {
+    const rush = await Promise.all(
+      Array.from({ length: 400 }, (_, key) => board.http.post('/api/v1/artifacts').send({ type: 'Half', payload: { key } }).then(({ status }) => ({ key, status }))),
+    );
+    const accepted = rush.filter(({ status }) => status === 200);
+    expect(rush.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
+    // What is under way at the same moment does not see the others' arrivals.
+    expect(accepted.length).toBeGreaterThanOrEqual(3);
+    expect(accepted.length).toBeLessThan(100);
+    expect(await stored()).toBe(accepted.length);
+    await waitingIs(accepted.length);
+    for (const { key } of accepted) expect(await board.ended(await board.publish('OtherHalf', { key }))).toMatchObject({ artifact_count: 2 });
+    await waitingIs(0);
+  });
+
   it('counts after a restart what was there before', async () => {
     const folder = new ConfigurationFolder();
     const first = await Board.start(CONFIG, { clock, folder: folder.path });
