@@ -13,10 +13,11 @@ import { BATCH_LIST_EXAMPLE, BatchListBody } from './dto/batch-list-body.js';
 import { BatchListQuery } from './dto/batch-list-query.js';
 import { BATCH_REQUEST_EXAMPLES, BatchRequest } from './dto/batch-request.js';
 import { BatchResultsQuery } from './dto/batch-results-query.js';
-import { CsvUploadInterceptor, uploadedFile } from './intake/csv-upload.interceptor.js';
+import { BatchBodyInterceptor, batchSource } from './intake/batch-body.interceptor.js';
+import type { BatchSource } from './intake/batch-source.js';
 
-const UploadedPath = createParamDecorator((_data: unknown, context: ExecutionContext): string | undefined =>
-  uploadedFile(context.switchToHttp().getRequest<Request>()),
+const Source = createParamDecorator((_data: unknown, context: ExecutionContext): BatchSource | undefined =>
+  batchSource(context.switchToHttp().getRequest<Request>()),
 );
 
 const ApiBatchId = (): MethodDecorator => ApiParam({ name: 'batch_id', description: 'Its id', schema: { type: 'string', example: BATCH_EXAMPLE.batch_id } });
@@ -32,12 +33,12 @@ export class BatchesController {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  // Interceptors run from the last decorator to the first: an upload is read before its request can be compared.
+  // Interceptors run from the last decorator to the first: the body is read before the request can be compared.
   @Post('run/batch')
   @HttpCode(200)
   @Idempotent()
   @OutsideCorrelation()
-  @UseInterceptors(CsvUploadInterceptor)
+  @UseInterceptors(BatchBodyInterceptor)
   @ApiOperation({
     summary: 'Run an agent over many inputs',
     description: 'Over a list, a CSV file on the server, or an uploaded one. Answers when all rows are checked and stored; they become runs as workers are free.',
@@ -46,8 +47,8 @@ export class BatchesController {
   @ApiBody({ type: BatchRequest, examples: BATCH_REQUEST_EXAMPLES })
   @ApiOkResponse({ type: BatchBody, description: 'The batch', example: STARTING_EXAMPLE, headers: IDEMPOTENCY_HEADERS })
   @ApiErrors([400, 'batch_inputs: line 50000 has 3 fields and the header 4'], [404, 'Agent not found: classifer'], 503)
-  create(@Body() request: BatchRequest, @Ids() { madeId: id }: RequestIds, @UploadedPath() uploadedPath: string | undefined): Promise<BatchBody> {
-    return this.batches.create(request, id, uploadedPath);
+  create(@Body() request: BatchRequest, @Ids() { madeId: id }: RequestIds, @Source() source: BatchSource | undefined): Promise<BatchBody> {
+    return this.batches.create(request, id, source);
   }
 
   @Get('batch/:batch_id')

@@ -13,10 +13,11 @@ import { BatchesService } from './batches.service.js';
 import { BatchIntake } from './intake/batch-intake.js';
 import { IntakesRepository } from './intake/intakes.repository.js';
 import { UnfinishedIntakes } from './intake/unfinished-intakes.js';
+import { UploadSpace } from './intake/upload-space.js';
 
 @Module({
   imports: [BlackboardModule, IdempotencyModule, RunsModule],
   controllers: [BatchesController],
-  providers: [BatchDeletion, BatchDispatcher, BatchIntake, BatchNotices, BatchResults, BatchStep, BatchesRepository, BatchesService, IntakesRepository, UnfinishedIntakes],
+  providers: [BatchDeletion, BatchDispatcher, BatchIntake, BatchNotices, BatchResults, BatchStep, BatchesRepository, BatchesService, IntakesRepository, UnfinishedIntakes, UploadSpace],
 })
 export class BatchesModule {}

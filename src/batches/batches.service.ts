@@ -4,7 +4,6 @@ import { Catalog } from '../catalog/catalog.js';
 import { unknownAgent } from '../catalog/unknown-names.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
-import type { JsonObject } from '../common/json.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { RunsService } from '../runs/runs.service.js';
 import { batchBody, type BatchRow, listedBatchBody } from './batch.js';
@@ -18,6 +17,7 @@ import type { BatchListQuery } from './dto/batch-list-query.js';
 import { type BatchRequest, DEFAULT_WORKERS } from './dto/batch-request.js';
 import type { BatchResultsQuery } from './dto/batch-results-query.js';
 import { type BatchDraft, BatchIntake } from './intake/batch-intake.js';
+import type { BatchSource } from './intake/batch-source.js';
 import { asCsv, asNdjson } from './results-text.js';
 
 const NO_RESULTS: BatchBody['results'] = [];
@@ -38,13 +38,13 @@ export class BatchesService {
     private readonly runs: RunsService,
   ) {}
 
-  /** `uploadedPath`: where the CSV is that came with the request. DomainError `not_found`, `invalid`, `unavailable`. */
-  async create(request: BatchRequest, id: string, uploadedPath: string | undefined): Promise<BatchBody> {
+  /** `source`: what came with the request for its rows. DomainError `not_found`, `invalid`, `unavailable`. */
+  async create(request: BatchRequest, id: string, source: BatchSource | undefined): Promise<BatchBody> {
     await this.blackboard.refuseWhenBusy();
     if (!this.catalog.agent(request.agent_name)) throw unknownAgent(request.agent_name);
     // A request that comes back with its idempotency key after a crash finds the batch that it made.
     const made = await this.batches.find(this.unitOfWork.reader, id);
-    if (!made) await this.takeIn(request, id, uploadedPath);
+    if (!made) await this.takeIn(request, id, source);
     const batch = made ?? (await this.get(id));
     this.dispatcher.wake(batch.seq);
     return { ...batchBody(batch, NO_RESULTS), status: 'starting' };
@@ -108,15 +108,14 @@ export class BatchesService {
     return batch;
   }
 
-  private async takeIn(request: BatchRequest, id: string, uploadedPath: string | undefined): Promise<void> {
+  private async takeIn(request: BatchRequest, id: string, source: BatchSource | undefined): Promise<void> {
     const { batch_inputs: inputs, delimiter = ',' } = request;
-    if (uploadedPath !== undefined && inputs !== undefined) {
-      throw new DomainError('invalid', 'batch_inputs: must be left out where a file is uploaded');
-    }
     const draft = draftOf(request, id);
-    if (uploadedPath !== undefined) await this.intake.fromCsv(draft, { path: uploadedPath, uploaded: true }, delimiter);
-    else if (typeof inputs === 'string') await this.intake.fromCsv(draft, { path: inputs, uploaded: false }, delimiter);
-    else if (inputs !== undefined) await this.intake.fromList(draft, inputs as JsonObject[]);
+    if (source && 'file' in source) {
+      if (inputs !== undefined) throw new DomainError('invalid', 'batch_inputs: must be left out where a file is uploaded');
+      await this.intake.fromUpload(draft, source.file, delimiter);
+    } else if (source) await this.intake.fromList(draft, source.items);
+    else if (typeof inputs === 'string') await this.intake.fromPath(draft, inputs, delimiter);
     else throw new DomainError('invalid', 'batch_inputs: must be a list of objects, or the path of a CSV file');
   }
 }

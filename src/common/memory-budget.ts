@@ -24,8 +24,13 @@ export class MemoryBudget {
   /** No single reservation can be larger. */
   readonly largestBytes: number;
 
-  constructor(readonly limitBytes: number) {
-    this.largestBytes = Math.max(Math.floor(limitBytes * (1 - SHARE_OF_SMALL_ONES)), Math.min(limitBytes, SMALL_BYTES));
+  /** `smallBytes`: up to which a reservation is small. `refusal`: what a client is told. */
+  constructor(
+    readonly limitBytes: number,
+    private readonly smallBytes = SMALL_BYTES,
+    private readonly refusal = 'The service has no memory for this request now; try again',
+  ) {
+    this.largestBytes = Math.max(Math.floor(limitBytes * (1 - SHARE_OF_SMALL_ONES)), Math.min(limitBytes, smallBytes));
   }
 
   /** Bytes that are reserved now. */
@@ -42,9 +47,9 @@ export class MemoryBudget {
 
   /** `total`: of the reservation, after the change. */
   private change(bytes: number, total: number): void {
-    const limit = total > SMALL_BYTES ? this.largestBytes : this.limitBytes;
+    const limit = total > this.smallBytes ? this.largestBytes : this.limitBytes;
     if (bytes > 0 && this.used + bytes > limit) {
-      throw new DomainError('unavailable', 'The service has no memory for this request now; try again', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      throw new DomainError('unavailable', this.refusal, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     this.used += bytes;
   }

@@ -220,6 +220,12 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     default: '1KiB',
     description: 'least rate of a body, in a second; one that is slower for 10 s is refused with 408',
   },
+  uploadSpaceBytes: {
+    name: 'upload_space',
+    kind: size({ min: '64MiB', max: '1024GiB' }),
+    default: '2GiB',
+    description: "disk for one process's temporary files, in which uploads and long lists of batches wait until they are stored; past it 503",
+  },
   maxConnections: {
     name: 'max_connections',
     kind: integer({ min: 1, max: 1_000_000 }),

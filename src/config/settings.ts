@@ -59,6 +59,8 @@ export class Settings {
   uploadTimeoutMs!: number;
   /** In a second, on average. */
   minTransferRateBytes!: number;
+  /** Of the temporary files of this process. */
+  uploadSpaceBytes!: number;
   /** Connections to this process at once. */
   maxConnections!: number;
   /** Bytes of clients' data that this process may hold at the same time; null derives it from the heap limit. */

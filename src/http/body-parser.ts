@@ -7,13 +7,12 @@ import { incomingBody } from './incoming-bodies.js';
 import { findUnsafeJson } from './json-safety.js';
 import { parsedSize } from './parsed-size.js';
 
-/** The one route that takes lists as long as files, and files. */
+/** The one route that takes lists as long as files, and files, and reads them itself. */
 const BATCHES = /^\/run\/batch\/?$/i;
-const BATCH_LIMIT_BYTES = 32 * 1_024 * 1_024;
 
 /**
- * Parses JSON bodies up to `limitBytes`, or 32 MiB for a batch, into `request.body`, which stays undefined where there is
- * none; a batch's multipart body is left unread. What the text and its value take is reserved in `memory`, until the answer.
+ * Parses JSON bodies up to `limitBytes` into `request.body`, which stays undefined where there is none; a batch's body is left
+ * unread, once it is known to be of a kind that batches take. What the text and its value take is reserved in `memory`, until the answer.
  * Express' own parser lets broken UTF-8 through as replacement characters, answers other content types as if there were no body,
  * and reads an upload that is too large to its end before it says so.
  */
@@ -24,7 +23,8 @@ export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
     if (!isJson(request.headers['content-type'])) {
       return next(new UnsupportedMediaTypeException('Send the body as JSON in UTF-8, with the header Content-Type: application/json'));
     }
-    readBody(request, incoming, BATCHES.test(request.path) ? Math.max(limitBytes, BATCH_LIMIT_BYTES) : limitBytes, (error, body) => {
+    if (BATCHES.test(request.path)) return next();
+    readBody(request, incoming, limitBytes, (error, body) => {
       if (error) return next(error);
       try {
         request.body = parse(body!, (bytes) => (bytes > memory.largestBytes ? refuseForGood(bytes, memory) : incoming.memory.resize(bytes)));

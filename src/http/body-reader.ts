@@ -1,28 +1,21 @@
 import type { Request } from 'express';
-import { BadRequestException, UnsupportedMediaTypeException } from '@nestjs/common';
 import { CollectedBytes } from './collected-bytes.js';
 import type { IncomingBody } from './incoming-bodies.js';
-import { type Done, ENCODINGS, inflate, isEncoding, tooLarge } from './inflation.js';
+import { cutOff, type Done, encodingOf, inflate, tooLarge } from './inflation.js';
 
 /**
- * The body, decompressed, up to `limitBytes`; `done` is called once. What is compressed is inflated once it is all there, so that
+ * The body, decompressed, up to `limitBytes`; `done` is called once, unless this throws. What is compressed is inflated once it is all there, so that
  * whoever sends slowly holds no more than was sent. Errors: 413 too large (decompressed too), 415 unknown encoding, 400 cut off or
  * not what its Content-Encoding says, 408 too slow, DomainError `unavailable` where there is no memory for it.
  */
 export function readBody(request: Request, incoming: IncomingBody, limitBytes: number, done: Done): void {
-  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) done(tooLarge(limitBytes));
-  else if (encoding === 'identity') collect(request, incoming, limitBytes, done);
-  else if (isEncoding(encoding)) {
-    collect(request, incoming, limitBytes, (error, compressed) => {
-      if (error) done(error);
-      else inflate(compressed!, encoding, limitBytes, (bytes) => incoming.memory.grow(bytes), done);
-    });
-  } else done(unsupported(encoding));
+  const encoding = encodingOf(request);
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  collect(request, incoming, limitBytes, (error, body) => {
+    if (error || encoding === null) done(error, body);
+    else inflate(body!, encoding, limitBytes, (bytes) => incoming.memory.grow(bytes), done);
+  });
 }
-
-export const unsupported = (encoding: string): Error =>
-  new UnsupportedMediaTypeException(`Content-Encoding ${encoding} is not supported; use ${ENCODINGS.slice(0, -1).join(', ')} or ${ENCODINGS.at(-1)}`);
 
 function collect(request: Request, incoming: IncomingBody, limitBytes: number, done: Done): void {
   const bytes = new CollectedBytes((taken) => incoming.grow(taken));
@@ -45,5 +38,5 @@ function collect(request: Request, incoming: IncomingBody, limitBytes: number, d
     }
   });
   request.once('end', () => finish(null, bytes.takeAll()));
-  request.once('error', () => finish(new BadRequestException('The request ended before its body was complete')));
+  request.once('error', () => finish(cutOff()));
 }

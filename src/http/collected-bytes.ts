@@ -9,7 +9,12 @@ export class CollectedBytes {
   private length = 0;
 
   /** `take` is told how many bytes of memory are needed before they are, and may throw. */
-  constructor(private readonly take: (bytes: number) => void) {}
+  constructor(private readonly take: (bytes: number) => void = () => undefined) {}
+
+  /** Bytes of memory. */
+  get capacity(): number {
+    return this.buffer.length;
+  }
 
   get size(): number {
     return this.length;
@@ -19,6 +24,10 @@ export class CollectedBytes {
     if (this.length === 0) this.keep(part);
     else this.append(part);
     this.length += part.length;
+  }
+
+  slice(from: number, to: number): Buffer {
+    return this.buffer.subarray(from, Math.min(to, this.length));
   }
 
   /** All of them, and keeps none: whoever collected them may be referred to for longer than they are needed. */

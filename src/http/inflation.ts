@@ -1,14 +1,15 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { BadRequestException, PayloadTooLargeException } from '@nestjs/common';
+import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
+import type { Request } from 'express';
 import { CollectedBytes } from './collected-bytes.js';
 
 const DECOMPRESSORS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress };
 
-export type Encoding = keyof typeof DECOMPRESSORS;
+type Encoding = keyof typeof DECOMPRESSORS;
 
-export const ENCODINGS = Object.keys(DECOMPRESSORS);
+const ENCODINGS = Object.keys(DECOMPRESSORS);
 
-export const isEncoding = (name: string): name is Encoding => Object.hasOwn(DECOMPRESSORS, name);
+const isEncoding = (name: string): name is Encoding => Object.hasOwn(DECOMPRESSORS, name);
 
 /** Text comes down to a tenth, and rarely to a thirtieth. */
 const MOST_TIMES = 100;
@@ -18,7 +19,7 @@ const ALWAYS_ALLOWED_BYTES = 64 * 1_024;
 const inflationBound = (compressedBytes: number): number => Math.max(MOST_TIMES * compressedBytes, ALWAYS_ALLOWED_BYTES);
 
 /** What inflates to more than its bound, or than `limitBytes`: 413. */
-export function refuseLarge(inflatedBytes: number, compressedBytes: number, limitBytes: number): void {
+function refuseLarge(inflatedBytes: number, compressedBytes: number, limitBytes: number): void {
   if (inflatedBytes > limitBytes) throw tooLarge(limitBytes);
   if (inflatedBytes > inflationBound(compressedBytes)) {
     throw new PayloadTooLargeException(`The body inflates to more than ${MOST_TIMES} times its compressed size; send it uncompressed`);
@@ -26,6 +27,49 @@ export function refuseLarge(inflatedBytes: number, compressedBytes: number, limi
 }
 
 export const tooLarge = (limitBytes: number): Error => new PayloadTooLargeException(`The body is larger than ${limitBytes} bytes`);
+
+/**
+ * A body as it comes, inflated where it is compressed; errors as of `inflate`, 415, and 400 where it is cut off. Where whoever reads it
+ * stops before its end, the rest still flows, unread: a client that is cut off in mid-upload would not see the answer.
+ */
+export async function* inflatedParts(request: Request, limitBytes: number): AsyncGenerator<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  const encoding = encodingOf(request);
+  const decompressor = encoding === null ? null : DECOMPRESSORS[encoding]();
+  if (decompressor) request.once('error', (error) => decompressor.destroy(error)).pipe(decompressor);
+  let size = 0;
+  try {
+    for await (const part of (decompressor ?? request).iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += part.length;
+      refuseLarge(size, decompressor?.bytesWritten ?? size, limitBytes);
+      yield part;
+    }
+  } catch (error) {
+    throw asAnswer(error, encoding);
+  } finally {
+    if (decompressor) request.unpipe(decompressor);
+    decompressor?.destroy();
+    request.resume();
+  }
+}
+
+/** Null where the body is not compressed; 415 for encodings that are unknown. */
+export function encodingOf({ headers }: Request): Encoding | null {
+  const name = headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (name === 'identity') return null;
+  if (isEncoding(name)) return name;
+  throw new UnsupportedMediaTypeException(`Content-Encoding ${name} is not supported; use ${ENCODINGS.slice(0, -1).join(', ')} or ${ENCODINGS.at(-1)}`);
+}
+
+function asAnswer(error: unknown, encoding: Encoding | null): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined) return error;
+  return encoding !== null && code !== 'ECONNRESET' ? damaged(encoding) : cutOff();
+}
+
+const damaged = (encoding: Encoding): Error => new BadRequestException(`The body does not decompress as ${encoding}`);
+
+export const cutOff = (): Error => new BadRequestException('The request ended before its body was complete');
 
 export type Done = (error: Error | null, body?: Buffer) => void;
 
@@ -49,6 +93,6 @@ export function inflate(compressed: Buffer, encoding: Encoding, limitBytes: numb
     }
   });
   stream.once('end', () => end(null, inflated.takeAll()));
-  stream.once('error', () => end(new BadRequestException(`The body does not decompress as ${encoding}`)));
+  stream.once('error', () => end(damaged(encoding)));
   stream.end(compressed);
 }

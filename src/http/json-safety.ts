@@ -5,9 +5,9 @@ const MAX_DEPTH = 64;
  * that reach an object's prototype, and numbers that JSON can write but no double can hold (they would come back as null).
  * Looks at one level after the other, each value once.
  */
-export function findUnsafeJson(root: unknown): string | null {
+export function findUnsafeJson(root: unknown, levelOfRoot = 1): string | null {
   let level: object[] = isObject(root) ? [root] : [];
-  for (let depth = 1; level.length > 0; depth++) {
+  for (let depth = levelOfRoot; level.length > 0; depth++) {
     if (depth > MAX_DEPTH) return `The body is nested deeper than ${MAX_DEPTH} levels`;
     const next: object[] = [];
     for (const node of level) {

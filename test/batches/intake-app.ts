@@ -1,12 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { type BatchDraft, BatchIntake } from '../../src/batches/intake/batch-intake.js';
-import { dropUpload, keepUpload } from '../../src/batches/intake/uploads.js';
+import { readListBody } from '../../src/batches/intake/list-body.js';
+import { Spool } from '../../src/batches/intake/spool.js';
+import { TemporaryFile } from '../../src/batches/intake/temporary-file.js';
+import { UploadSpace } from '../../src/batches/intake/upload-space.js';
 import { newId } from '../../src/common/ids.js';
+import { MemoryBudget } from '../../src/common/memory-budget.js';
 import type { Settings } from '../../src/config/settings.js';
 import { startApp, type TestApp } from '../support/app.js';
+
+const MIB = 1_024 * 1_024;
 
 const CONFIG = `
 types:
@@ -63,23 +68,30 @@ export class IntakeApp {
 
   /** Takes the text in as an uploaded CSV, and gives back what is stored. */
   async csv(content: string | Buffer, draft: Partial<BatchDraft> = {}, delimiter = ','): Promise<StoredRow[]> {
-    const { path } = await keepUpload(Readable.from([Buffer.from(content)]));
+    const file = await TemporaryFile.open(this.space);
     try {
-      return await this.take({ path, uploaded: true }, draft, delimiter);
+      await file.append(Buffer.from(content));
+      return await this.take(draft, (whole) => this.intake.fromUpload(whole, file, delimiter));
     } finally {
-      await dropUpload(path);
+      await file.close();
     }
   }
 
   /** The same with a file that is below csv_root. */
   path(path: string, draft: Partial<BatchDraft> = {}, delimiter = ','): Promise<StoredRow[]> {
-    return this.take({ path, uploaded: false }, draft, delimiter);
+    return this.take(draft, (whole) => this.intake.fromPath(whole, path, delimiter));
   }
 
   async list(items: object[], draft: Partial<BatchDraft> = {}): Promise<StoredRow[]> {
-    const whole = draftOf(draft);
-    await this.intake.fromList(whole, items as never);
-    return this.rows(whole.id);
+    const spool = new Spool(this.space, () => undefined);
+    await spool.add(Buffer.from(JSON.stringify({ batch_inputs: items })));
+    const limits = { item: MIB, rest: MIB };
+    const { items: listed } = await readListBody(spool, limits, new MemoryBudget(64 * MIB).reserve(0), false);
+    try {
+      return await this.take(draft, (whole) => this.intake.fromList(whole, listed!));
+    } finally {
+      await spool.close();
+    }
   }
 
   /** What the database holds of batches: rows of each table. */
@@ -101,10 +113,14 @@ export class IntakeApp {
     return this.app.database.rows<StoredRow>(`${select} order by position`);
   }
 
-  private async take(source: { path: string; uploaded: boolean }, draft: Partial<BatchDraft>, delimiter: string): Promise<StoredRow[]> {
+  private async take(draft: Partial<BatchDraft>, takeIn: (whole: BatchDraft) => Promise<void>): Promise<StoredRow[]> {
     const whole = draftOf(draft);
-    await this.intake.fromCsv(whole, source, delimiter);
+    await takeIn(whole);
     return this.rows(whole.id);
+  }
+
+  private get space(): UploadSpace {
+    return this.app.app.get(UploadSpace, { strict: false });
   }
 
   private get intake(): BatchIntake {

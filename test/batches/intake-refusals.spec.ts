@@ -74,7 +74,7 @@ describe('a CSV is refused, and nothing of it is left', () => {
     ['a mapping of what is no column', { input_mapping: { a: 'x', z: 'y' } }, 'input_mapping: there is no column "z"; the header has 2 columns of other names'],
     ['a mapping of two columns to one name', { input_mapping: { a: 'x', b: 'x' } }, 'input_mapping: "a" and "b" both become "x"; give one another name'],
     ['a mapping to the name that reaches prototypes', { input_mapping: { a: '__proto__' } }, 'input_mapping: __proto__ may not be the name of an input; give "a" another one, or drop it'],
-    ['static inputs that every row would repeat', { static_inputs: { text: 'x'.repeat(MIB) } }, 'static_inputs: must not be larger than 1 MiB, for every run gets them'],
+    ['static inputs that every row would repeat', { static_inputs: { text: 'x'.repeat(65_526) } }, 'static_inputs: must not be larger than 64 KiB, for every run gets them'],
   ])('asked for with %s', async (_what, body, detail) => {
     expect(await refused({ batch_inputs: await taken.file('good.csv', 'a,b\n1,2\n'), ...body })).toContain(detail);
   });
@@ -174,11 +174,15 @@ describe('a path is taken', () => {
 });
 
 describe('the body of POST /run/batch', () => {
-  const send = (path: string, bytes: number) => taken.app.http.post(path).send({ agent_name: 'greeter', batch_inputs: [{ note: 'x'.repeat(bytes) }] });
+  const send = (path: string, items: number, bytes = MIB - 100) =>
+    taken.app.http.post(path).send({ agent_name: 'greeter', batch_inputs: Array.from({ length: items }, () => ({ note: 'x'.repeat(bytes) })) });
 
-  it('may be 32 MiB large, and others 1 MiB', async () => {
-    expect((await send('/run/batch', 31 * MIB)).status).toBe(200);
-    expect((await send('/run/batch', 32 * MIB)).body).toEqual({ detail: 'The body is larger than 33554432 bytes' });
-    expect((await send('/run/flock', 2 * MIB)).body).toEqual({ detail: 'The body is larger than 1048576 bytes' });
+  it('may be 32 MiB large, with items of 1 MiB, and others 1 MiB', async () => {
+    const before = await taken.held();
+    expect((await send('/run/batch', 33)).body).toEqual({ detail: 'The body is larger than 33554432 bytes' });
+    expect((await send('/run/batch', 2, MIB)).body).toEqual({ detail: 'batch_inputs[0]: is larger than 1048576 bytes' });
+    expect((await send('/run/flock', 2)).body).toEqual({ detail: 'The body is larger than 1048576 bytes' });
+    expect(await taken.held()).toEqual(before);
+    expect((await send('/run/batch', 31)).status).toBe(200);
   });
 });

@@ -55,6 +55,7 @@ describe('the defaults', () => {
       requestTimeoutMs: 60_000,
       uploadTimeoutMs: 3_600_000,
       minTransferRateBytes: 1_024,
+      uploadSpaceBytes: 2_147_483_648,
       maxConnections: 5_000,
       memoryBudgetBytes: null,
       logLevel: 'info',

@@ -5,6 +5,7 @@ import { IfGiven } from '../../http/if-given.js';
 import { Opaque } from '../../http/opaque.js';
 
 export const DEFAULT_WORKERS = 5;
+export const MOST_ITEMS = 100_000;
 const MOST_WORKERS = 1_000;
 
 const isOneCharacter = (value: unknown): boolean => typeof value === 'string' && [...value].length === 1;
@@ -18,8 +19,8 @@ export class BatchRequest {
   agent_name!: string;
 
   @ApiProperty({
-    description: 'A list of objects, one for each run, or the path of a .csv, .tsv or .txt file inside the folder that the setting `csv_root` names; left out where a file is uploaded',
-    oneOf: [{ type: 'array', items: { type: 'object', additionalProperties: true } }, { type: 'string' }],
+    description: 'A list of objects of up to 1 MiB (`body_limit`), one for each run, or the path of a .csv, .tsv or .txt file inside the folder that the setting `csv_root` names; left out where a file is uploaded',
+    oneOf: [{ type: 'array', maxItems: MOST_ITEMS, items: { type: 'object', additionalProperties: true } }, { type: 'string' }],
     selfRequired: false,
     example: [{ text: 'My card has not arrived yet' }],
   } as never)
@@ -34,7 +35,7 @@ export class BatchRequest {
   })
   batch_inputs?: JsonValue[] | string;
 
-  @ApiProperty({ description: "Inputs of every run; an item's own value wins", type: 'object', additionalProperties: true, selfRequired: false, example: {} })
+  @ApiProperty({ description: "Inputs of every run, up to 64 KiB as JSON; an item's own value wins", type: 'object', additionalProperties: true, selfRequired: false, example: {} })
   @IfGiven()
   @IsObject()
   @Opaque()

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import { DomainError } from '../../common/domain-error.js';
-import type { JsonObject } from '../../common/json.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
@@ -13,13 +12,14 @@ import { readCsv } from './csv-reader.js';
 import type { CsvSource } from './csv-source.js';
 import { type IntakeRow, inParts } from './intake-row.js';
 import { IntakesRepository } from './intakes.repository.js';
-import { listRows } from './list-rows.js';
-import { useUpload } from './uploads.js';
+import type { ListedItems } from './list-body.js';
+import { checkRowKeys, listRows } from './list-rows.js';
+import type { TemporaryFile } from './temporary-file.js';
 
 export type { BatchDraft };
 
-// Every row holds them.
-const MAX_STATIC_INPUTS = 1_024 * 1_024;
+// Every run gets them.
+const MAX_STATIC_INPUTS = 64 * 1_024;
 
 /** How a batch gets its rows: checked and stored in parts, so that neither memory nor other writers feel how many there are. */
 @Injectable()
@@ -36,16 +36,25 @@ export class BatchIntake {
    * Resolves when the batch and all its rows are stored and the batch is `running`. Rejects with a DomainError `invalid` where
    * a row, or what is asked of the rows, is wrong, and `unavailable` where the service is stopping; then nothing is left.
    */
-  async fromList(draft: BatchDraft, items: JsonObject[]): Promise<void> {
+  async fromList(draft: BatchDraft, items: ListedItems): Promise<void> {
     checkStaticInputs(draft);
-    await this.store(draft, inParts(items, listRows(items, draft)));
+    if (items.count === 0) throw new DomainError('invalid', 'batch_inputs: must not be empty');
+    const toRow = listRows(draft);
+    await checkRowKeys(items, draft.rowKey);
+    await this.store(draft, listParts(items, toRow));
   }
 
-  /** `path` is what a caller named, inside `csv_root`, or else that of an upload. As `fromList` otherwise. */
-  async fromCsv(draft: BatchDraft, { path, uploaded }: { path: string; uploaded: boolean }, delimiter: string): Promise<void> {
+  /** As `fromList` otherwise. */
+  async fromUpload(draft: BatchDraft, { handle }: TemporaryFile, delimiter: string): Promise<void> {
     checkStaticInputs(draft);
     checkDelimiter(delimiter);
-    if (uploaded) return this.storeCsv(draft, { field: 'file', file: useUpload(path), quotable: true }, delimiter);
+    await this.storeCsv(draft, { field: 'file', file: handle, quotable: true }, delimiter);
+  }
+
+  /** `path` is what a caller named, inside `csv_root`. As `fromList` otherwise. */
+  async fromPath(draft: BatchDraft, path: string, delimiter: string): Promise<void> {
+    checkStaticInputs(draft);
+    checkDelimiter(delimiter);
     const file = await openCsvFile(this.settings, path);
     try {
       await this.storeCsv(draft, { field: 'batch_inputs', file, quotable: false }, delimiter);
@@ -91,6 +100,10 @@ export class BatchIntake {
 
 const STOPPING = new DomainError('unavailable', 'The service is stopping; send the batch again after its next start');
 
+async function* listParts(items: ListedItems, toRow: (item: Buffer) => IntakeRow): AsyncGenerator<IntakeRow[]> {
+  for await (const part of items.parts()) yield* inParts(part, toRow);
+}
+
 async function* csvParts(
   source: CsvSource,
   draft: BatchDraft,
@@ -107,7 +120,7 @@ async function* csvParts(
 
 function checkStaticInputs({ staticInputs }: BatchDraft): void {
   if (Buffer.byteLength(JSON.stringify(staticInputs)) > MAX_STATIC_INPUTS) {
-    throw new DomainError('invalid', 'static_inputs: must not be larger than 1 MiB, for every run gets them');
+    throw new DomainError('invalid', 'static_inputs: must not be larger than 64 KiB, for every run gets them');
   }
 }
 

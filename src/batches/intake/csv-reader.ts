@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises';
 import { CsvError, Parser } from 'csv-parse';
 import { DomainError } from '../../common/domain-error.js';
 import { CsvFault } from './csv-fault.js';
+import { chunksOf } from './file-chunks.js';
 import { TextCheck } from './text-check.js';
 
 const NEWLINE = 10;
@@ -41,7 +42,7 @@ async function* parse(file: FileHandle, delimiter: string): AsyncGenerator<strin
   // Its errors are taken from `errored`, at the chunk that they belong to.
   parser.on('error', () => {});
   let unread = 0;
-  for await (const chunk of chunksOf(file)) {
+  for await (const chunk of chunksOf(file, CHUNK_BYTES)) {
     const before = parser.info.bytes;
     parser.write(text.next(chunk));
     const rows = finishedRows(parser);
@@ -96,22 +97,11 @@ const fields = (count: number): string => (count === 1 ? '1 field' : `${count} f
 /** It says `Invalid Record Length: expect 4, got 3 on line 7`. */
 const expectedOf = (error: CsvError): string => /expect (\d+)/.exec(error.message)![1]!;
 
-/** Not as a stream of the file: that closes it, or keeps hold of it, where reading ends early. */
-async function* chunksOf(file: FileHandle): AsyncGenerator<Buffer> {
-  for (let position = 0; ; ) {
-    // Each its own: the parser keeps what it has not finished.
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(CHUNK_BYTES), 0, CHUNK_BYTES, position);
-    if (bytesRead === 0) return;
-    yield buffer.subarray(0, bytesRead);
-    position += bytesRead;
-  }
-}
-
 /** The number of the line, from 1, that holds the byte at `offset`. */
 async function lineOf(file: FileHandle, offset: number): Promise<number> {
   let line = 1;
   let left = offset;
-  for await (const chunk of chunksOf(file)) {
+  for await (const chunk of chunksOf(file, CHUNK_BYTES)) {
     const before = chunk.subarray(0, Math.max(left, 0));
     for (let at = before.indexOf(NEWLINE); at >= 0; at = before.indexOf(NEWLINE, at + 1)) line += 1;
     left -= chunk.length;

@@ -1,28 +1,35 @@
 import { DomainError } from '../../common/domain-error.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
+import type { JsonObject } from '../../common/json.js';
 import type { BatchDraft } from './batch-draft.js';
 import { excerpt } from './excerpt.js';
 import { checkInputNames } from './input-names.js';
 import type { IntakeRow } from './intake-row.js';
+import { checkedItem, type ListedItems } from './list-body.js';
 
-/** How the items of a list become inputs. DomainError `invalid` where one is no object, or lacks the row key. */
-export function listRows(items: readonly JsonValue[], draft: BatchDraft): (item: JsonObject) => IntakeRow {
-  const mapping = draft.inputMapping && Object.entries(draft.inputMapping).map(([source, name]) => ({ source, name }));
+/** How the items of a list, as JSON, become inputs. DomainError `invalid` for a mapping that no batch can have. */
+export function listRows({ inputMapping, rowKey }: BatchDraft): (item: Buffer) => IntakeRow {
+  const mapping = inputMapping && Object.entries(inputMapping).map(([source, name]) => ({ source, name }));
   checkInputNames(mapping ?? []);
-  checkItems(items, draft.rowKey);
-  return (item) => ({
-    inputs: JSON.stringify(mapping ? mapped(item, mapping) : item),
-    problem: null,
-    key: draft.rowKey === null ? null : JSON.stringify(item[draft.rowKey]),
-  });
+  return (json) => {
+    const item = checkedItem(json);
+    return {
+      inputs: JSON.stringify(mapping ? mapped(item, mapping) : item),
+      problem: null,
+      key: rowKey === null ? null : JSON.stringify(item[rowKey]),
+    };
+  };
 }
 
-function checkItems(items: readonly JsonValue[], rowKey: string | null): void {
-  if (items.length === 0) throw new DomainError('invalid', 'batch_inputs: must not be empty');
-  for (const [index, item] of items.entries()) {
-    if (!isJsonObject(item)) throw new DomainError('invalid', `batch_inputs[${index}]: must be an object`);
-    if (rowKey !== null && !Object.hasOwn(item, rowKey)) {
-      throw new DomainError('invalid', `row_key: batch_inputs[${index}] has no key ${excerpt(rowKey)}`);
+/** DomainError `invalid` where an item lacks the row key: before the first one is stored. */
+export async function checkRowKeys(items: ListedItems, rowKey: string | null): Promise<void> {
+  if (rowKey === null) return;
+  let index = 0;
+  for await (const part of items.parts()) {
+    for (const json of part) {
+      if (!Object.hasOwn(checkedItem(json), rowKey)) {
+        throw new DomainError('invalid', `row_key: batch_inputs[${index}] has no key ${excerpt(rowKey)}`);
+      }
+      index += 1;
     }
   }
 }
