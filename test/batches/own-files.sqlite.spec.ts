@@ -102,6 +102,11 @@ describe('where csv_root holds everything', () => {
     }
   });
 
+  it('the process survives hundreds of requests that look for its files, of which some are not there', async () => {
+    for (let n = 0; n < 300; n++) expect((await ask(service, { batch_inputs: `nowhere-${n}.csv` })).status).toBe(400);
+    expect(service.hasEnded).toBe(false);
+  });
+
   it('a CSV is read', async () => {
     expect(await ask(service, { batch_inputs: 'rows/good.csv' })).toEqual({ status: 200, detail: undefined });
   });

@@ -23,7 +23,9 @@ export class OwnFiles {
     const beside = database === null ? [] : sqliteFilesOf(database);
     const folders = database === null ? [] : [realpath(dirname(database)), realpath(database).then(dirname)];
     const ids = [...beside, ...configurationFiles].map((file) => stat(file, { bigint: true }).then(idOf));
-    return new OwnFiles(await found(folders), new Set(await found(ids)));
+    // Together: what fails while nobody waits for it yet would end the process.
+    const [databaseFolders, own] = await Promise.all([found(folders), found(ids)]);
+    return new OwnFiles(databaseFolders, new Set(own));
   }
 
   /**
