@@ -35,8 +35,9 @@ export class IncomingBody {
     this.windowBegan = request.socket.bytesRead;
   }
 
-  get isGone(): boolean {
-    return this.request.socket.destroyed;
+  /** Nothing more of it comes. A request that is answered early may never emit `end`, though its body has arrived. */
+  get isOver(): boolean {
+    return this.request.complete || this.request.socket.destroyed;
   }
 
   /** For bytes that have arrived. DomainError `unavailable` where there is no memory for them. */
@@ -131,10 +132,14 @@ export class IncomingBodies {
   private look(): void {
     const now = this.clock.now();
     for (const body of this.arriving) {
-      const problem = body.isGone ? null : body.whyTooSlow(now, this.leastRate);
-      if (problem === null && !body.isGone) continue;
+      if (body.isOver) {
+        this.arrived(body);
+        continue;
+      }
+      const problem = body.whyTooSlow(now, this.leastRate);
+      if (problem === null) continue;
       this.arrived(body);
-      if (problem !== null) body.cutOff(new RequestTimeoutException(problem));
+      body.cutOff(new RequestTimeoutException(problem));
     }
     this.isLookDue = false;
     if (this.arriving.size > 0) this.lookLater();

@@ -10,6 +10,9 @@ const HEADERS_TOO_LARGE = 431;
 /** The answer to a direct run whose agent failed: its inputs are stored. */
 export const tellsFailedAgent = (status: number, text: string): boolean => status === 500 && /^\{"detail":"Agent \w+ failed: /.test(text);
 
+/** A large request whose key is in use: it does not wait for the answer, since its body would take memory meanwhile. */
+const asksToComeBack = (status: number, text: string): boolean => status === 503 && text.includes('A request with this idempotency key is being worked on');
+
 /** Says what is wrong with an answer, by what holds for all of them and by what the document says of its route's. */
 export class AnswerCheck {
   private readonly ajv = new Ajv({ strict: false });
@@ -22,7 +25,8 @@ export class AnswerCheck {
   /** Empty where the answer is right. */
   problemsOf({ status, headers, text }: Answer, { method, target, route }: FuzzRequest): string[] {
     const problems: string[] = [];
-    if (!(status >= 200 && status < 300) && !(status >= 400 && status < 500) && !tellsFailedAgent(status, text)) problems.push(`status ${status}`);
+    const isForeseen = (status >= 200 && status < 500) || tellsFailedAgent(status, text) || asksToComeBack(status, text);
+    if (!isForeseen) problems.push(`status ${status}`);
     if (tellsFailedAgent(status, text) && !/\/run\b/i.test(target)) problems.push('an agent failed that nobody ran');
     if (!/^[0-9a-f-]{36}$/.test((headers['x-request-id'] as string | undefined) ?? '')) problems.push('no X-Request-ID');
     if (method === 'HEAD') return problems;

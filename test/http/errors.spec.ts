@@ -41,7 +41,7 @@ it('a 503 that the service itself decides on has the one line of its request in 
 it('a 503 that something else causes has a line with the cause besides, which the answer does not tell', async () => {
   const answer = await get('/errors/full').expect(503, { detail: 'The disk is full' }).expect('Retry-After', '1');
   expect(await linesOf(answer)).toEqual([
-    expect.objectContaining({ level: 40, msg: 'The disk is full', err: expect.objectContaining({ message: 'no space inside' }) }),
+    expect.objectContaining({ level: 40, msg: 'The disk is full', err: expect.objectContaining({ message: 'The disk is full: no space inside' }) }),
     expect.objectContaining({ level: 30, msg: 'request', status: 503 }),
   ]);
 });
