@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { HeldRequest } from '../common/held-request.js';
+import type { TextInParts } from '../common/text-in-parts.js';
 import { ApiErrors } from '../http/api-errors.js';
 import { ArtifactFilterQuery } from '../http/dto/artifact-filter-query.js';
 import { Held } from '../http/held-body.js';
@@ -41,7 +42,7 @@ export class AgentsController {
     [500, 'Agent classifier failed: the model could not be read'],
     503,
   )
-  run(@Param('agent_name') name: string, @Body() request: RunAgentRequest, @Held() held: HeldRequest): Promise<RunAgentBody> {
+  run(@Param('agent_name') name: string, @Body() request: RunAgentRequest, @Held() held: HeldRequest): Promise<TextInParts> {
     return this.agents.run(name, request, held);
   }
 

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { HourOfActivity } from '../blackboard/queries/activity-totals.js';
 import { AgentHistory } from '../blackboard/queries/agent-history.js';
+import { StoredTexts } from '../blackboard/queries/stored-texts.js';
 import { Blackboard } from '../blackboard/blackboard.js';
 import { Catalog } from '../catalog/catalog.js';
 import { unknownAgent } from '../catalog/unknown-names.js';
 import { newId } from '../common/ids.js';
 import type { HeldRequest } from '../common/held-request.js';
+import type { TextInParts } from '../common/text-in-parts.js';
 import { toTimestamp } from '../common/timestamp.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { type ArtifactFilterQuery, toArtifactFilter } from '../http/dto/artifact-filter-query.js';
@@ -14,7 +16,6 @@ import type { AgentNamesBody } from './dto/agent-names-body.js';
 import type { AgentsBody } from './dto/agents-body.js';
 import type { HistoryBody, HourBody } from './dto/history-body.js';
 import type { AgentPauseBody } from './dto/pause-body.js';
-import type { RunAgentBody } from './dto/run-body.js';
 import type { RunAgentRequest } from './dto/run-request.js';
 
 /** Lists agents, runs one directly, pauses and resumes one, and tells what one has done. */
@@ -24,6 +25,7 @@ export class AgentsService {
     private readonly catalog: Catalog,
     private readonly blackboard: Blackboard,
     private readonly history: AgentHistory,
+    private readonly texts: StoredTexts,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
@@ -43,10 +45,11 @@ export class AgentsService {
     return { agents };
   }
 
-  async run(name: string, request: RunAgentRequest, held: HeldRequest): Promise<RunAgentBody> {
+  /** A RunAgentBody. */
+  async run(name: string, request: RunAgentRequest, held: HeldRequest): Promise<TextInParts> {
     const run = await this.blackboard.beginDirectRun(name, request.inputs, newId());
     held.letGo(request);
-    return { artifacts: await this.blackboard.outputsOf(run) };
+    return this.texts.ofEffect(['{"artifacts":[', await this.blackboard.outputsOf(run), ']}']);
   }
 
   /** Idempotent. DomainError `not_found`. */

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { type Artifact, artifactFromRow } from '../blackboard/artifact.js';
 import { Explanations } from '../blackboard/explaining/explanations.js';
 import { ArtifactStore } from '../blackboard/queries/artifact-store.js';
 import { ArtifactTotals } from '../blackboard/queries/artifact-totals.js';
+import { StoredTexts } from '../blackboard/queries/stored-texts.js';
 import { Catalog } from '../catalog/catalog.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';
+import type { TextInParts } from '../common/text-in-parts.js';
 import { type ArtifactFilterQuery, toArtifactFilter } from '../http/dto/artifact-filter-query.js';
-import { summaryBody, withConsumptions } from './artifact-wire.js';
-import type { ArtifactListBody } from './dto/artifact-list-body.js';
+import { summaryBody } from './artifact-wire.js';
 import type { ArtifactListQuery } from './dto/artifact-list-query.js';
 import type { ArtifactTypesBody } from './dto/artifact-types-body.js';
 import type { ExplanationBody } from './dto/explanation-body.js';
@@ -21,28 +21,30 @@ export class ArtifactQueriesService {
     private readonly artifacts: ArtifactStore,
     private readonly totals: ArtifactTotals,
     private readonly explanations: Explanations,
+    private readonly texts: StoredTexts,
     private readonly catalog: Catalog,
   ) {}
 
-  async list(query: ArtifactListQuery): Promise<ArtifactListBody> {
+  /** An ArtifactListBody. */
+  async list(query: ArtifactListQuery): Promise<TextInParts> {
     const filter = toArtifactFilter(query);
     const { limit, order } = query;
     const after = query.after === undefined ? null : await this.positionOf(query.after);
     const offset = after === null ? query.offset : 0;
     const rows = await this.artifacts.list(filter, { order, limit, offset, after });
-    const items = query.embed_meta
-      ? withConsumptions(rows, await this.artifacts.consumptionsOf(rows.map(({ seq }) => seq)))
-      : rows.map(artifactFromRow);
+    const items = await this.texts.items(rows, query.embed_meta ? 'consumed' : 'artifacts');
     // After the page, so that the total counts all that is on it.
-    return { items, pagination: { limit, offset, total: await this.totals.count(filter) } };
+    const pagination = { limit, offset, total: await this.totals.count(filter) };
+    return this.texts.of(['{"items":[', items, `],"pagination":${JSON.stringify(pagination)}}`]);
   }
 
   async summarize(query: ArtifactFilterQuery): Promise<SummaryBody> {
     return summaryBody(await this.totals.summarize(toArtifactFilter(query)));
   }
 
-  async get(id: string): Promise<Artifact> {
-    return artifactFromRow(found(id, await this.artifacts.get(checked(id))));
+  /** An ArtifactBody. */
+  async get(id: string): Promise<TextInParts> {
+    return this.texts.of([await this.texts.items([found(id, await this.artifacts.find(checked(id)))])]);
   }
 
   async explain(id: string): Promise<ExplanationBody> {

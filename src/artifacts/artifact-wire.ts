@@ -1,25 +1,6 @@
-import { type Artifact, artifactFromRow, type ArtifactRow } from '../blackboard/artifact.js';
-import type { ConsumptionRow } from '../blackboard/queries/artifact-store.js';
 import type { ArtifactSummary } from '../blackboard/queries/artifact-summary.js';
 import { toTimestamp } from '../common/timestamp.js';
-import type { ListedArtifactBody } from '../http/dto/artifact-body.js';
 import type { SummaryBody } from './dto/summary-body.js';
-
-/** Artifacts with who consumed them. */
-export function withConsumptions(rows: readonly ArtifactRow[], consumptions: readonly ConsumptionRow[]): ListedArtifactBody[] {
-  const bySeq = Map.groupBy(consumptions, ({ artifact_seq }) => artifact_seq);
-  return rows.map((row) => withMeta(artifactFromRow(row), bySeq.get(row.seq) ?? []));
-}
-
-const withMeta = (artifact: Artifact, consumptions: readonly ConsumptionRow[]): ListedArtifactBody => ({
-  ...artifact,
-  consumptions: consumptions.map(({ consumer, execution_id, consumed_at }) => ({
-    consumer,
-    run_id: execution_id,
-    consumed_at: toTimestamp(consumed_at),
-  })),
-  consumed_by: [...new Set(consumptions.map(({ consumer }) => consumer))],
-});
 
 export const summaryBody = (summary: ArtifactSummary): SummaryBody => ({
   summary: {

@@ -1,6 +1,7 @@
 import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { HeldRequest } from '../common/held-request.js';
+import type { TextInParts } from '../common/text-in-parts.js';
 import { ApiErrors } from '../http/api-errors.js';
 import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../http/correlation-id.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../http/dto/artifact-body.js';
@@ -63,7 +64,7 @@ export class ArtifactsController {
   @ApiBody({ type: SyncPublishRequest, examples: { message: { value: { ...PUBLISH_EXAMPLE, timeout: 10 } } } })
   @ApiOkResponse({ type: SyncPublishBody, description: 'What agents have produced', example: SYNC_EXAMPLE, headers: PUBLISH_HEADERS })
   @ApiErrors([400, 'timeout: must not be greater than 300; type: must be a string'], 409, 503)
-  publishAndWait(@Body() request: SyncPublishRequest, @Ids() ids: RequestIds, @Held() held: HeldRequest): Promise<SyncPublishBody> {
+  publishAndWait(@Body() request: SyncPublishRequest, @Ids() ids: RequestIds, @Held() held: HeldRequest): Promise<TextInParts> {
     return this.publishing.publishAndWait(request, ids, held);
   }
 
@@ -71,7 +72,7 @@ export class ArtifactsController {
   @ApiOperation({ summary: 'List artifacts', description: 'In the order of publishing. Filters of different names all hold.' })
   @ApiOkResponse({ type: ArtifactListBody, description: 'One page', example: LIST_EXAMPLE })
   @ApiErrors([400, 'Invalid from: yesterday'])
-  list(@Query() query: ArtifactListQuery): Promise<ArtifactListBody> {
+  list(@Query() query: ArtifactListQuery): Promise<TextInParts> {
     return this.queries.list(query);
   }
 
@@ -88,9 +89,10 @@ export class ArtifactsController {
   @ApiOperation({ summary: 'Get an artifact' })
   @ApiArtifactId()
   @ApiOkResponse({ type: ArtifactBody, description: 'The artifact', example: ARTIFACT_EXAMPLE })
-  get(@Param('artifact_id') id: string): Promise<ArtifactBody> {
+  get(@Param('artifact_id') id: string): Promise<TextInParts> {
     return this.queries.get(id);
   }
+
   @Get(':artifact_id/explain')
   @ApiOperation({
     summary: 'Why agents reacted to an artifact, or did not',

@@ -1,16 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { type Artifact, artifactFromRow } from '../blackboard/artifact.js';
 import { ArtifactStore } from '../blackboard/queries/artifact-store.js';
+import type { Item } from '../blackboard/queries/stored-pieces.js';
+import { type FindRows, type StoredText, StoredTexts } from '../blackboard/queries/stored-texts.js';
 import { Blackboard, type Published } from '../blackboard/blackboard.js';
 import { toVisibility } from '../catalog/given-visibility.js';
 import { PUBLIC } from '../catalog/visibility.js';
 import { Clock } from '../common/clock.js';
+import { lastFields } from '../common/json.js';
 import type { HeldRequest } from '../common/held-request.js';
 import { deadlineMs } from '../http/dto/deadline.js';
 import { refuseTooManyValues } from '../http/filter-values.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import { WebhookTargets } from '../webhooks/webhook-targets.js';
-import type { AcceptedBody, SyncPublishBody } from './dto/publish-bodies.js';
+import type { AcceptedBody } from './dto/publish-bodies.js';
 import type { PublishRequest } from './dto/publish-request.js';
 import { DEFAULT_TIMEOUT_SECONDS, type ProducedFilters, type SyncPublishRequest } from './dto/sync-publish-request.js';
 
@@ -20,6 +22,7 @@ export class PublishingService {
   constructor(
     private readonly blackboard: Blackboard,
     private readonly artifacts: ArtifactStore,
+    private readonly texts: StoredTexts,
     private readonly clock: Clock,
     private readonly webhooks: WebhookTargets,
   ) {}
@@ -29,19 +32,17 @@ export class PublishingService {
     return { status: 'accepted' };
   }
 
-  async publishAndWait(request: SyncPublishRequest, ids: RequestIds, held: HeldRequest): Promise<SyncPublishBody> {
+  /** A SyncPublishBody. What was published later than the answer was begun does not show in it, whenever it is sent. */
+  async publishAndWait(request: SyncPublishRequest, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
     const { timeout = DEFAULT_TIMEOUT_SECONDS, filters = {} } = request;
     refuseTooManyValues({ 'filters.type_names': filters.type_names, 'filters.produced_by': filters.produced_by });
     const started = this.clock.now();
     const { correlationId, opening, seq } = await this.store(request, ids);
     held.letGo(request);
     const completed = await this.blackboard.waitUntilSettled(correlationId, opening, timeout * 1_000);
-    return {
-      correlation_id: correlationId,
-      artifacts: await this.producedSince(correlationId, seq, filters),
-      completed,
-      duration_ms: Math.round(this.clock.now() - started),
-    };
+    const artifacts = await this.producedSince(correlationId, seq, filters);
+    const end = lastFields({ completed, duration_ms: Math.round(this.clock.now() - started) });
+    return this.texts.ofEffect([`{"correlation_id":${JSON.stringify(correlationId)},"artifacts":[`, artifacts, `]${end}`]);
   }
 
   private async store(request: PublishRequest, { madeId: artifactId, correlationId }: RequestIds): Promise<Published> {
@@ -58,14 +59,9 @@ export class PublishingService {
     });
   }
 
-  private async producedSince(correlationId: string, seq: number, filters: ProducedFilters): Promise<Artifact[]> {
-    const { type_names: types = [], produced_by: producers = [] } = filters;
-    const produced: Artifact[] = [];
-    for await (const rows of this.artifacts.producedAfter(correlationId, seq)) {
-      const wanted = rows.filter((row) => isAnyOf(types, row.type) && isAnyOf(producers, row.produced_by));
-      produced.push(...wanted.map(artifactFromRow));
-    }
-    return produced;
+  private producedSince(correlationId: string, seq: number, { type_names: types = [], produced_by: producers = [] }: ProducedFilters): Promise<Item[]> {
+    const find: FindRows = (after, limit, most) => this.artifacts.producedAfter(correlationId, after, limit, most);
+    return this.texts.itemsAlong(find, seq, ({ type, produced_by }) => isAnyOf(types, type) && isAnyOf(producers, produced_by));
   }
 }
 

@@ -1,12 +1,14 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { DomainError } from '../common/domain-error.js';
+import type { Piece } from '../blackboard/queries/stored-pieces.js';
+import { StoredTexts } from '../blackboard/queries/stored-texts.js';
+import type { TextInParts } from '../common/text-in-parts.js';
+import { nextTurn } from '../common/turns.js';
 import { prepared } from '../database/prepared.js';
 import { type Reader, UnitOfWork } from '../database/unit-of-work.js';
-import type { FoundRun } from '../runs/run.js';
+import { runPieces } from '../runs/run.js';
 import { RunsService } from '../runs/runs.service.js';
-import type { BatchRow } from './batch.js';
-import type { BatchItemBody } from './dto/batch-body.js';
+import { batchBody, type BatchRow } from './batch.js';
+import { FORMATS, type ItemResult, type ItemRow, type ResultsFormat } from './results-text.js';
 
 export interface ResultsPage {
   status: 'completed' | 'failed' | null;
@@ -16,10 +18,7 @@ export interface ResultsPage {
 }
 
 /** Rows that one query looks at, after which other requests get their turn. */
-const WINDOW = 500;
-
-/** Of one page, which is made whole before it is sent: as it grows, so does the time in which nobody else is served. */
-const MOST_PAGE_MIB = 16;
+const WINDOW = 200;
 
 interface Stretch {
   seq: number;
@@ -28,36 +27,57 @@ interface Stretch {
   high: number;
 }
 
-type ItemRow = FoundRun & { position: number };
-
 /** What came of a batch's items: those that completed or failed, in the order of the input. */
 @Injectable()
 export class BatchResults {
   constructor(
     private readonly unitOfWork: UnitOfWork,
     private readonly runs: RunsService,
+    private readonly texts: StoredTexts,
   ) {}
 
-  /** DomainError `invalid` where the page is too large. */
-  async page(batch: BatchRow, page: ResultsPage): Promise<BatchItemBody[]> {
-    // How those ask who watch the progress alone.
-    if (page.limit === 0) return [];
-    const isWhole = page.status === null && batch.succeeded_items + batch.failed_items === batch.total_items;
-    const from = isWhole ? page.offset : 0;
-    let skip = isWhole ? 0 : page.offset;
-    const found: ItemRow[] = [];
-    for await (const rows of this.rowsOf(batch, from)) {
-      const wanted = page.status === null ? rows : rows.filter(({ status }) => status === page.status);
-      found.push(...wanted.slice(skip, skip + page.limit - found.length));
-      skip = Math.max(0, skip - wanted.length);
-      if (found.length >= page.limit) break;
-    }
-    return this.fittingBodies(found, batch.id);
+  /** A BatchBody. `waitingFor`: agents that it waits for. */
+  show(batch: BatchRow, page: ResultsPage, waitingFor: string[]): TextInParts {
+    return this.texts.lazy(() => this.body(batch, page, waitingFor));
   }
 
-  async *all(batch: BatchRow): AsyncGenerator<BatchItemBody> {
-    for await (const rows of this.rowsOf(batch, 0)) {
-      for await (const { item } of this.bodies(rows)) yield item;
+  /** All of them. */
+  stream(batch: BatchRow, format: ResultsFormat): TextInParts {
+    return this.texts.lazy(() => this.all(batch, format), FORMATS[format].contentType);
+  }
+
+  private async *body(batch: BatchRow, page: ResultsPage, waitingFor: string[]): AsyncGenerator<Piece> {
+    // Within a value its quotes would be escaped.
+    const [begin, end] = JSON.stringify(batchBody(batch, [], waitingFor)).split('"results":[]');
+    yield `${begin}"results":[`;
+    let separator = '';
+    for await (const { run, result } of this.page(batch, page)) {
+      yield separator;
+      yield* runPieces(run, result, run.position);
+      separator = ',';
+    }
+    yield `]${end}`;
+  }
+
+  private async *all(batch: BatchRow, format: ResultsFormat): AsyncGenerator<Piece> {
+    const { head, piecesOf } = FORMATS[format];
+    yield head;
+    for await (const item of this.page(batch, { status: null, limit: Infinity, offset: 0 })) yield* piecesOf(item);
+  }
+
+  private async *page(batch: BatchRow, page: ResultsPage): AsyncGenerator<ItemResult> {
+    // How those ask who watch the progress alone.
+    if (page.limit === 0) return;
+    const isWhole = page.status === null && batch.succeeded_items + batch.failed_items === batch.total_items;
+    let skip = isWhole ? 0 : page.offset;
+    let left = page.limit;
+    for await (const rows of this.rowsOf(batch, isWhole ? page.offset : 0)) {
+      const wanted = page.status === null ? rows : rows.filter(({ status }) => status === page.status);
+      const shown = wanted.slice(skip, skip + left);
+      yield* this.runs.withResults(shown);
+      skip = Math.max(0, skip - wanted.length);
+      left -= shown.length;
+      if (left <= 0) return;
     }
   }
 
@@ -65,33 +85,10 @@ export class BatchResults {
     const round = status === 'running' ? current : 0;
     for (let low = from; low < total; low += WINDOW) {
       yield await findItems(this.unitOfWork.reader, { seq, round, low, high: low + WINDOW });
-      await setImmediate();
+      await nextTurn();
     }
-  }
-
-  private async fittingBodies(rows: ItemRow[], batchId: string): Promise<BatchItemBody[]> {
-    const items: BatchItemBody[] = [];
-    let total = 0;
-    for await (const { item, bytes } of this.bodies(rows)) {
-      total += bytes;
-      // A single one is never too large: there are no fewer to ask for.
-      if (items.length > 0 && total > MOST_PAGE_MIB * 1_024 ** 2) throw tooLarge(batchId);
-      items.push(item);
-    }
-    return items;
-  }
-
-  private async *bodies(rows: ItemRow[]): AsyncGenerator<{ item: BatchItemBody; bytes: number }> {
-    let index = 0;
-    for await (const { body, bytes } of this.runs.bodies(rows)) yield { item: { index: rows[index++]!.position, ...body }, bytes };
   }
 }
-
-const tooLarge = (batchId: string): DomainError =>
-  new DomainError(
-    'invalid',
-    `results_limit: these results are larger than ${MOST_PAGE_MIB} MiB together; ask for fewer, or stream all of them from GET /batch/${batchId}/results`,
-  );
 
 // A row that repeats another shows that one's run. While a batch runs, a failed run of an earlier round is to run again, and no
 // result.

@@ -1,10 +1,8 @@
-import { Readable } from 'node:stream';
-import { Body, Controller, createParamDecorator, type ExecutionContext, Get, HttpCode, Inject, Param, Post, Query, Req, StreamableFile, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, createParamDecorator, type ExecutionContext, Get, HttpCode, Param, Post, Query, Req, UseInterceptors } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags, getSchemaPath } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
-import { LOGGER, type Logger } from '../common/logger.js';
+import type { Request } from 'express';
+import type { TextInParts } from '../common/text-in-parts.js';
 import { ApiErrors } from '../http/api-errors.js';
-import { requestIdOf } from '../http/request-observer.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
 import { Ids, OutsideCorrelation, type RequestIds } from '../idempotency/request-ids.js';
 import { BatchesService } from './batches.service.js';
@@ -28,10 +26,7 @@ const NOT_FOUND = `Batch not found: ${BATCH_EXAMPLE.batch_id}`;
 @ApiExtraModels(BatchItemBody)
 @Controller()
 export class BatchesController {
-  constructor(
-    private readonly batches: BatchesService,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  constructor(private readonly batches: BatchesService) {}
 
   // Interceptors run from the last decorator to the first: the body is read before the request can be compared.
   @Post('run/batch')
@@ -56,7 +51,7 @@ export class BatchesController {
   @ApiBatchId()
   @ApiOkResponse({ type: BatchBody, description: 'The batch', example: BATCH_EXAMPLE })
   @ApiErrors([400, 'results_limit: must be a whole number from 0 to 10000'], [404, NOT_FOUND])
-  get(@Param('batch_id') id: string, @Query() query: BatchResultsQuery): Promise<BatchBody> {
+  get(@Param('batch_id') id: string, @Query() query: BatchResultsQuery): Promise<TextInParts> {
     return this.batches.show(id, query);
   }
 
@@ -71,9 +66,8 @@ export class BatchesController {
     },
   })
   @ApiErrors([404, NOT_FOUND])
-  async results(@Param('batch_id') id: string, @Req() request: Request): Promise<StreamableFile> {
-    const format = request.accepts(['application/x-ndjson', 'text/csv']) === 'text/csv' ? 'csv' : 'ndjson';
-    return streamed(this.logger, await this.batches.stream(id, format), format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson');
+  results(@Param('batch_id') id: string, @Req() request: Request): Promise<TextInParts> {
+    return this.batches.stream(id, request.accepts(['application/x-ndjson', 'text/csv']) === 'text/csv' ? 'csv' : 'ndjson');
   }
 
   @Post('batch/:batch_id/cancel')
@@ -103,16 +97,4 @@ export class BatchesController {
   list(@Query() query: BatchListQuery): Promise<BatchListBody> {
     return this.batches.list(query);
   }
-}
-
-function streamed(logger: Logger, text: AsyncGenerator<string>, type: string): StreamableFile {
-  const file = new StreamableFile(Readable.from(text), { type });
-  return file.setErrorHandler((error, streamable) => {
-    const response = streamable as unknown as Response;
-    // A client that hung up is no failure.
-    if (response.destroyed) return;
-    logger.error({ err: error, request_id: requestIdOf(response) }, 'failed while answering');
-    // Half an answer is on its way: only cutting it off tells the client that it is not whole.
-    response.destroy();
-  });
 }

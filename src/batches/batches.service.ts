@@ -4,6 +4,7 @@ import { Catalog } from '../catalog/catalog.js';
 import { unknownAgent } from '../catalog/unknown-names.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
+import type { TextInParts } from '../common/text-in-parts.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { RunsService } from '../runs/runs.service.js';
 import { batchBody, type BatchRow, listedBatchBody } from './batch.js';
@@ -18,7 +19,7 @@ import { type BatchRequest, DEFAULT_WORKERS } from './dto/batch-request.js';
 import type { BatchResultsQuery } from './dto/batch-results-query.js';
 import { type BatchDraft, BatchIntake } from './intake/batch-intake.js';
 import type { BatchSource } from './intake/batch-source.js';
-import { asCsv, asNdjson } from './results-text.js';
+import type { ResultsFormat } from './results-text.js';
 
 const NO_RESULTS: BatchBody['results'] = [];
 
@@ -50,17 +51,17 @@ export class BatchesService {
     return { ...batchBody(batch, NO_RESULTS), status: 'starting' };
   }
 
-  async show(id: string, query: BatchResultsQuery): Promise<BatchBody> {
-    const batch = await this.get(id);
+  /** A BatchBody. */
+  async show(id: string, query: BatchResultsQuery): Promise<TextInParts> {
     const page = { status: query.results_status ?? null, limit: query.results_limit, offset: query.results_offset };
+    const batch = await this.get(id);
     const waits = batch.status === 'running' && (await this.blackboard.isWithoutProcess(batch.agent));
-    return batchBody(batch, await this.results.page(batch, page), waits ? [batch.agent] : []);
+    return this.results.show(batch, page, waits ? [batch.agent] : []);
   }
 
-  /** The text of all results, in parts. */
-  async stream(id: string, format: 'ndjson' | 'csv'): Promise<AsyncGenerator<string>> {
-    const all = this.results.all(await this.get(id));
-    return format === 'csv' ? asCsv(all) : asNdjson(all);
+  /** All results. */
+  async stream(id: string, format: ResultsFormat): Promise<TextInParts> {
+    return this.results.stream(await this.get(id), format);
   }
 
   async list(query: BatchListQuery): Promise<BatchListBody> {

@@ -1,36 +1,50 @@
 import { stringify } from 'csv-stringify/sync';
-import type { BatchItemBody } from './dto/batch-body.js';
+import { inCell, type Piece } from '../blackboard/queries/stored-pieces.js';
+import { type FoundRun, runBody, runPieces } from '../runs/run.js';
+import { RunResult } from '../runs/run-results.js';
 
-const CSV_COLUMNS = ['index', 'run_id', 'status', 'result', 'error', 'started_at', 'completed_at'] as const;
+/** The run of an item, with the item's place in the input. */
+export type ItemRow = FoundRun & { position: number };
 
-/** One JSON document a line. */
-export const asNdjson = (items: AsyncIterable<BatchItemBody>): AsyncGenerator<string> => inPieces(items, (item) => `${JSON.stringify(item)}\n`);
-
-/** RFC 4180 with a head; `result` is JSON. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
-export async function* asCsv(items: AsyncIterable<BatchItemBody>): AsyncGenerator<string> {
-  yield stringify([CSV_COLUMNS], CSV_OPTIONS);
-  yield* inPieces(items, (item) => stringify([cellsOf(item)], CSV_OPTIONS));
+export interface ItemResult {
+  run: ItemRow;
+  /** Undefined where the run has not completed. */
+  result: RunResult | undefined;
 }
 
-/** Of about a socket's buffer: a write for each small line would take longer than making it. */
-const PIECE = 65_536;
-
-async function* inPieces(items: AsyncIterable<BatchItemBody>, toLine: (item: BatchItemBody) => string): AsyncGenerator<string> {
-  let piece = '';
-  for await (const item of items) {
-    piece += toLine(item);
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = '';
-  }
-  if (piece !== '') yield piece;
+interface Format {
+  contentType: string;
+  head: string;
+  piecesOf(item: ItemResult): Piece[];
 }
 
-const CSV_OPTIONS = { escape_formulas: true, record_delimiter: 'windows' } as const;
+const CSV_COLUMNS = ['index', 'run_id', 'status', 'result', 'error', 'started_at', 'completed_at'];
 
-const cellsOf = (item: BatchItemBody): string[] =>
-  CSV_COLUMNS.map((column) => {
-    const value = item[column];
-    if (value === undefined) return '';
-    return typeof value === 'string' ? value : JSON.stringify(value);
-  });
+/** Cells of a line, or some of it. One that a spreadsheet would take for a formula begins with an apostrophe. */
+const csv = (cells: readonly unknown[]): string => stringify([cells], { escape_formulas: true, record_delimiter: 'windows' });
+
+/** RFC 4180. `result` is JSON. */
+function csvPieces({ run, result }: ItemResult): Piece[] {
+  const { run_id, status, error, started_at, completed_at } = runBody(run);
+  const begin = csv([run.position, run_id, status]).trimEnd();
+  return [`${begin},`, ...(run.status === 'completed' ? resultCell(result ?? new RunResult()) : []), `,${csv([error, started_at, completed_at])}`];
+}
+
+/** All JSON of an object has quotes in it, but for that of an empty one. */
+function resultCell(result: RunResult): Piece[] {
+  const pieces = result.pieces();
+  const [only, ...others] = pieces.flat();
+  return others.length === 0 && only === '{}' ? pieces : ['"', ...inCell(pieces), '"'];
+}
+
+export type ResultsFormat = 'ndjson' | 'csv';
+
+export const FORMATS: Record<ResultsFormat, Format> = {
+  ndjson: {
+    contentType: 'application/x-ndjson',
+    head: '',
+    // One JSON document a line.
+    piecesOf: ({ run, result }) => [...runPieces(run, result, run.position), '\n'],
+  },
+  csv: { contentType: 'text/csv; charset=utf-8; header=present', head: csv(CSV_COLUMNS), piecesOf: csvPieces },
+};

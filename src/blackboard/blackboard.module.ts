@@ -15,6 +15,7 @@ import { ArtifactDeletion } from './retention/artifact-deletion.js';
 import { ArtifactFold } from './queries/artifact-fold.js';
 import { ArtifactStore } from './queries/artifact-store.js';
 import { ArtifactTotals } from './queries/artifact-totals.js';
+import { StoredTexts } from './queries/stored-texts.js';
 import { ChangelogStore } from './queries/changelog-store.js';
 import { ArtifactWriter } from './artifact-writer.js';
 import { ArtifactsPublished } from './artifacts-published.js';
@@ -138,6 +139,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Retention,
     RunningExecutions,
     SettledCorrelations,
+    StoredTexts,
     SubscriptionNumbers,
     TimerLoop,
     TimerQueue,
@@ -173,6 +175,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Retention,
     SettledCorrelations,
     SignalsModule,
+    StoredTexts,
     Traces,
     WaitingClaims,
     WaitingForAgents,

@@ -9,7 +9,7 @@ import { Role } from '../common/role.js';
 import { Settings } from '../config/settings.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
-import type { Artifact } from './artifact.js';
+import type { Item } from './queries/stored-pieces.js';
 import { AgentRemoval } from './agent-removal.js';
 import { AgentPauses } from './executor/agent-pauses.js';
 import { Backlog } from './executor/backlog.js';
@@ -82,7 +82,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     return this.directRuns.begin(agent, inputs, correlationId);
   }
 
-  outputsOf(run: DirectRun): Promise<Artifact[]> {
+  outputsOf(run: DirectRun): Promise<Item[]> {
     return this.directRuns.outputsOf(run);
   }
 

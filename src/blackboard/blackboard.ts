@@ -3,8 +3,8 @@ import type { Visibility } from '../catalog/visibility.js';
 import type { JsonObject } from '../common/json.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import type { Span } from '../tracing/tracing.js';
-import type { Artifact } from './artifact.js';
 import type { ArtifactDraft } from './artifact-writer.js';
+import type { Item } from './queries/stored-pieces.js';
 import type { TrackedCorrelation } from './tracked-correlation.js';
 
 /** What a feature stores together with what a client publishes. */
@@ -91,10 +91,10 @@ export abstract class Blackboard {
   abstract beginDirectRun(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun>;
 
   /**
-   * What a direct run has published, when it has ended. DomainError: `agent_failed` (its text names agent and reason),
+   * What a direct run has published, as items of an answer, when it has ended. DomainError: `agent_failed` (its text names agent and reason),
    * `unavailable` where the process stops before.
    */
-  abstract outputsOf(run: DirectRun): Promise<Artifact[]>;
+  abstract outputsOf(run: DirectRun): Promise<Item[]>;
 
   /**
    * Checks what is to start a workflow with a named agent: `inputs` as Interface A gives them (wire-decisions.md), the first

@@ -3,12 +3,14 @@ import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import type { JsonObject } from '../common/json.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
-import { type Artifact, artifactFromRow } from './artifact.js';
 import type { DirectRun } from './blackboard.js';
 import { CorrelationTracker } from './correlation-tracker.js';
 import { CorrelationWaiters } from './correlation-waiters.js';
 import { fittingSubscription } from './input-fit.js';
 import { Invocations } from './invocations.js';
+import { findOutputs } from './queries/execution-artifacts.js';
+import type { Item } from './queries/stored-pieces.js';
+import { StoredTexts } from './queries/stored-texts.js';
 
 /** One execution of one agent alone: no agent reacts to its outputs. */
 @Injectable()
@@ -19,6 +21,7 @@ export class DirectRuns {
     private readonly tracker: CorrelationTracker,
     private readonly invocations: Invocations,
     private readonly waiters: CorrelationWaiters,
+    private readonly texts: StoredTexts,
   ) {}
 
   /** What `Blackboard.beginDirectRun` promises. */
@@ -37,7 +40,7 @@ export class DirectRuns {
   }
 
   /** What `Blackboard.outputsOf` promises. */
-  async outputsOf({ agent, correlationId, executionId, opening }: DirectRun): Promise<Artifact[]> {
+  async outputsOf({ agent, correlationId, executionId, opening }: DirectRun): Promise<Item[]> {
     const ended = await this.waiters.wait(correlationId, opening, Number.MAX_SAFE_INTEGER);
     if (!ended) throw new DomainError('unavailable', `The service is stopping; ${agent} goes on after its next start in correlation ${correlationId}`);
     const { reader } = this.unitOfWork;
@@ -45,7 +48,6 @@ export class DirectRuns {
     if (execution.state !== 'completed') {
       throw new DomainError('agent_failed', `Agent ${agent} failed: ${execution.error_message ?? execution.state}`);
     }
-    const rows = await reader.selectFrom('artifacts').selectAll().where('execution_id', '=', executionId).orderBy('seq').execute();
-    return rows.map(artifactFromRow);
+    return this.texts.itemsAlong((after, limit, most) => findOutputs(reader, { executionId, after, limit, most }), 0);
   }
 }

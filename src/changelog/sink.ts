@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { keepsOwnPace } from '../http/slow-readers.js';
 import type { EntryBatch, GapEntry } from './entry.js';
 
 /** Where a stream's entries go, in the form of its protocol. */
@@ -6,6 +7,7 @@ export abstract class Sink {
   protected constructor(protected readonly socket: Socket) {
     // So that a peer that is gone without a word is noticed though nothing is sent.
     socket.setKeepAlive(true, 30_000);
+    keepsOwnPace(socket);
   }
 
   /** Bytes that the reader has not taken yet, beyond what the system keeps for it. */

@@ -20,6 +20,9 @@ export const defaultMemoryBudget = (): number => Math.floor(getHeapStatistics().
  */
 export class MemoryBudget {
   private used = 0;
+  private readonly waiting: Waiting[] = [];
+  private isExceeded = false;
+  private refused = 0;
 
   /** No single reservation can be larger. */
   readonly largestBytes: number;
@@ -38,6 +41,16 @@ export class MemoryBudget {
     return this.used;
   }
 
+  /** How often there was too little. */
+  get refusals(): number {
+    return this.refused;
+  }
+
+  /** Somebody waits for others to give some back. */
+  get isWaitedFor(): boolean {
+    return this.waiting.length > 0;
+  }
+
   /** DomainError `unavailable`, for an answer 503 with `Retry-After`, where `bytes` are not free. */
   reserve(bytes: number): MemoryReservation {
     const reservation = new MemoryReservation((change, total) => this.change(change, total));
@@ -45,22 +58,70 @@ export class MemoryBudget {
     return reservation;
   }
 
+  /** The same for what is held already, be it beyond the limit. */
+  hold(bytes: number): MemoryReservation {
+    this.used += bytes;
+    return new MemoryReservation((change, total) => this.change(change, total), bytes);
+  }
+
+  /**
+   * The same for what cannot be refused any more: it waits for its turn. One of these at a time may exceed the limit, so that they go on
+   * one after another even while everything else keeps what it has.
+   */
+  whenFree(bytes: number): Promise<MemoryReservation> {
+    return new Promise((resolve) => {
+      this.waiting.push({ bytes, admit: resolve });
+      this.admitWaiting();
+    });
+  }
+
   /** `total`: of the reservation, after the change. */
   private change(bytes: number, total: number): void {
-    const limit = total > this.smallBytes ? this.largestBytes : this.limitBytes;
-    if (bytes > 0 && this.used + bytes > limit) {
+    if (bytes > 0 && this.used + bytes > this.limitFor(total)) {
+      this.refused += 1;
       throw new DomainError('unavailable', this.refusal, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     this.used += bytes;
+    if (bytes < 0) this.admitWaiting();
   }
+
+  /** What all reservations may come to with one of this size. */
+  private limitFor(bytes: number): number {
+    return bytes > this.smallBytes ? this.largestBytes : this.limitBytes;
+  }
+
+  private admitWaiting(): void {
+    for (let next = this.waiting[0]; next; next = this.waiting[0]) {
+      const exceeds = this.used + next.bytes > this.limitFor(next.bytes);
+      if (exceeds && this.isExceeded) return;
+      this.waiting.shift();
+      next.admit(exceeds ? this.beyond(next.bytes) : this.reserve(next.bytes));
+    }
+  }
+
+  private beyond(bytes: number): MemoryReservation {
+    this.isExceeded = true;
+    this.used += bytes;
+    return new MemoryReservation((change, total) => {
+      this.isExceeded = false;
+      this.change(change, total);
+    }, bytes);
+  }
+}
+
+interface Waiting {
+  bytes: number;
+  admit: (reservation: MemoryReservation) => void;
 }
 
 /** A part of the budget. It holds until `release`, which must follow on every path. */
 export class MemoryReservation {
-  private held = 0;
   private released = false;
 
-  constructor(private readonly change: (bytes: number, total: number) => void) {}
+  constructor(
+    private readonly change: (bytes: number, total: number) => void,
+    private held = 0,
+  ) {}
 
   get bytes(): number {
     return this.held;

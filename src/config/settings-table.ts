@@ -218,7 +218,7 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'min_transfer_rate',
     kind: size({ min: '1B', max: '1MiB' }),
     default: '1KiB',
-    description: 'least rate of a body, in a second; one that is slower for 10 s is refused with 408',
+    description: 'least rate of a transfer, in a second; a body that is slower for 10 s is refused with 408, the reader of an answer is disconnected',
   },
   uploadSpaceBytes: {
     name: 'upload_space',

@@ -457,8 +457,10 @@ export interface IdempotencyKeysTable {
   /** The process that holds the reservation. */
   owner: string;
   lease_until: number;
-  /** JSON of the cached answer; null while the first request runs. */
+  /** JSON of the cached answer; null while the first request runs, and where the answer is large. */
   response: string | null;
+  /** JSON of what a large answer is made of: texts, and positions of artifacts. */
+  pieces: Generated<string | null>;
   expires_at: number;
 }
 

@@ -1,11 +1,10 @@
 import type { Selectable } from 'kysely';
-import { type ArtifactRow, artifactFromRow } from '../blackboard/artifact.js';
 import { heldUntil } from '../blackboard/external/held-until.js';
-import { WORKFLOW_ERROR } from '../catalog/definitions.js';
-import type { JsonObject } from '../common/json.js';
+import type { Item, Piece } from '../blackboard/queries/stored-pieces.js';
+import { type JsonObject, lastFields } from '../common/json.js';
 import { toTimestamp } from '../common/timestamp.js';
 import type { ExecutionAttemptsTable, ToolCallsTable, UsageTable } from '../database/schema.js';
-import type { ExecutionAttemptBody, ExecutionBody, ListedExecutionBody, ModelUseBody, ToolCallBody } from './dto/execution-body.js';
+import type { ExecutionAttemptBody, ListedExecutionBody, ModelUseBody, ToolCallBody } from './dto/execution-body.js';
 import type { ExecutionRow } from './executions.repository.js';
 
 /** `lacking`: agents that no process has. */
@@ -33,8 +32,9 @@ export const listedExecutionBody = (row: ExecutionRow, lacking: readonly string[
 
 /** What belongs to an execution. */
 interface ExecutionParts {
-  inputs: ArtifactRow[];
-  outputs: ArtifactRow[];
+  inputs: Item[];
+  outputs: Item[];
+  errors: Item[];
   attempts: Selectable<ExecutionAttemptsTable>[];
   modelUses: Selectable<UsageTable>[];
   toolCalls: Selectable<ToolCallsTable>[];
@@ -44,22 +44,16 @@ interface ExecutionParts {
   lacking: readonly string[];
 }
 
-export function executionBody(
-  row: ExecutionRow,
-  { inputs, outputs, attempts, modelUses, toolCalls, form, lacking }: ExecutionParts,
-): ExecutionBody {
-  const isError = ({ type }: ArtifactRow): boolean => type === WORKFLOW_ERROR;
-  return {
-    ...listedExecutionBody(row, lacking),
-    lost_leases: row.lost_leases,
-    inputs: inputs.map(artifactFromRow),
-    outputs: outputs.filter((output) => !isError(output)).map(artifactFromRow),
-    errors: outputs.filter(isError).map(artifactFromRow),
+/** An ExecutionBody. */
+export function executionPieces(row: ExecutionRow, { inputs, outputs, errors, attempts, modelUses, toolCalls, form, lacking }: ExecutionParts): Piece[] {
+  const begin = JSON.stringify({ ...listedExecutionBody(row, lacking), lost_leases: row.lost_leases }).slice(0, -1);
+  const end = lastFields({
     attempts: [...attempts, ...lastAttempt(row)].map(attemptBody),
     ...(form && { form }),
     ...(modelUses.length > 0 && { model_uses: modelUses.map(modelUseBody) }),
     ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toolCallBody) }),
-  };
+  });
+  return [`${begin},"inputs":[`, inputs, '],"outputs":[', outputs, '],"errors":[', errors, `]${end}`];
 }
 
 interface Attempt {

@@ -1,5 +1,6 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { TextInParts } from '../common/text-in-parts.js';
 import { ApiErrors } from '../http/api-errors.js';
 import { END_EXAMPLE, ENDED_EXAMPLE, EndedBody, EndRequest } from './dto/ended-body.js';
 import { ApiExecutionId } from './dto/api-execution-id.js';
@@ -47,7 +48,7 @@ export class ExecutionsController {
   @ApiExecutionId()
   @ApiOkResponse({ type: ExecutionBody, description: 'The execution', example: EXECUTION_EXAMPLE })
   @ApiErrors([404, NOT_FOUND])
-  get(@Param('execution_id') id: string): Promise<ExecutionBody> {
+  get(@Param('execution_id') id: string): Promise<TextInParts> {
     return this.executions.get(id);
   }
 
@@ -61,7 +62,7 @@ export class ExecutionsController {
   @ApiExecutionId()
   @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits to run', example: RETRIED_EXAMPLE })
   @ApiErrors([404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is completed; only one that has failed can be retried`], 503)
-  retry(@Param('execution_id') id: string): Promise<ExecutionBody> {
+  retry(@Param('execution_id') id: string): Promise<TextInParts> {
     return this.executions.retry(id);
   }
 }

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
-import type { ArtifactRow } from '../blackboard/artifact.js';
 import type { ExecutionAttemptsTable, ExecutionsTable, ToolCallsTable, UsageTable } from '../database/schema.js';
 import type { Reader } from '../database/unit-of-work.js';
 import { type ExecutionFilter, newestOf } from './newest-executions.js';
@@ -10,8 +9,8 @@ export interface ListPage {
   offset: number;
 }
 
-/** Of which one execution tells. */
-const MOST_TOOL_CALLS = 1_000;
+/** Calls of tools, uses of models, or attempts, of which one execution tells: it may be retried without end. */
+const MOST_OF_A_KIND = 1_000;
 
 export type ExecutionRow = Selectable<ExecutionsTable>;
 
@@ -34,35 +33,22 @@ export class ExecutionsRepository {
     return db.selectFrom('executions').selectAll().where('id', '=', id).executeTakeFirst();
   }
 
-  /** In the order in which the agent sees them. */
-  inputs(db: Reader, executionId: string): Promise<ArtifactRow[]> {
-    return db
-      .selectFrom('execution_inputs')
-      .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
-      .selectAll('artifacts')
-      .where('execution_inputs.execution_id', '=', executionId)
-      .orderBy('execution_inputs.position')
-      .execute();
-  }
-
-  /** What it published, its errors included, in order. */
-  outputs(db: Reader, executionId: string): Promise<ArtifactRow[]> {
-    return db.selectFrom('artifacts').selectAll().where('execution_id', '=', executionId).orderBy('seq').execute();
-  }
-
-  /** One row for each attempt that used a model, in order; one that began again after a lost lease has several. */
-  modelUses(db: Reader, executionId: string): Promise<Selectable<UsageTable>[]> {
-    return db.selectFrom('usage').selectAll().where('execution_id', '=', executionId).orderBy('seq').execute();
+  /** The newest rows, in order: one for each attempt that used a model; one that began again after a lost lease has several. */
+  async modelUses(db: Reader, executionId: string): Promise<Selectable<UsageTable>[]> {
+    const newest = await db.selectFrom('usage').selectAll().where('execution_id', '=', executionId).orderBy('seq', 'desc').limit(MOST_OF_A_KIND).execute();
+    return newest.reverse();
   }
 
   /** The newest ones, in order. */
   async toolCalls(db: Reader, executionId: string): Promise<Selectable<ToolCallsTable>[]> {
-    const newest = await db.selectFrom('tool_calls').selectAll().where('execution_id', '=', executionId).orderBy('seq', 'desc').limit(MOST_TOOL_CALLS).execute();
+    const newest = await db.selectFrom('tool_calls').selectAll().where('execution_id', '=', executionId).orderBy('seq', 'desc').limit(MOST_OF_A_KIND).execute();
     return newest.reverse();
   }
 
-  /** Those before the last one, in order. */
-  failedAttempts(db: Reader, executionId: string): Promise<Selectable<ExecutionAttemptsTable>[]> {
-    return db.selectFrom('execution_attempts').selectAll().where('execution_id', '=', executionId).orderBy('round').orderBy('attempt').execute();
+  /** The newest of those before the last one, in order. */
+  async failedAttempts(db: Reader, executionId: string): Promise<Selectable<ExecutionAttemptsTable>[]> {
+    const own = db.selectFrom('execution_attempts').selectAll().where('execution_id', '=', executionId);
+    const newest = await own.orderBy('round', 'desc').orderBy('attempt', 'desc').limit(MOST_OF_A_KIND).execute();
+    return newest.reverse();
   }
 }

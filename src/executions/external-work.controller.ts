@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { HeldRequest } from '../common/held-request.js';
+import type { TextInParts } from '../common/text-in-parts.js';
 import { ApiErrors } from '../http/api-errors.js';
 import { ClientGone } from '../http/client-gone.js';
 import { Held } from '../http/held-body.js';
@@ -29,7 +30,7 @@ export class ExternalWorkController {
   @ApiBody({ type: ClaimRequestBody, examples: { claim: { value: CLAIM_EXAMPLE } } })
   @ApiOkResponse({ type: ClaimBody, description: 'What was claimed', example: { executions: [HELD_EXAMPLE] } })
   @ApiErrors([400, 'assignee: must say whose executions of approver to claim, since its configuration assigns them (to anna)'], [404, 'Agent not found: aprover'], 503)
-  claim(@Body() request: ClaimRequestBody, @ClientGone() gone: AbortSignal, @Held() held: HeldRequest): Promise<ClaimBody> {
+  claim(@Body() request: ClaimRequestBody, @ClientGone() gone: AbortSignal, @Held() held: HeldRequest): Promise<TextInParts> {
     return this.work.claim(request, gone, held);
   }
 
@@ -40,7 +41,7 @@ export class ExternalWorkController {
   @ApiBody({ type: ClaimOneRequest, examples: { claim: { value: { claimed_by: 'anna' } } } })
   @ApiOkResponse({ type: HeldExecutionBody, description: 'The claimed execution', example: HELD_EXAMPLE })
   @ApiErrors([400, NOT_EXTERNAL], [404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is held by anna until ${LEASE_EXAMPLE.lease_until}`], 503)
-  claimOne(@Param('execution_id') id: string, @Body() request: ClaimOneRequest): Promise<HeldExecutionBody> {
+  claimOne(@Param('execution_id') id: string, @Body() request: ClaimOneRequest): Promise<TextInParts> {
     return this.work.claimOne(id, request);
   }
 
@@ -65,7 +66,7 @@ export class ExternalWorkController {
   @ApiBody({ type: LeaseRequest, examples: { release: { value: { lease_token: LEASE_TOKEN_EXAMPLE } } } })
   @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits, or is somebody else’s already', example: RELEASED_EXAMPLE })
   @ApiErrors([400, `Execution ${EXECUTION_EXAMPLE.id}: archive is no external agent; fail the attempt instead of releasing it`], [404, NOT_FOUND], [409, LOST], 503)
-  release(@Param('execution_id') id: string, @Body() request: LeaseRequest): Promise<ExecutionBody> {
+  release(@Param('execution_id') id: string, @Body() request: LeaseRequest): Promise<TextInParts> {
     return this.work.release(id, request);
   }
 
@@ -80,7 +81,7 @@ export class ExternalWorkController {
   @ApiBody({ type: CompleteRequest, examples: { complete: { value: COMPLETE_EXAMPLE } } })
   @ApiOkResponse({ type: ExecutionBody, description: 'The completed execution', example: COMPLETED_EXAMPLE })
   @ApiErrors([400, 'outputs[0]: Approval refuses its payload: payload.approved: must be boolean'], [404, NOT_FOUND], [409, LOST], 503)
-  complete(@Param('execution_id') id: string, @Body() request: CompleteRequest): Promise<ExecutionBody> {
+  complete(@Param('execution_id') id: string, @Body() request: CompleteRequest): Promise<TextInParts> {
     return this.work.complete(id, request);
   }
 
@@ -94,7 +95,7 @@ export class ExternalWorkController {
   @ApiBody({ type: FailRequest, examples: { fail: { value: FAIL_EXAMPLE } } })
   @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits for its next attempt or has failed', example: FAILED_ATTEMPT_EXAMPLE })
   @ApiErrors([404, NOT_FOUND], [409, LOST], 503)
-  fail(@Param('execution_id') id: string, @Body() request: FailRequest): Promise<ExecutionBody> {
+  fail(@Param('execution_id') id: string, @Body() request: FailRequest): Promise<TextInParts> {
     return this.work.fail(id, request);
   }
 }

@@ -21,7 +21,8 @@ import { answerProtocolErrors } from './protocol-errors.js';
 import { type EndedRequest, observeRequests } from './request-observer.js';
 import { traceRequests } from './request-tracing.js';
 import { setSecurityHeaders } from './security-headers.js';
-import { sendJson } from './send-json.js';
+import { jsonSender } from './send-json.js';
+import { SlowReaders } from './slow-readers.js';
 import { ValidationPipe } from './validation-pipe.js';
 
 export interface HttpEdge {
@@ -44,7 +45,7 @@ const HEADERS_MS = 60_000;
 export function installHttpEdge(app: NestExpressApplication, { settings, clock, memory, role, logger, tracing, onEnded }: HttpEdge): void {
   app.disable('x-powered-by');
   app.disable('etag');
-  Object.assign(app.getHttpAdapter().getInstance().response, { json: sendJson, end: endAndRelease });
+  Object.assign(app.getHttpAdapter().getInstance().response, { json: jsonSender(memory), end: endAndRelease });
   // No nested objects; the URL's own limit of 16 KiB bounds their number, and none is dropped silently.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   app.use(
@@ -65,6 +66,7 @@ export function installHttpEdge(app: NestExpressApplication, { settings, clock, 
   tuneServer(app, settings);
   limitPipelining(app.getHttpServer(), logger);
   limitConnections(app.getHttpServer(), settings.maxConnections, clock, logger);
+  new SlowReaders(clock, memory, settings.minTransferRateBytes).watch(app.getHttpServer());
 }
 
 /** Every body has its time to arrive, one that nobody reads too. */

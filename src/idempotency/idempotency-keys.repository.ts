@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { prepared } from '../database/prepared.js';
 import type { IdempotencyKeysTable } from '../database/schema.js';
+import type { Selectable } from 'kysely';
 import type { Reader, Transaction } from '../database/unit-of-work.js';
 import type { RequestIds } from './request-ids.js';
 
@@ -17,9 +18,12 @@ export interface KeyRow {
   owner: string;
   /** Epoch ms. */
   leaseUntil: number;
-  /** JSON of the answer; null while the first request runs. */
-  response: string | null;
+  /** Null while the first request runs. */
+  answer: StoredAnswer | null;
 }
+
+/** What is stored of an answer: its JSON, or that of its pieces where it is large. */
+export type StoredAnswer = { response: string } | { pieces: string };
 
 @Injectable()
 export class IdempotencyKeysRepository {
@@ -32,19 +36,20 @@ export class IdempotencyKeysRepository {
         ids: JSON.parse(row.ids) as RequestIds,
         owner: row.owner,
         leaseUntil: row.lease_until,
-        response: row.response,
+        answer: answerOf(row),
       }
     );
   }
 
   /** Reserves a key that is new or has expired; false where another process was quicker. */
-  async insert(tx: Transaction, key: ScopedKey, row: Omit<KeyRow, 'response'>, expiresAt: number, now: number): Promise<boolean> {
+  async insert(tx: Transaction, key: ScopedKey, row: Omit<KeyRow, 'answer'>, expiresAt: number, now: number): Promise<boolean> {
     const values = {
       request_hash: row.requestHash,
       ids: JSON.stringify(row.ids),
       owner: row.owner,
       lease_until: row.leaseUntil,
       response: null,
+      pieces: null,
       expires_at: expiresAt,
     };
     const { numInsertedOrUpdatedRows } = await tx.db
@@ -73,9 +78,11 @@ export class IdempotencyKeysRepository {
     await this.unanswered(tx, key, owner).set({ lease_until: leaseUntil }).execute();
   }
 
-  /** False where the key is not, or no longer, the owner's. */
-  async answer(tx: Transaction, key: ScopedKey, owner: string, response: string, expiresAt: number): Promise<boolean> {
-    const { numUpdatedRows } = await this.unanswered(tx, key, owner).set({ response, expires_at: expiresAt }).executeTakeFirstOrThrow();
+  /** False where the key is not, or no longer, the owner's. It expires as before where `expiresAt` is null. */
+  async answer(tx: Transaction, key: ScopedKey, owner: string, answer: StoredAnswer, expiresAt: number | null): Promise<boolean> {
+    const { numUpdatedRows } = await this.unanswered(tx, key, owner)
+      .set({ ...answer, ...(expiresAt !== null && { expires_at: expiresAt }) })
+      .executeTakeFirstOrThrow();
     return numUpdatedRows === 1n;
   }
 
@@ -86,6 +93,7 @@ export class IdempotencyKeysRepository {
       .where('key', '=', key)
       .where('owner', '=', owner)
       .where('response', 'is', null)
+      .where('pieces', 'is', null)
       .execute();
   }
 
@@ -106,16 +114,22 @@ export class IdempotencyKeysRepository {
       .where('endpoint', '=', endpoint)
       .where('key', '=', key)
       .where('owner', '=', owner)
-      .where('response', 'is', null);
+      .where('response', 'is', null)
+      .where('pieces', 'is', null);
   }
 }
 
-type StoredKey = Pick<IdempotencyKeysTable, 'request_hash' | 'ids' | 'owner' | 'lease_until' | 'response'>;
+type StoredKey = Pick<Selectable<IdempotencyKeysTable>, 'request_hash' | 'ids' | 'owner' | 'lease_until' | 'response' | 'pieces'>;
+
+function answerOf({ response, pieces }: Pick<StoredKey, 'response' | 'pieces'>): StoredAnswer | null {
+  if (response !== null) return { response };
+  return pieces === null ? null : { pieces };
+}
 
 const findKey = prepared<ScopedKey & { now: number }, StoredKey>((db, place) =>
   db
     .selectFrom('idempotency_keys')
-    .select(['request_hash', 'ids', 'owner', 'lease_until', 'response'])
+    .select(['request_hash', 'ids', 'owner', 'lease_until', 'response', 'pieces'])
     .where('endpoint', '=', place('endpoint'))
     .where('key', '=', place('key'))
     .where('expires_at', '>', place('now')),

@@ -1,6 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, map, type Observable } from 'rxjs';
+import type { StoredText } from '../blackboard/queries/stored-texts.js';
 import { DomainError } from '../common/domain-error.js';
 import type { JsonValue } from '../common/json.js';
 import { attachmentDigestOf } from '../http/attachment-digest.js';
@@ -53,9 +54,9 @@ function keyOf(request: Request): string | undefined {
   return key;
 }
 
-/** The stored text goes out as it is, so that every answer to a key is the same to the byte. */
-function send({ text, replayed, mismatch }: IdempotentAnswer, response: Response): JsonText {
+/** What is stored goes out as it is, so that every answer to a key is the same to the byte. */
+function send({ content, replayed, mismatch }: IdempotentAnswer, response: Response): JsonText | StoredText {
   if (replayed) response.setHeader('X-Idempotency-Replayed', 'true');
   if (mismatch) response.setHeader('X-Idempotency-Mismatch', 'true');
-  return new JsonText(text);
+  return typeof content === 'string' ? new JsonText(content) : content;
 }

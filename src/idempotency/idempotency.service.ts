@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { StoredText } from '../blackboard/queries/stored-texts.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { LOGGER, type Logger } from '../common/logger.js';
-import type { IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
+import type { AnswerContent, IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
 import type { RequestIds } from './request-ids.js';
 import { Reservations, type Turn } from './reservations.js';
 
@@ -56,10 +57,10 @@ export class IdempotencyService {
     const { ids, requestHash } = turn;
     const letGo = this.reservations.hold(request);
     try {
-      const text = JSON.stringify(await work(ids));
+      const content = contentOf(await work(ids));
       // Stopped for longer than its lease, it has lost the key to another process: whose answer is everybody's.
-      if (!(await this.reservations.complete(request, text))) return await this.answerOfAnother(request);
-      return { text, ids, requestHash, replayed: false, mismatch: this.reservations.isMismatch(requestHash, request) };
+      if (!(await this.reservations.complete(request, content, turn))) return await this.answerOfAnother(request);
+      return { content, ids, requestHash, replayed: false, mismatch: this.reservations.isMismatch(requestHash, request) };
     } catch (error) {
       await this.giveBack(request, ids);
       throw error;
@@ -99,3 +100,6 @@ function refuseLarge({ heldBytes }: IdempotentRequest): void {
   if (heldBytes <= MOST_HELD_BYTES) return;
   throw new DomainError('unavailable', 'A request with this idempotency key is being worked on, and this one is too large to wait for it; send it again later');
 }
+
+/** Of an answer whose text is at hand the text itself is kept: there is nothing to read for those who ask again. */
+const contentOf = (result: unknown): AnswerContent => (result instanceof StoredText ? (result.atHand ?? result) : JSON.stringify(result));

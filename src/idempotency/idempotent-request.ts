@@ -1,4 +1,5 @@
 import type { ScopedKey } from './idempotency-keys.repository.js';
+import type { StoredText } from '../blackboard/queries/stored-texts.js';
 import type { RequestIds } from './request-ids.js';
 
 /** The longest key, in characters. */
@@ -12,9 +13,11 @@ export interface IdempotentRequest extends ScopedKey {
   heldBytes: number;
 }
 
+/** JSON, or what it is made of each time; the same to the byte. */
+export type AnswerContent = string | StoredText;
+
 export interface IdempotentAnswer {
-  /** JSON. */
-  text: string;
+  content: AnswerContent;
   ids: RequestIds;
   /** Of the body that the answer is for, as it is stored. */
   requestHash: string;

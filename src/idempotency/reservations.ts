@@ -1,16 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { Piece } from '../blackboard/queries/stored-pieces.js';
+import { StoredTexts } from '../blackboard/queries/stored-texts.js';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { Settings } from '../config/settings.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { IdempotencyKeysRepository, type KeyRow, type ScopedKey } from './idempotency-keys.repository.js';
-import type { IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
+import type { AnswerContent, IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
 import type { RequestIds } from './request-ids.js';
 import { StoredHashes } from './stored-hashes.js';
 
+export interface OwnTurn {
+  ids: RequestIds;
+  requestHash: string;
+  /** Somebody else held the key before, and nobody knows since when what it names has been there. */
+  isTakenOver: boolean;
+}
+
 export type Turn =
-  | { state: 'ours'; ids: RequestIds; requestHash: string }
+  | (OwnTurn & { state: 'ours' })
   | { state: 'answered'; answer: IdempotentAnswer }
   /** Another process works on it. */
   | { state: 'held' };
@@ -29,6 +38,7 @@ export class Reservations {
     private readonly unitOfWork: UnitOfWork,
     private readonly keys: IdempotencyKeysRepository,
     private readonly hashes: StoredHashes,
+    private readonly texts: StoredTexts,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -70,8 +80,13 @@ export class Reservations {
   }
 
   /** False where the key is no longer this process's to answer. */
-  complete(key: ScopedKey, response: string): Promise<boolean> {
-    return this.unitOfWork.run((tx) => this.keys.answer(tx, key, this.owner, response, this.clock.now() + this.settings.retainKeysMs));
+  complete(key: ScopedKey, content: AnswerContent, { isTakenOver }: OwnTurn): Promise<boolean> {
+    // The pieces of an answer are kept for as long as a key holds from the moment on at which they were complete. Whoever takes a key over
+    // answers later than that.
+    const isPinned = isTakenOver && typeof content !== 'string';
+    const expiresAt = isPinned ? null : this.clock.now() + this.settings.retainKeysMs;
+    const answer = typeof content === 'string' ? { response: content } : { pieces: JSON.stringify(content.pieces) };
+    return this.unitOfWork.run((tx) => this.keys.answer(tx, key, this.owner, answer, expiresAt));
   }
 
   /**
@@ -89,7 +104,7 @@ export class Reservations {
     const requestHash = this.hashes.of(request.hash);
     const row = { requestHash, ids: request.ids, owner: this.owner, leaseUntil: now + this.settings.leaseMs };
     const isOurs = await this.keys.insert(tx, request, row, now + this.settings.retainKeysMs, now);
-    return isOurs ? { state: 'ours', ids: request.ids, requestHash } : { state: 'held' };
+    return isOurs ? { state: 'ours', ids: request.ids, requestHash, isTakenOver: false } : { state: 'held' };
   }
 
   private async takeOver(tx: Transaction, request: IdempotentRequest, dead: KeyRow, now: number): Promise<Turn> {
@@ -97,11 +112,13 @@ export class Reservations {
     const requestHash = (await isMade(tx, dead.ids)) ? dead.requestHash : this.hashes.of(request.hash);
     const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };
     const isOurs = await this.keys.takeOver(tx, request, dead, next);
-    return isOurs ? { state: 'ours', ids: dead.ids, requestHash } : { state: 'held' };
+    return isOurs ? { state: 'ours', ids: dead.ids, requestHash, isTakenOver: true } : { state: 'held' };
   }
 
-  private replay({ response, ids, requestHash }: KeyRow, request: IdempotentRequest): IdempotentAnswer | null {
-    return response === null ? null : { text: response, ids, requestHash, replayed: true, mismatch: this.isMismatch(requestHash, request) };
+  private replay({ answer, ids, requestHash }: KeyRow, request: IdempotentRequest): IdempotentAnswer | null {
+    if (answer === null) return null;
+    const content = 'response' in answer ? answer.response : this.texts.ofEffect(JSON.parse(answer.pieces) as Piece[]);
+    return { content, ids, requestHash, replayed: true, mismatch: this.isMismatch(requestHash, request) };
   }
 
   private isDead(row: KeyRow, now: number): boolean {

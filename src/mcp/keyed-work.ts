@@ -18,8 +18,8 @@ export class KeyedWork {
     const ids = { madeId: newId(), correlationId: named ?? newId() };
     if (key === undefined) return { body: await work(ids), correlationId: ids.correlationId };
     const answer = await this.idempotency.answer({ endpoint: `MCP ${operation}`, key, hash: hashOf(given), ids, heldBytes }, work);
-    const { replayed, mismatch } = answer;
-    return { body: JSON.parse(answer.text) as object, correlationId: answer.ids.correlationId, replayed, mismatch };
+    const { content, replayed, mismatch } = answer;
+    return { body: typeof content === 'string' ? (JSON.parse(content) as object) : content, correlationId: answer.ids.correlationId, replayed, mismatch };
   }
 }
 

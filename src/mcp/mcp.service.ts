@@ -5,6 +5,7 @@ import { DomainError } from '../common/domain-error.js';
 import { isJsonObject } from '../common/json.js';
 import type { HeldRequest } from '../common/held-request.js';
 import { LOGGER, type Logger } from '../common/logger.js';
+import { MemoryBudget, type MemoryReservation } from '../common/memory-budget.js';
 import { Settings } from '../config/settings.js';
 import { answerCorrelationId } from '../http/correlation-id.js';
 import { HeldBody } from '../http/held-body.js';
@@ -25,6 +26,7 @@ export class McpService {
   constructor(
     private readonly tools: Tools,
     private readonly settings: Settings,
+    private readonly memory: MemoryBudget,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -55,10 +57,16 @@ export class McpService {
     try {
       const answer = await this.tools.call(tool, given, new HeldCall(held, [given]));
       if (answer.correlationId !== undefined) answerCorrelationId(response, answer.correlationId);
-      return toolResult(answer);
+      return await toolResult(answer, this.heldFor(response));
     } catch (error) {
       return toolError(this.sentenceOf(error, requestIdOf(response)));
     }
+  }
+
+  private heldFor(response: Response): MemoryReservation {
+    const held = this.memory.reserve(0);
+    response.once('close', () => held.release());
+    return held;
   }
 
   /** As `http/error-filter.ts` has it for other routes. */

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DEFAULT_TIMEOUT_SECONDS } from '../artifacts/dto/sync-publish-request.js';
+import type { StoredText } from '../blackboard/queries/stored-texts.js';
 import { Catalog } from '../catalog/catalog.js';
 import type { AgentDefinition } from '../catalog/definitions.js';
 import type { JsonObject } from '../common/json.js';
 import type { HeldRequest } from '../common/held-request.js';
-import type { RunBody } from '../http/dto/run-body.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import { RunsService } from '../runs/runs.service.js';
 import { argumentsSchema, text, WORK_ARGUMENTS } from './argument-schemas.js';
@@ -61,9 +61,9 @@ export class RunTools {
   }
 
   /** Not as long as it takes, as over REST: MCP clients give up after a minute, and would not know then which run it was. */
-  private async runAndWait(request: RunArguments, ids: RequestIds, held: HeldRequest): Promise<RunBody> {
+  private async runAndWait(request: RunArguments, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
     const { timeout = DEFAULT_TIMEOUT_SECONDS } = request;
-    const { run_id: id } = await this.runs.start(Object.assign(request, { async_run: true }), ids, held);
-    return this.runs.whenEnded(id, timeout * 1_000);
+    await this.runs.start(Object.assign(request, { async_run: true }), ids, held);
+    return this.runs.whenEnded(ids.correlationId, timeout * 1_000);
   }
 }

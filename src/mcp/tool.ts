@@ -1,5 +1,6 @@
 import type { JsonObject } from '../common/json.js';
 import type { HeldRequest } from '../common/held-request.js';
+import type { TextInParts } from '../common/text-in-parts.js';
 
 /** What an MCP client can call. */
 export interface Tool {
@@ -16,7 +17,8 @@ export interface Tool {
 export type ArgumentsSchema = JsonObject & { type: 'object'; properties: JsonObject };
 
 export interface ToolAnswer {
-  body: object;
+  /** An object, or the JSON of one. */
+  body: object | TextInParts;
   /** That it was published into. */
   correlationId?: string;
   /** True where the answer was made for an earlier call with this idempotency key. */

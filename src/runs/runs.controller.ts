@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { HeldRequest } from '../common/held-request.js';
+import type { TextInParts } from '../common/text-in-parts.js';
 import { ApiErrors } from '../http/api-errors.js';
 import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../http/correlation-id.js';
 import { Held } from '../http/held-body.js';
@@ -37,7 +38,7 @@ export class RunsController {
     [409, 'Correlation order-4711 exists already; send another X-Correlation-ID, or none'],
     503,
   )
-  start(@Body() request: RunRequest, @Ids() ids: RequestIds, @Held() held: HeldRequest): Promise<RunBody> {
+  start(@Body() request: RunRequest, @Ids() ids: RequestIds, @Held() held: HeldRequest): Promise<TextInParts> {
     return this.runs.start(request, ids, held);
   }
 
@@ -46,7 +47,7 @@ export class RunsController {
   @ApiRunId()
   @ApiOkResponse({ type: RunBody, description: 'The run', example: RUN_BODY_EXAMPLE })
   @ApiErrors([404, NOT_FOUND])
-  get(@Param('run_id') id: string): Promise<RunBody> {
+  get(@Param('run_id') id: string): Promise<TextInParts> {
     return this.runs.get(id);
   }
 
@@ -56,7 +57,7 @@ export class RunsController {
   @ApiRunId()
   @ApiOkResponse({ type: RunBody, description: 'The cancelled run', example: CANCELLED_RUN_EXAMPLE })
   @ApiErrors([404, NOT_FOUND], [409, `Run ${RUN_BODY_EXAMPLE.run_id} has already ended (completed) and cannot be cancelled`], 503)
-  cancel(@Param('run_id') id: string): Promise<RunBody> {
+  cancel(@Param('run_id') id: string): Promise<TextInParts> {
     return this.runs.cancel(id);
   }
 

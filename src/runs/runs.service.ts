@@ -1,19 +1,20 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Blackboard, type Invocation } from '../blackboard/blackboard.js';
+import type { Piece } from '../blackboard/queries/stored-pieces.js';
+import { type StoredText, StoredTexts } from '../blackboard/queries/stored-texts.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
 import type { JsonObject } from '../common/json.js';
 import type { HeldRequest } from '../common/held-request.js';
+import { nextTurn } from '../common/turns.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import { deadlineMs } from '../http/dto/deadline.js';
-import type { RunBody } from '../http/dto/run-body.js';
 import type { RunListBody } from './dto/run-list-body.js';
 import type { RunListQuery } from './dto/run-list-query.js';
 import type { RunRequest } from './dto/run-request.js';
-import { type FoundRun, listedRunBody, runBody, type RunRow } from './run.js';
+import { type FoundRun, listedRunBody, runPieces, type RunRow } from './run.js';
 import { RunNotices } from './run-notices.js';
 import { type RunResult, RunResults } from './run-results.js';
 import { RunsRepository } from './runs.repository.js';
@@ -26,14 +27,8 @@ export interface BatchItem {
   items: number;
 }
 
-export interface SizedRunBody {
-  body: RunBody;
-  /** About what its result and error are on the wire. */
-  bytes: number;
-}
-
-/** Runs and bytes after which other requests get their turn. */
-const STRIDE = { runs: 16, bytes: 1_024 ** 2 };
+/** Runs of which the results are looked for at once. */
+const STRIDE = 16;
 
 const OPENING = 1;
 
@@ -46,16 +41,17 @@ export class RunsService {
     private readonly unitOfWork: UnitOfWork,
     private readonly runs: RunsRepository,
     private readonly results: RunResults,
+    private readonly texts: StoredTexts,
     private readonly notices: RunNotices,
   ) {}
 
-  /** DomainError `not_found`, `invalid`, `conflict` (the correlation is taken), `unavailable`. */
-  async start(request: RunRequest, ids: RequestIds, held: HeldRequest): Promise<RunBody> {
+  /** A RunBody. DomainError `not_found`, `invalid`, `conflict` (the correlation is taken), `unavailable`. */
+  async start(request: RunRequest, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
     const { async_run: isAsync = false } = request;
     await this.beginAsked(request, ids);
     held.letGo(request);
     if (!isAsync) await this.ended(ids.correlationId);
-    return this.get(ids.correlationId);
+    return this.texts.ofEffect(await this.pieces(ids.correlationId));
   }
 
   /** A run of a batch's item. DomainError `invalid` where the inputs do not fit. */
@@ -72,32 +68,24 @@ export class RunsService {
     this.notices.changed(tx, run);
   }
 
-  async get(id: string): Promise<RunBody> {
-    const run = await this.runs.find(this.unitOfWork.reader, id);
-    if (!run) throw new DomainError('not_found', `Run not found: ${id}`);
-    const results = await this.results.of(run.status === 'completed' ? [id] : []);
-    return runBody(run, results.get(id));
+  /** A RunBody. DomainError `not_found`. */
+  async get(id: string): Promise<StoredText> {
+    return this.texts.of(await this.pieces(id));
   }
 
   /** The run when it has ended, or as it is when `timeoutMs` have passed or the service stops. DomainError `not_found`. */
-  async whenEnded(id: string, timeoutMs: number): Promise<RunBody> {
+  async whenEnded(id: string, timeoutMs: number): Promise<StoredText> {
     await this.blackboard.waitUntilSettled(id, OPENING, timeoutMs);
-    return this.get(id);
+    return this.texts.ofEffect(await this.pieces(id));
   }
 
-  /** In the order of `runs`, where one may come several times. Reads as it goes, since all results need not fit into memory. */
-  async *bodies(runs: readonly FoundRun[]): AsyncGenerator<SizedRunBody> {
-    let held = new Map<string, RunResult>();
-    let bytesInTurn = 0;
-    for (const [index, run] of runs.entries()) {
-      if (run.status === 'completed' && !held.has(run.id)) held = await this.results.part(completedOf(runs.slice(index, index + STRIDE.runs)), held);
-      const result = held.get(run.id);
-      const bytes = (result?.bytes ?? 0) + (run.error?.length ?? 0);
-      yield { body: runBody(run, result?.value), bytes };
-      bytesInTurn += bytes;
-      if (index % STRIDE.runs !== STRIDE.runs - 1 && bytesInTurn < STRIDE.bytes) continue;
-      await setImmediate();
-      bytesInTurn = 0;
+  /** With their results, in the order of `runs`, where one may come several times. */
+  async *withResults<Run extends FoundRun>(runs: readonly Run[]): AsyncGenerator<{ run: Run; result: RunResult | undefined }> {
+    for (let start = 0; start < runs.length; start += STRIDE) {
+      const some = runs.slice(start, start + STRIDE);
+      const results = await this.results.ofSome([...new Set(completedOf(some))]);
+      for (const run of some) yield { run, result: results.get(run.id) };
+      await nextTurn();
     }
   }
 
@@ -109,14 +97,14 @@ export class RunsService {
   }
 
   /** DomainError `not_found`, `conflict` where the run has ended. */
-  async cancel(id: string): Promise<RunBody> {
+  async cancel(id: string): Promise<StoredText> {
     await this.unitOfWork.run(async (tx) => {
       const run = await this.runs.find(tx.db, id);
       if (!run) throw new DomainError('not_found', `Run not found: ${id}`);
       if (run.status !== 'running') throw new DomainError('conflict', `Run ${id} has already ended (${run.status}) and cannot be cancelled`);
       await this.blackboard.cancel(tx, id);
     });
-    return this.get(id);
+    return this.texts.ofEffect(await this.pieces(id));
   }
 
   /** Cancels what still runs of a batch. */
@@ -129,6 +117,12 @@ export class RunsService {
     const how = { firstId: ids.madeId, background: false, deadlineMs: deadlineMs(request.deadline) };
     const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, ids.correlationId, how);
     await this.unitOfWork.run((tx) => this.beginOnce(tx, invocation, ids));
+  }
+
+  private async pieces(id: string): Promise<Piece[]> {
+    const run = await this.runs.find(this.unitOfWork.reader, id);
+    if (!run) throw new DomainError('not_found', `Run not found: ${id}`);
+    return runPieces(run, run.status === 'completed' ? await this.results.of(id) : undefined);
   }
 
   // A request that comes back with its idempotency key after a crash finds the run that it began.

@@ -79,12 +79,19 @@ describe('large results of a batch', () => {
       expect([streamed.lines, streamed.digest.digest('hex')]).toEqual([keys.length, expected.digest('hex')]);
     });
 
-    it('are refused as one page, quickly, with what to do instead', async () => {
+    it('come as one page, however large it is, and hold up nobody else', async () => {
+      let bytes = 0;
+      let text = '';
       await withoutLongTurn(async () => {
-        const response = await board.http.get(`/batch/${id}`);
-        const detail = `results_limit: these results are larger than 16 MiB together; ask for fewer, or stream all of them from GET /batch/${id}/results`;
-        expect([response.status, response.body]).toEqual([400, { detail }]);
+        bytes = 0;
+        text = '';
+        for await (const chunk of (await fetch(`${board.app.url}/batch/${id}`)).body!) {
+          bytes += chunk.length;
+          text = (text + Buffer.from(chunk).toString('latin1')).slice(-100);
+        }
       });
+      expect(bytes).toBeGreaterThan(keys.length * MIB);
+      expect(text).toMatch(/"completed_at":"[^"]+"}$/);
     });
 
     it('come as a page where they are few', async () => {
@@ -104,16 +111,22 @@ describe('large results of a batch', () => {
     expect(JSON.stringify(shown) === JSON.stringify(results.map(({ index, run_id, result }) => ({ index, run_id, result })))).toBe(true);
   });
 
-  it('that cannot be read are told to the log, under the id of the request that is cut off', async () => {
-    const id = await run(orders(4).map((_, key) => ({ key })));
-    const { results } = await show(board, id);
-    await breakPayloads(results[3]!.run_id);
+  it('of which some are deleted meanwhile are cut off, and the log tells it under the id of the request', async () => {
+    // More than the system keeps for a connection; of the first 16 it is known from the beginning what they show.
+    const id = await run(orders(16).map((_, key) => ({ key })));
+    const { results } = await show(board, id, { results_limit: 1, results_offset: 15 });
     const response = await stream(id);
-    await expect(response.text()).rejects.toThrow('terminated');
+    const reader = response.body!.getReader();
+    await reader.read();
+    await deleteArtifacts(results[0]!.run_id);
+    const rest = async (): Promise<void> => {
+      while (!(await reader.read()).done);
+    };
+    await expect(rest()).rejects.toThrow('terminated');
     const lines = board.app.logLines.filter(({ msg }) => msg === 'failed while answering');
-    expect(lines).toEqual([expect.objectContaining({ request_id: response.headers.get('x-request-id'), err: expect.objectContaining({ type: 'SyntaxError' }) })]);
+    expect(lines).toEqual([expect.objectContaining({ request_id: response.headers.get('x-request-id'), err: expect.objectContaining({ message: expect.stringContaining('deleted') }) })]);
   });
 
-  const breakPayloads = (correlation: string): Promise<unknown> =>
-    board.app.app.get(UnitOfWork, { strict: false }).run((tx) => tx.db.updateTable('artifacts').set({ payload: '{' }).where('correlation_id', '=', correlation).execute());
+  const deleteArtifacts = (correlation: string): Promise<unknown> =>
+    board.app.app.get(UnitOfWork, { strict: false }).run((tx) => tx.db.deleteFrom('artifacts').where('correlation_id', '=', correlation).execute());
 });

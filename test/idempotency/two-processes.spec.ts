@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { newId } from '../../src/common/ids.js';
+import { StoredTexts } from '../../src/blackboard/queries/stored-texts.js';
+import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { Settings } from '../../src/config/settings.js';
 import type { Database } from '../../src/database/database.js';
 import { type Dialect, SQLITE } from '../../src/database/dialects/dialect.js';
@@ -52,7 +54,7 @@ describe('a key that two processes are asked for', () => {
     unitOfWork = unitOfWorkOn(database);
     const settings = Object.assign(new Settings(), { leaseMs: LEASE_MS, retainKeysMs: 86_400_000 });
     const service = (): IdempotencyService =>
-      new IdempotencyService(clock, new Reservations(clock, settings, unitOfWork, new IdempotencyKeysRepository(), new StoredHashes(null), logger), logger);
+      new IdempotencyService(clock, new Reservations(clock, settings, unitOfWork, new IdempotencyKeysRepository(), new StoredHashes(null), new StoredTexts(unitOfWork, new MemoryBudget(1_024)), logger), logger);
     [first, second] = [service(), service()];
   });
 
@@ -114,8 +116,8 @@ describe('a key that two processes are asked for', () => {
       });
     }
     job.end({ done: true });
-    expect(await answering).toMatchObject({ text: '{"done":true}', replayed: false });
-    expect(await answerOf(waiting)).toMatchObject({ text: '{"done":true}', replayed: true, mismatch: false, ids });
+    expect(await answering).toMatchObject({ content: '{"done":true}', replayed: false });
+    expect(await answerOf(waiting)).toMatchObject({ content: '{"done":true}', replayed: true, mismatch: false, ids });
   });
 
   it('goes to the second, with the same ids, when the lease of the first has run out', async () => {
@@ -148,7 +150,7 @@ describe('a key that two processes are asked for', () => {
     job.fail(new Error('no'));
     await expect(failing).rejects.toThrow('no');
     next.end({ done: true });
-    expect(await answerOf(waiting)).toMatchObject({ text: '{"done":true}', replayed: false });
+    expect(await answerOf(waiting)).toMatchObject({ content: '{"done":true}', replayed: false });
   });
 
   it('keeps its ids where the artifact was stored before the failure, so that nothing is done twice', async () => {

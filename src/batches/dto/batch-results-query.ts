@@ -4,7 +4,7 @@ const STATUSES = ['completed', 'failed'] as const;
 
 /** Which results the answer shows. */
 export class BatchResultsQuery {
-  @QueryInteger({ description: 'Results to show; 400 where they are larger than 16 MiB together', min: 0, max: 10_000, default: 1_000, example: 100 })
+  @QueryInteger({ description: 'Results to show', min: 0, max: 10_000, default: 1_000, example: 100 })
   results_limit!: number;
 
   @QueryInteger({ description: 'Results to leave out before them', min: 0, default: 0, example: 0 })

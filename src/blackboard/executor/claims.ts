@@ -40,7 +40,7 @@ type InputRow = ArtifactRow & { input_of: string };
 @Injectable()
 export class Claims {
   readonly rows: RowClaims<ExecutionRow, InputRow>;
-  /** For whoever fetches what is nobody's: what is somebody's stays in its line, passed over. */
+  /** For whoever fetches what is nobody's: what is somebody's stays in its line, passed over. Without inputs. */
   readonly unassigned: RowClaims<ExecutionRow, InputRow>;
 
   constructor(
@@ -52,12 +52,14 @@ export class Claims {
   ) {
     const rules = {
       free: (tx: Transaction, agents: string[]) => limits.free(tx, agents),
-      inputsOf: (tx: Transaction, ids: string[]) => inputsOf(tx.db, {}, ids),
       forget: () => limits.forget(),
     };
-    const rowsOf = (table: LeasedTable): RowClaims<ExecutionRow, InputRow> => new RowClaims(table, rules, (agent) => prioritiesOf(catalog.agent(agent)), clock, unitOfWork);
-    this.rows = rowsOf(EXECUTIONS);
-    this.unassigned = rowsOf(UNASSIGNED);
+    type Inputs = (tx: Transaction, ids: string[]) => Promise<InputRow[]>;
+    const rowsOf = (table: LeasedTable, inputsOf: Inputs): RowClaims<ExecutionRow, InputRow> =>
+      new RowClaims(table, { ...rules, inputsOf }, (agent) => prioritiesOf(catalog.agent(agent)), clock, unitOfWork);
+    this.rows = rowsOf(EXECUTIONS, (tx, ids) => inputsOf(tx.db, {}, ids));
+    // Whoever is outside gets the inputs in an answer, which reads them as it is sent.
+    this.unassigned = rowsOf(UNASSIGNED, async () => []);
   }
 
   /**
@@ -75,9 +77,9 @@ export class Claims {
     return { claimed: this.claimed(tx, taken, now), moreWaiting, missed };
   }
 
-  /** Claims executions that were found in another way than by their places in the line. */
+  /** Claims executions that were found in another way than by their places in the line. Without inputs. */
   async claimThese(tx: Transaction, found: readonly ExecutionRow[], lease: Lease, now: number): Promise<ClaimedExecution[]> {
-    return this.claimed(tx, await this.rows.claimThese(tx, found, lease, now), now);
+    return this.claimed(tx, await this.unassigned.claimThese(tx, found, lease, now), now);
   }
 
   private claimed(tx: Transaction, { rows, leaseToken, inputs }: Pick<Claimed<ExecutionRow, InputRow>, 'rows' | 'leaseToken' | 'inputs'>, now: number): ClaimedExecution[] {

@@ -22,7 +22,7 @@ export interface AskedFor {
 export type ClaimOfOne = { held: HeldExecution } | { whyNot: string | null };
 
 /** What somebody outside holds by a lease. */
-export type HeldExecution = ClaimedExecution & {
+export type HeldExecution = Omit<ClaimedExecution, 'inputs'> & {
   /** What its holder shows. */
   token: string;
   /** Epoch ms. */

@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
+import { nextTurn } from '../../common/turns.js';
 import type { AgentArtifact, BlackboardFilter, BlackboardReader } from '../../engines/engine.js';
 import { type ArtifactRow, agentArtifactFromRow } from '../artifact.js';
 import { type ArtifactFilter, NO_FILTER } from './artifact-filter.js';
@@ -11,6 +12,12 @@ import { canSee } from '../visibility.js';
 
 const DEFAULT_LIMIT = 50;
 const MOST = 500;
+/** Artifacts that one query looks for. */
+const PAGE = 500;
+/** Payloads can be large. */
+const READ_AT_ONCE = 16;
+/** Of the payloads of one list. Parsed, they can take twenty times as much. */
+const MOST_BYTES = 16 * 1_024 ** 2;
 
 /** Makes what agents read the blackboard with: it finds only what the agent may see at that moment. */
 @Injectable()
@@ -38,19 +45,30 @@ export class AgentReaders {
     if (!Number.isInteger(limit) || limit < 1 || limit > MOST) {
       throw new DomainError('invalid', `limit: must be a whole number from 1 to ${MOST}`);
     }
-    const page = { order: filter.order ?? 'asc', limit: MOST, offset: 0 };
     const found: AgentArtifact[] = [];
-    let after: number | null = null;
-    // What the agent may not see takes no place on its page.
-    while (found.length < limit) {
-      const rows: ArtifactRow[] = await this.store.list(asArtifactFilter(filter), { ...page, after });
-      found.push(...rows.filter((row) => this.isSeenBy(agent, row)).map(agentArtifactFromRow));
-      if (rows.length < page.limit) break;
-      // An agent that sees little of a long blackboard must not hold up everybody else.
-      await new Promise((resolve) => setImmediate(resolve));
-      after = rows.at(-1)!.seq;
+    let bytes = 0;
+    for await (const row of this.visible(agent, filter)) {
+      bytes += row.payload.length;
+      if (found.length > 0 && bytes > MOST_BYTES) throw new DomainError('invalid', `limit: the payloads of what was found are larger than ${MOST_BYTES / 1_024 ** 2} MiB together; ask for fewer`);
+      if (found.push(agentArtifactFromRow(row)) === limit) break;
     }
-    return found.slice(0, limit);
+    return found;
+  }
+
+  /** A few at a time, so that no page of large ones is held. */
+  private async *visible(agent: AgentDefinition, filter: BlackboardFilter): AsyncGenerator<ArtifactRow> {
+    const page = { order: filter.order ?? 'asc', limit: PAGE, offset: 0 };
+    for (let after: number | null = null; ; ) {
+      const seqs: number[] = await this.store.positions(asArtifactFilter(filter), { ...page, after });
+      for (let start = 0; start < seqs.length; start += READ_AT_ONCE) {
+        const rows = await this.store.at(seqs.slice(start, start + READ_AT_ONCE));
+        yield* rows.filter((row) => this.isSeenBy(agent, row));
+      }
+      if (seqs.length < page.limit) return;
+      // An agent that sees little of a long blackboard must not hold up everybody else.
+      await nextTurn();
+      after = seqs.at(-1)!;
+    }
   }
 
   private isSeenBy(agent: AgentDefinition, row: ArtifactRow): boolean {

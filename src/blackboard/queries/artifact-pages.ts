@@ -1,5 +1,4 @@
 import type { Reader } from '../../database/unit-of-work.js';
-import type { ArtifactRow } from '../artifact.js';
 import { type ArtifactFilter, asksForNothing } from './artifact-filter.js';
 import {
   EVERYTHING,
@@ -18,6 +17,7 @@ import {
 import { artifactsAlong, artifactsAt, type PageRequest } from './artifact-rows.js';
 import { narrowest } from './narrowest-route.js';
 import { PositionSet } from './position-set.js';
+import type { WireRow } from './wire-rows.js';
 
 // Steps whose artifacts are looked at in one query, and steps of an index that one query skips: a few milliseconds each,
 // after which other requests get their turn.
@@ -25,20 +25,20 @@ const WINDOW = 2_000;
 const SKIPPED = 20_000;
 
 /** One page of the artifacts that match a filter, in its order. */
-export async function pageOf(db: Reader, filter: ArtifactFilter, page: PageRequest): Promise<ArtifactRow[]> {
+export async function pageOf(db: Reader, filter: ArtifactFilter, page: PageRequest): Promise<WireRow[]> {
   const routes = routesOf(filter);
-  if (routes.length > 1) return artifactsAt(db, await searchRoute(db, await narrowest(db, routes), page), page.order);
+  if (routes.length > 1) return artifactsAt(db, await searchRoute(db, await narrowest(db, routes), page), page);
   const [{ paths }] = routes as [Route];
   const [path] = paths as [Path];
   if (paths.length === 1 && isOrdered(path)) return alongPath(db, path, page);
   // Merging counts its way through a long offset in one query.
   const canMerge = paths.every(isOrdered) && page.offset < SKIPPED;
   const seqs = canMerge ? await mergePaths(db, paths, page) : await searchRoute(db, routes[0]!, page);
-  return artifactsAt(db, seqs, page.order);
+  return artifactsAt(db, seqs, page);
 }
 
 /** Where one path is all that is asked for, the page lies along it. */
-async function alongPath(db: Reader, path: OrderedPath, page: PageRequest): Promise<ArtifactRow[]> {
+async function alongPath(db: Reader, path: OrderedPath, page: PageRequest): Promise<WireRow[]> {
   const { span, offset } = await skip(db, path, page);
   return artifactsAlong(db, path, span, { ...page, offset });
 }

@@ -1,7 +1,7 @@
 import { memoize, type Place, prepared, preparedWithList } from '../../database/prepared.js';
 import type { Reader } from '../../database/unit-of-work.js';
-import type { ArtifactRow } from '../artifact.js';
 import type { OrderedPath, Window } from './artifact-paths.js';
+import { wireColumns, type WireRow } from './wire-rows.js';
 
 export interface PageRequest {
   /** Of positions. */
@@ -10,34 +10,38 @@ export interface PageRequest {
   offset: number;
   /** The position that the page begins behind, in its order; null begins at the first. */
   after: number | null;
+  /** Texts of an artifact that are larger (bytes) are left out. */
+  most: number;
 }
 
 type Order = PageRequest['order'];
 type By = OrderedPath['by'];
 
 /** The artifacts on the part of a path that a page shows. */
-export function artifactsAlong(db: Reader, path: OrderedPath, { low, high }: Window, page: Omit<PageRequest, 'after'>): Promise<ArtifactRow[]> {
-  const { order, limit, offset } = page;
-  return alongInOrder(order)(path.by)(db, { value: path.by === 'all' ? '' : path.value, low, high, limit, offset });
+export function artifactsAlong(db: Reader, path: OrderedPath, { low, high }: Window, page: Omit<PageRequest, 'after'>): Promise<WireRow[]> {
+  const { order, limit, offset, most } = page;
+  return alongInOrder(order)(path.by)(db, { value: path.by === 'all' ? '' : path.value, low, high, limit, offset, most });
 }
 
 /** The artifacts at these positions. */
-export const artifactsAt = (db: Reader, seqs: readonly number[], order: Order): Promise<ArtifactRow[]> => atInOrder(order)(db, {}, seqs);
+export const artifactsAt = (db: Reader, seqs: readonly number[], page: PageRequest): Promise<WireRow[]> =>
+  atInOrder(page.order)(db, { most: page.most }, seqs);
 
 interface Stretch extends Window {
   value: string;
+  most: number;
   limit: number;
   offset: number;
 }
 
 const alongInOrder = memoize((order: Order) =>
-  memoize((by: By) => prepared<Stretch, ArtifactRow>((db, place) => (by === 'tag' ? tagged(db, place, order) : inColumn(db, place, order, by)))),
+  memoize((by: By) => prepared<Stretch, WireRow>((db, place) => (by === 'tag' ? tagged(db, place, order) : inColumn(db, place, order, by)))),
 );
 
 function inColumn(db: Reader, place: Place<Stretch>, order: Order, by: Exclude<By, 'tag'>) {
   const artifacts = db
     .selectFrom('artifacts')
-    .selectAll()
+    .select(wireColumns(place('most')))
     .where('seq', '>', place('low'))
     .where('seq', '<=', place('high'))
     .orderBy('seq', order)
@@ -52,7 +56,7 @@ const tagged = (db: Reader, place: Place<Stretch>, order: Order) =>
     .selectFrom('artifact_tags')
     .crossJoin('artifacts')
     .whereRef('artifacts.seq', '=', 'artifact_tags.artifact_seq')
-    .selectAll('artifacts')
+    .select(wireColumns(place('most')))
     .where('tag', '=', place('value'))
     .where('artifact_seq', '>', place('low'))
     .where('artifact_seq', '<=', place('high'))
@@ -61,7 +65,7 @@ const tagged = (db: Reader, place: Place<Stretch>, order: Order) =>
     .offset(place('offset'));
 
 const atInOrder = memoize((order: Order) =>
-  preparedWithList<object, number, ArtifactRow>((db, _place, seqs) =>
-    db.selectFrom('artifacts').selectAll().where('seq', 'in', seqs).orderBy('seq', order),
+  preparedWithList<{ most: number }, number, WireRow>((db, place, seqs) =>
+    db.selectFrom('artifacts').select(wireColumns(place('most'))).where('seq', 'in', seqs).orderBy('seq', order),
   ),
 );

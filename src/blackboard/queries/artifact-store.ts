@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import type { Selectable } from 'kysely';
 import { EXTERNAL } from '../../catalog/definitions.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
-import type { ConsumptionsTable } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifact.js';
 import type { ArtifactFilter } from './artifact-filter.js';
 import { pageOf } from './artifact-pages.js';
 import type { PageRequest } from './artifact-rows.js';
+import { wireColumns, type WireRow } from './wire-rows.js';
 
-export type ConsumptionRow = Selectable<ConsumptionsTable>;
+/** Texts of a single artifact that are read along with it (bytes). */
+const MOST_IN_ONE = 64 * 1_024;
 
-// Payloads can be large; reading a long cascade in parts lets other requests have their turn.
-const PART = 500;
+/** The same of a page of them together. */
+const MOST_IN_PAGE = 256 * 1_024;
 
 /** Reads what has been committed to the blackboard. */
 @Injectable()
@@ -25,53 +25,54 @@ export class ArtifactStore {
     return row;
   }
 
+  /** The same without what is large of it. */
+  async find(id: string): Promise<WireRow | undefined> {
+    const [row] = await findSized(this.unitOfWork.reader, { id, most: MOST_IN_ONE });
+    return row;
+  }
+
   async positionOf(id: string): Promise<number | undefined> {
     const row = await this.unitOfWork.reader.selectFrom('artifacts').select('seq').where('id', '=', id).executeTakeFirst();
     return row?.seq;
   }
 
-  list(filter: ArtifactFilter, page: PageRequest): Promise<ArtifactRow[]> {
-    return pageOf(this.unitOfWork.reader, filter, page);
+  list(filter: ArtifactFilter, page: Omit<PageRequest, 'most'>): Promise<WireRow[]> {
+    return pageOf(this.unitOfWork.reader, filter, { ...page, most: Math.floor(MOST_IN_PAGE / page.limit) });
   }
 
-  /** What agents published in a correlation behind a position, in order, by parts. */
-  async *producedAfter(correlationId: string, seq: number): AsyncGenerator<ArtifactRow[]> {
-    let position = seq;
-    for (;;) {
-      const rows = await findProduced(this.unitOfWork.reader, { correlationId, position });
-      yield rows;
-      if (rows.length < PART) return;
-      position = rows.at(-1)!.seq;
-    }
+  /** The positions of a page. */
+  async positions(filter: ArtifactFilter, page: Omit<PageRequest, 'most'>): Promise<number[]> {
+    const rows = await pageOf(this.unitOfWork.reader, filter, { ...page, most: 0 });
+    return rows.map(({ seq }) => seq);
   }
 
-  /** Who consumed these artifacts, by artifact and in order of time. */
-  consumptionsOf(seqs: readonly number[]): Promise<ConsumptionRow[]> {
-    return findConsumptions(this.unitOfWork.reader, {}, seqs);
+  /** In this order, without those that retention has deleted. */
+  async at(seqs: readonly number[]): Promise<ArtifactRow[]> {
+    const found = new Map((await findArtifacts(this.unitOfWork.reader, {}, seqs)).map((row) => [row.seq, row]));
+    return seqs.flatMap((seq) => found.get(seq) ?? []);
+  }
+
+  /** What agents published in a correlation behind a position, in order. */
+  producedAfter(correlationId: string, position: number, limit: number, most: number): Promise<WireRow[]> {
+    return findProduced(this.unitOfWork.reader, { correlationId, position, limit, most });
   }
 }
 
-const findArtifact = prepared<{ id: string }, ArtifactRow>((db, place) =>
-  db.selectFrom('artifacts').selectAll().where('id', '=', place('id')),
+const findArtifact = prepared<{ id: string }, ArtifactRow>((db, place) => db.selectFrom('artifacts').selectAll().where('id', '=', place('id')));
+
+const findArtifacts = preparedWithList<object, number, ArtifactRow>((db, _place, seqs) => db.selectFrom('artifacts').selectAll().where('seq', 'in', seqs));
+
+const findSized = prepared<{ id: string; most: number }, WireRow>((db, place) =>
+  db.selectFrom('artifacts').select(wireColumns(place('most'))).where('id', '=', place('id')),
 );
 
-const findProduced = prepared<{ correlationId: string; position: number }, ArtifactRow>((db, place) =>
+const findProduced = prepared<{ correlationId: string; position: number; limit: number; most: number }, WireRow>((db, place) =>
   db
     .selectFrom('artifacts')
-    .selectAll()
+    .select(wireColumns(place('most')))
     .where('correlation_id', '=', place('correlationId'))
     .where('seq', '>', place('position'))
     .where('produced_by', '<>', EXTERNAL)
     .orderBy('seq')
-    .limit(PART),
-);
-
-const findConsumptions = preparedWithList<object, number, ConsumptionRow>((db, _place, seqs) =>
-  db
-    .selectFrom('consumptions')
-    .selectAll()
-    .where('artifact_seq', 'in', seqs)
-    .orderBy('artifact_seq')
-    .orderBy('consumed_at')
-    .orderBy('execution_id'),
+    .limit(place('limit')),
 );

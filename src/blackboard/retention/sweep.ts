@@ -29,6 +29,9 @@ export interface EndedRows<Due> {
   remove(tx: Transaction, due: readonly Due[]): Promise<number>;
 }
 
+/** An answer is stored under its key after what it names has ended; its time begins only then. */
+const STORING_MS = 60_000;
+
 /** One pass over all that may have been kept long enough, as of the time at which it began. */
 export class Sweep {
   private lost = false;
@@ -47,12 +50,12 @@ export class Sweep {
    * would be asked for the very thing that was deleted.
    */
   cutoff(retainMs: number | null): number | null {
-    return retainMs === null ? null : this.now - Math.max(retainMs, this.keysMs);
+    return retainMs === null ? null : Math.min(this.now - retainMs, this.settledBy);
   }
 
   /** Correlations that settled at this time or before, no idempotency key names any more. */
   get settledBy(): number {
-    return this.now - this.keysMs;
+    return this.now - this.keysMs - STORING_MS;
   }
 
   /** Lets others have their turn: reading alone holds a process up too. False where it stops, or another one sweeps by now. */

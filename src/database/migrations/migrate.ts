@@ -22,11 +22,12 @@ import { failingTimers } from './0014-failing-timers.js';
 import { deletedUsage } from './0015-deleted-usage.js';
 import { changedConfigurations } from './0016-changed-configurations.js';
 import { budgetReservations } from './0017-budget-reservations.js';
+import { answerPieces } from './0018-answer-pieces.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
 
-export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas, webhooks, takingPart, retention, tracing, reasons, usage, failingTargets, external, assigned, toolCalls, failingTimers, deletedUsage, changedConfigurations, budgetReservations];
+export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas, webhooks, takingPart, retention, tracing, reasons, usage, failingTargets, external, assigned, toolCalls, failingTimers, deletedUsage, changedConfigurations, budgetReservations, answerPieces];
 
 /**
  * Brings the schema up to this program, under Kysely's migration lock and in one transaction; returns the names of the
