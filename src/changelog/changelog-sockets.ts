@@ -68,7 +68,7 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
 
   /** DomainError `invalid`, `unavailable` where the handshake is to be refused. */
   private accept(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    const leave = this.limits.admit(socket.remoteAddress ?? 'nowhere');
+    const leave = this.limits.admit(request);
     socket.once('close', leave);
     try {
       this.server.handleUpgrade(request, socket, head, (webSocket) => this.awaitFilter(webSocket, socket));

@@ -31,7 +31,7 @@ export class EventStreamService {
   async answer(query: ChangelogStreamQuery, request: Request, response: Response): Promise<void> {
     // Nothing of it leaves before the answers to earlier requests have ended, so that all of it would be kept.
     if (response.socket === null) throw new DomainError('invalid', 'A stream cannot wait for the answer to another request on its connection; ask for it once that has ended, or on a connection of its own');
-    response.once('close', this.limits.admit(request.socket.remoteAddress ?? 'nowhere'));
+    response.once('close', this.limits.admit(request));
     const after = await this.afterOf(query, request.get(LAST_EVENT_ID));
     if (request.method === 'HEAD') return void response.writeHead(200, HEADERS).end();
     await this.streams.begin({ filter: toChangelogFilter(query), after, notices: query.notices }, () => {

@@ -1,8 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Telemetry } from '../common/telemetry.js';
 import { Settings } from '../config/settings.js';
+import { clientAddresses } from '../http/client-address.js';
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -11,16 +13,20 @@ const RETRY_AFTER_SECONDS = 5;
 export class StreamLimits {
   private open = 0;
   private readonly byAddress = new Map<string, number>();
+  private readonly addressOf: ReturnType<typeof clientAddresses>;
 
   constructor(
     private readonly settings: Settings,
     private readonly lifecycle: Lifecycle,
     private readonly telemetry: Telemetry,
-  ) {}
+  ) {
+    this.addressOf = clientAddresses(settings.trustedProxies);
+  }
 
   /** The returned function gives the place back; further calls do nothing. DomainError `unavailable` where there is none. */
-  admit(address: string): () => void {
+  admit(request: IncomingMessage): () => void {
     const { maxStreams, maxStreamsPerAddress } = this.settings;
+    const address = this.addressOf(request);
     const ofAddress = this.byAddress.get(address) ?? 0;
     if (this.lifecycle.stopping) throw stopping();
     if (this.open >= maxStreams) throw unavailable(`${maxStreams} streams are open; close some, try again later, or raise max_streams`);

@@ -120,6 +120,12 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     default: '',
     description: 'values of the Host header that are served besides loopback ones; holds on every address where it is given (save `/health*` and `/metrics`), and while bound to loopback in any case',
   },
+  trustedProxies: {
+    name: 'trusted_proxies',
+    kind: cidrList(),
+    default: '',
+    description: 'address ranges of proxies before this service: limits for an address then count what their `X-Forwarded-For` names',
+  },
   corsOrigins: { name: 'cors_origins', kind: originList(), default: '', description: 'web origins whose pages may call this API' },
   maxPendingExecutions: {
     name: 'max_pending_executions',
@@ -167,7 +173,7 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'max_streams_per_address',
     kind: integer({ min: 1, max: 100_000 }),
     default: '500',
-    description: 'the same from one address; behind a proxy all come from its own',
+    description: 'the same from one address; behind a proxy all come from its own, unless `trusted_proxies` lists it',
   },
   shutdownGraceMs: {
     name: 'shutdown_grace',

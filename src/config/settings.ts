@@ -28,6 +28,8 @@ export class Settings {
   /** CIDR ranges that client-given URLs may reach besides public unicast addresses. */
   outboundAllow!: string[];
   allowedHosts!: string[];
+  /** CIDR ranges of proxies whose `X-Forwarded-For` tells whose request it is. */
+  trustedProxies!: string[];
   corsOrigins!: string[];
   /** Past this many waiting executions, a publish is refused with 503. */
   maxPendingExecutions!: number;

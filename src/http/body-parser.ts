@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { MemoryBudget } from '../common/memory-budget.js';
+import { wrongMethod } from './allowed-methods.js';
 import { readBody } from './body-reader.js';
 import { incomingBody } from './incoming-bodies.js';
 import { findUnsafeJson } from './json-safety.js';
@@ -17,11 +18,11 @@ const BATCHES = /^\/run\/batch\/?$/i;
  * and reads an upload that is too large to its end before it says so.
  */
 export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
-  return (request: Request, _response: Response, next: NextFunction): void => {
+  return (request: Request, response: Response, next: NextFunction): void => {
     const incoming = incomingBody(request);
     if (!incoming || READS.has(request.method) || isUpload(request)) return next();
     if (!isJson(request.headers['content-type'])) {
-      return next(new UnsupportedMediaTypeException('Send the body as JSON in UTF-8, with the header Content-Type: application/json'));
+      return next(wrongMethod(request, response) ?? new UnsupportedMediaTypeException('Send the body as JSON in UTF-8, with the header Content-Type: application/json'));
     }
     if (BATCHES.test(request.path)) return next();
     readBody(request, incoming, limitBytes, (error, body) => {

@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, NotFoun
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { DomainError, type DomainErrorCode } from '../common/domain-error.js';
+import { wrongMethod } from './allowed-methods.js';
 import { requestIdOf } from './request-observer.js';
 
 /** The one place where a domain error becomes an HTTP status. */
@@ -28,7 +29,7 @@ export class ErrorFilter implements ExceptionFilter {
       this.logger.error({ err: error, request_id: requestIdOf(response) }, 'failed while answering');
       response.destroy();
     } else if (error instanceof DomainError) this.answerDomainError(error, response);
-    else if (error instanceof HttpException) answerHttpException(error, response);
+    else if (error instanceof HttpException) answerHttpException(foundOut(error, response), response);
     else this.answerUnexpected(error, response);
   }
 
@@ -57,6 +58,10 @@ function answerHttpException(error: HttpException, response: Response): void {
   if (isHealthBody(body)) response.json(body);
   else response.json({ detail: error instanceof NotFoundException ? noRoute(response.req) : error.message });
 }
+
+/** Where no route matched, the path may have one for another method. */
+const foundOut = (error: HttpException, response: Response): HttpException =>
+  error instanceof NotFoundException ? (wrongMethod(response.req, response) ?? error) : error;
 
 /** Services throw DomainErrors; Nest's own "not found" means that no route matched. */
 const noRoute = ({ method, path }: Request): string => `No route for ${method} ${path}; /docs lists them all`;

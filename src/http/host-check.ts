@@ -5,7 +5,7 @@ import { isLoopbackAddress } from '../common/loopback.js';
 import { PROBES } from './probes.js';
 
 /** What of a request decides. */
-type HostedRequest = Pick<IncomingMessage, 'headers' | 'url'>;
+type HostedRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'url'>;
 
 /**
  * Refuses requests whose `Host` is neither loopback nor in `allowedHosts`: a web page that has its own name resolve to this server (DNS
@@ -21,12 +21,23 @@ export function checkHosts(boundTo: string, allowedHosts: string[]) {
 export function hostRefusals(boundTo: string, allowedHosts: string[]): (request: HostedRequest) => Error | undefined {
   const allowed = new Set(allowedHosts.map(plainForm));
   const onLoopback = isLoopbackAddress(boundTo);
-  return ({ headers: { host }, url }) => {
+  return ({ headers: { host }, rawHeaders, url }) => {
     if (host === undefined) return new BadRequestException('The request has no Host header');
+    if (hasTwoHosts(rawHeaders)) return new BadRequestException('The request has more than one Host header');
     if (!onLoopback && (allowed.size === 0 || isProbe(url))) return undefined;
     if (isAllowed(host, allowed)) return undefined;
     return new ForbiddenException(`Host ${host} is not allowed; add it to allowed_hosts`);
   };
+}
+
+/** RFC 9112, section 3.2: a proxy may have gone by the other one. Names and values take turns. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
 }
 
 /** Orchestrators and scrapers call each process by its own address, which nobody knows beforehand. */

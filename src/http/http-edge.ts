@@ -8,6 +8,7 @@ import type { MemoryBudget } from '../common/memory-budget.js';
 import type { Role } from '../common/role.js';
 import type { Settings } from '../config/settings.js';
 import { NoTracing, type Tracing } from '../tracing/tracing.js';
+import { checkMethods } from './allowed-methods.js';
 import { isUpload, parseJsonBodies } from './body-parser.js';
 import { limitConnections } from './connection-limit.js';
 import { ErrorFilter } from './error-filter.js';
@@ -56,6 +57,7 @@ export function installHttpEdge(app: NestExpressApplication, { settings, clock, 
       checkHosts(settings.host, settings.allowedHosts),
       checkOrigins(settings.corsOrigins),
       checkPaths(),
+      checkMethods(),
       ...(role.serves ? [] : [answerProbesAlone()]),
       parseJsonBodies(settings.bodyLimitBytes, memory),
       ...(tracing instanceof NoTracing ? [] : [traceRequests(tracing)]),

@@ -1,5 +1,5 @@
 import { ForbiddenException } from '@nestjs/common';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 
 const ALLOWED_HEADERS = 'Content-Type, Mcp-Protocol-Version, X-Correlation-ID, X-Idempotency-Key';
@@ -16,16 +16,19 @@ export function checkOrigins(corsOrigins: string[]) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const { origin } = request.headers;
     if (origin !== undefined && listed.has(origin.toLowerCase())) answerCors(origin, request, response, next);
-    else next(refusalOf(request.headers));
+    else next(refusalOf(request));
   };
 }
 
 /** Why a request is refused for the page that it comes from; undefined where it is not. */
-export function originRefusals(corsOrigins: string[]): (headers: IncomingHttpHeaders) => Error | undefined {
+export function originRefusals(corsOrigins: string[]): (request: Pick<IncomingMessage, 'headers' | 'method'>) => Error | undefined {
   const listed = listedOrigins(corsOrigins);
-  return (headers) => {
+  return ({ headers, method }) => {
     const { origin, host } = headers;
-    if (origin === undefined) return isForeignSubresource(headers) ? refusal('another site') : undefined;
+    if (origin === undefined) {
+      if (isForeignSubresource(headers)) return refusal('another site');
+      return isFormWithoutOrigin(headers, method) ? new ForbiddenException('A form that a browser sends must carry its Origin; send the request from a script or a program') : undefined;
+    }
     return listed.has(origin.toLowerCase()) || isSameOrigin(origin, host) ? undefined : refusal(`Origin ${origin}`);
   };
 }
@@ -43,6 +46,10 @@ function isForeignSubresource(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
   return (site === 'cross-site' || site === 'same-site') && headers['sec-fetch-mode'] !== 'navigate';
 }
+
+/** A link is followed by GET. Browsers send `Origin` with each form; a page that has it left out could else upload for its reader. */
+const isFormWithoutOrigin = (headers: IncomingHttpHeaders, method: string | undefined): boolean =>
+  headers['sec-fetch-mode'] === 'navigate' && method !== 'GET' && method !== 'HEAD';
 
 function answerCors(origin: string, request: Request, response: Response, next: NextFunction): void {
   response.setHeader('Access-Control-Allow-Origin', origin);

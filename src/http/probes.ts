@@ -7,8 +7,7 @@ export const PROBES: ReadonlySet<string> = new Set(['/metrics', '/health', '/hea
 /** Refuses everything else: for a process that serves no API. */
 export function answerProbesAlone() {
   return (request: Request, _response: Response, next: NextFunction): void => {
-    const reads = request.method === 'GET' || request.method === 'HEAD';
-    if (reads && PROBES.has(request.path)) next();
+    if (PROBES.has(request.path)) next();
     else next(new DomainError('not_found', 'This process is a worker and serves no API; send the request to one that runs starling serve'));
   };
 }

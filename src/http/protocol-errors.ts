@@ -15,6 +15,11 @@ export function answerProtocolErrors(server: Server): void {
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
     else endWith(socket, rawAnswer(...(REFUSALS[error.code ?? ''] ?? MALFORMED)));
   });
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    // Nobody else hears of it from here on, and unheard it would end the process.
+    socket.on('error', () => socket.destroy());
+    endWith(socket, rawAnswer(405, 'CONNECT is not allowed; this server is no proxy', ['Allow: GET, HEAD, POST']));
+  });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const body = JSON.stringify({ detail: 'The Expect header asks for more than 100-continue' });
     response.writeHead(417, { 'Content-Type': 'application/json', 'Content-Length': body.length, 'X-Request-ID': newId() });

@@ -30,7 +30,7 @@ export function receiveUpgrades(
     // From here on nobody else hears of it, and unheard it would end the process.
     socket.on('error', () => socket.destroy());
     try {
-      const refusal = hostRefusal(request) ?? originRefusal(request.headers);
+      const refusal = hostRefusal(request) ?? originRefusal(request);
       if (refusal) throw refusal;
       handler(request, socket, head);
       logger.info({ method: request.method, path: pathOf(request), status: 101 }, 'request');

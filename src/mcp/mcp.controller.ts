@@ -1,9 +1,10 @@
-import { Body, Controller, Get, Header, HttpCode, MethodNotAllowedException, Post, Req, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { ANSWER_EXAMPLE, JsonRpcAnswer, JsonRpcMessage, MESSAGE_EXAMPLE } from './dto/json-rpc-bodies.js';
 import { McpService } from './mcp.service.js';
 
+/** By GET a client would ask for a stream, which a server refuses by 405 (the protocol's section on Streamable HTTP), as every path does. */
 @ApiTags('MCP')
 @Controller('mcp')
 export class McpController {
@@ -20,13 +21,5 @@ export class McpController {
   @ApiAcceptedResponse({ description: 'The message is no request and has no answer' })
   receive(@Body() message: unknown, @Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<object | undefined> {
     return this.mcp.receive(message, request, response);
-  }
-
-  /** How the protocol has a server say that it begins no stream (its section on Streamable HTTP, "Listening for Messages"). */
-  @Get()
-  @Header('Allow', 'POST')
-  @ApiExcludeEndpoint()
-  refuse(): never {
-    throw new MethodNotAllowedException('MCP messages are sent by POST; this server begins no stream');
   }
 }

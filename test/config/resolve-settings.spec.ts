@@ -35,6 +35,7 @@ describe('the defaults', () => {
       csvRoot: null,
       outboundAllow: [],
       allowedHosts: [],
+      trustedProxies: [],
       corsOrigins: [],
       maxPendingExecutions: 100_000,
       maxWaitingArrivals: 1_000_000,

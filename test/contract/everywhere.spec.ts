@@ -46,7 +46,7 @@ describe('everywhere', () => {
 
   it.each<[string, () => PromiseLike<Response>, number, string]>([
     ['an unknown route', () => app.http.get('/api/v2/artifacts'), 404, 'No route for GET /api/v2/artifacts; /docs lists them all'],
-    ['a method that a route does not have', () => app.http.put('/api/v1/artifacts'), 404, 'No route for PUT /api/v1/artifacts; /docs lists them all'],
+    ['a method that a route does not have', () => app.http.put('/api/v1/artifacts'), 405, 'PUT is not allowed at /api/v1/artifacts; use GET, HEAD, POST'],
     ['an unknown thing', () => app.http.get('/api/v1/agents/nobody/history-summary'), 404, 'Agent not found: nobody'],
     ['a path that does not decode', () => app.http.get('/api/v1/correlations/%FF/status'), 400, 'The path is not valid percent-encoding of UTF-8; write a % that stands for itself as %25'],
     ['no body', () => app.http.post('/api/v1/artifacts'), 400, 'The body must be a JSON object'],

@@ -474,7 +474,7 @@ describe('Interface B', () => {
       ['GET /health/ready answers ok', () => get('/health/ready'), 200, expect.objectContaining({ status: 'ok' })],
       ['GET /openapi.json is OpenAPI 3.0', () => get('/openapi.json'), 200, expect.objectContaining({ openapi: expect.stringMatching(/^3\.0\./) as string })],
       ['an unknown route is a 404', () => get('/api/v1/nothing'), 404, detail(/^No route for GET \/api\/v1\/nothing/)],
-      ['an unknown method is a 404', () => app.http.delete('/api/v1/agents'), 404, detail(/^No route for DELETE/)],
+      ['another method is a 405', () => app.http.delete('/api/v1/agents'), 405, detail(/^DELETE is not allowed at \/api\/v1\/agents; use GET, HEAD$/)],
     ]);
 
     it('GET /metrics gives the three metrics without labels, in the text format', async () => {

@@ -167,3 +167,40 @@ it('all end when the service stops, which then takes no more', async () => {
   // Those too that do not answer.
   await streamsAre(0);
 });
+
+describe('behind proxies', () => {
+  let proxied: Board;
+  beforeAll(async () => {
+    proxied = await Board.start(CONFIG, { settings: { maxStreamsPerAddress: 1, trustedProxies: ['127.0.0.0/8', '10.0.0.0/8', 'fd00::/8'], shutdownGraceMs: 0 } });
+  });
+  afterAll(() => proxied.close());
+
+  const open: (() => void)[] = [];
+  afterEach(() => open.splice(0).forEach((close) => close()));
+
+  async function status(path: string, headers: Record<string, string>): Promise<number> {
+    const request = get(`${proxied.app.url}${path}`, { agent: false, headers }).on('error', () => undefined);
+    open.push(() => request.destroy());
+    return new Promise((resolve) => {
+      request.once('response', (response) => resolve(response.statusCode!));
+      request.once('upgrade', (response) => resolve(response.statusCode!));
+    });
+  }
+  const stream = (forwarded: string): Promise<number> => status('/api/v1/changelog/stream', { 'x-forwarded-for': forwarded });
+  const socket = (forwarded: string): Promise<number> =>
+    status('/ws', { 'x-forwarded-for': forwarded, connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' });
+
+  it('streams are counted for the address that the last of them names', async () => {
+    expect(await stream('203.0.113.1')).toBe(200);
+    expect(await stream('203.0.113.2, 10.1.2.3')).toBe(200);
+    // What is before the last untrusted address anybody can have written.
+    expect(await stream('198.51.100.7, 203.0.113.1, 10.1.2.3')).toBe(503);
+    expect(await socket('203.0.113.2')).toBe(503);
+    expect(await socket('203.0.113.3')).toBe(101);
+    expect(await stream('2001:db8::1')).toBe(200);
+    // Of one network.
+    expect(await stream('2001:db8::2, fd00::1')).toBe(503);
+    expect(await stream('nonsense')).toBe(200);
+    expect(await stream('others')).toBe(503);
+  });
+});

@@ -228,7 +228,7 @@ describe('the service as an MCP server', () => {
   });
 
   test.each<[string, () => PromiseLike<{ status: number; body: unknown }>, number, string]>([
-    ['a GET', () => board.http.get('/mcp').set('Accept', 'text/event-stream'), 405, 'MCP messages are sent by POST; this server begins no stream'],
+    ['a GET', () => board.http.get('/mcp').set('Accept', 'text/event-stream'), 405, 'GET is not allowed at /mcp; use POST'],
     ['no body', () => board.http.post('/mcp'), 400, 'The body must be a JSON-RPC 2.0 message, such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}'],
     ['malformed JSON', () => board.http.post('/mcp').type('json').send('{"jsonrpc"'), 400, 'The body is not valid JSON: '],
     ['another content type', () => board.http.post('/mcp').type('text').send('{}'), 415, 'Send the body as JSON in UTF-8'],

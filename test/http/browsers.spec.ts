@@ -73,3 +73,14 @@ it('lets no page run a script of another origin or an inline one', async () => {
     expect(headers).not.toHaveProperty('x-powered-by');
   }
 });
+
+it.each([
+  ['that leaves its origin out', { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'cross-site' }, 403],
+  ['that says that nobody sent it', { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'none' }, 403],
+  ['of a page of this server', { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'same-origin', Host: 'localhost:8344', Origin: 'http://localhost:8344' }, 200],
+  ['of a program', {}, 200],
+])('a POST %s answers %d', async (_name, headers, status) => {
+  await request(local.app.getHttpServer()).post('/echo').set(headers as Record<string, string>).send({ type: 'A' }).expect(status);
+});
+
+it('a link is followed', async () => void (await get(local, { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'cross-site' }).expect(200)));

@@ -1,5 +1,6 @@
 // The real edge over HTTP before a sample controller: what errors look like from outside and in the log.
 import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import request from 'supertest';
 import { eventually } from '../support/eventually.js';
 import { type SampleApp, startSampleApp } from './sample-app.js';
@@ -17,6 +18,13 @@ async function linesOf({ headers }: request.Response): Promise<Record<string, un
   const lines = () => sample.logLines.filter((line) => line.request_id === headers['x-request-id']);
   await eventually('its line is in the log', () => lines().some(({ msg }) => msg === 'request'));
   return lines();
+}
+
+/** All that comes back for a request as it is written. */
+async function send(text: string): Promise<string> {
+  const socket = connect(Number(new URL(await sample.app.getUrl()).port), '127.0.0.1');
+  socket.end(text);
+  return String(await buffer(socket));
 }
 
 it.each([
@@ -60,13 +68,48 @@ it('an unexpected error names the request and says nothing of the inside, which 
 it.each([
   ['get', '/nope', 404, 'No route for GET /nope; /docs lists them all'],
   ['get', '/nope?token=1', 404, 'No route for GET /nope; /docs lists them all'],
-  ['delete', '/echo', 404, 'No route for DELETE /echo; /docs lists them all'],
   ['get', '/items/%FF', 400, NOT_DECODABLE],
   ['get', '/items/%ZZ?a=b', 400, NOT_DECODABLE],
   ['get', '/%', 400, NOT_DECODABLE],
 ] as const)('%s %s answers %d', async (method, path, status, detail) => {
   await request(sample.app.getHttpServer())[method](path).expect(status, { detail }).expect('X-Request-ID', /./);
 });
+
+it.each([
+  ['DELETE', '/echo', 'POST'],
+  ['TRACE', '/echo', 'POST'],
+  ['GET', '/echo', 'POST'],
+  ['PUT', '/items/7?a=b', 'GET, HEAD'],
+  ['POST', '/items/7', 'GET, HEAD'],
+  ['PROPFIND', '/query', 'GET, HEAD'],
+])('%s %s is a 405 that says which methods there are', async (method, path, allow) => {
+  const answer = await send(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx`);
+  expect(answer).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\n/);
+  expect(answer).toContain(`\r\nAllow: ${allow}\r\n`);
+  expect(answer).toMatch(/\r\nX-Request-ID: /);
+  expect(answer).toContain(`{"detail":"${method} is not allowed at ${path.split('?')[0]}; use ${allow}"}`);
+});
+
+it.each([
+  ['TRACE', '/nope'],
+  ['DELETE', '/nope'],
+])('%s %s is a 404, since the path is unknown', async (method, path) => {
+  expect(await send(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)).toContain(`{"detail":"No route for ${method} ${path}; /docs lists them all"}`);
+});
+
+it('CONNECT is a 405: this server is no proxy', async () => {
+  const answer = await send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+  expect(answer).toContain('{"detail":"CONNECT is not allowed; this server is no proxy"}');
+});
+
+it('two Host headers are a 400', async () => {
+  const answer = await send('GET /items/7 HTTP/1.1\r\nHost: localhost\r\nhOST: localhost\r\nConnection: close\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(answer).toContain('{"detail":"The request has more than one Host header"}');
+});
+
+it('HEAD is answered where GET is', async () => void (await request(sample.app.getHttpServer()).head('/items/7').expect(200)));
 
 it('a path that decodes is served, whatever its query', async () => {
   await get('/items/100%25?%ZZ').expect(200, { id: '100%' });
