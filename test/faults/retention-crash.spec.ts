@@ -14,7 +14,7 @@ agents:
   thresher: { consumes: [{ types: [Seed] }], publishes: [{ type: Grain, tags: [whole] }], engine: { kind: expression, expression: payload.grains } }
   miller: { consumes: [{ types: [Grain] }], publishes: [{ type: Flour }], engine: { kind: expression, expression: '{}' } }
   echo: { consumes: [{ types: [Note] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: '{"n": payload.n}' } }
-  joiner: { consumes: [{ types: [Half, OtherHalf], join: { by: payload.key } }], publishes: [{ type: Whole }], engine: { kind: expression, expression: '{}' } }
+  joiner: { consumes: [{ types: [Half, OtherHalf], join: { by: payload.key, within: 30d } }], publishes: [{ type: Whole }], engine: { kind: expression, expression: '{}' } }
   opener: { consumes: [{ types: [Parcel] }], publishes: [{ type: Opened }], engine: { kind: expression, expression: '{"n": payload.n}' } }
   copier: { consumes: [{ types: [Order], where: 'false' }], publishes: [{ type: Copy }], engine: { kind: expression, expression: '{"n": payload.n}' } }
 `;
@@ -71,7 +71,7 @@ describe(`killed ${ROUNDS} times while it deletes what has been kept long enough
   const idsOf = async (correlations: readonly string[]): Promise<string[]> =>
     (await database.rows<{ id: string }>(`select id from artifacts where correlation_id in (${correlations.map((id) => `'${id}'`).join()}) order by seq`)).map(({ id }) => id);
 
-  /** What is to be deleted, and something that stays though it is as old: a run, half of a join, and the input of an agent that is paused. */
+  /** What is to be deleted, and something that stays though it is as old: a run, half of a join with a time limit, and the input of an agent that is paused. */
   async function fill(): Promise<{ run: string; kept: string[] }> {
     await post('/api/v1/agents/opener/pause', {});
     for (let seed = 0; seed < SEEDS; seed += 1) await publish(`old-${seed}`, 'Seed', { grains: Array.from({ length: GRAINS }, () => ({})) });
@@ -82,10 +82,10 @@ describe(`killed ${ROUNDS} times while it deletes what has been kept long enough
     return { run, kept: [run, 'half', 'parcel'] };
   }
 
-  /** All but the parcel's correlation, and nothing is left to be folded, which is never deleted. */
+  /** All but the correlations of the parcel and of the half, and nothing is left to be folded, which is never deleted. */
   const settled = (): Promise<void> =>
     eventually('all correlations have settled, and are counted', async () => {
-      if ((await count(`correlations where state = 'active' and id <> 'parcel'`)) > 0) return false;
+      if ((await count(`correlations where state = 'active' and id not in ('parcel', 'half')`)) > 0) return false;
       return (await count(`folds where name = 'artifacts' and up_to_seq >= (select max(seq) from artifacts)`)) === 1;
     });
 
