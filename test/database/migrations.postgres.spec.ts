@@ -84,7 +84,8 @@ describe('migrations of a Postgres database', () => {
 
   const versionsOf = (url: string) => queryOnce(url, 'select migration, oldest_program from program_versions order by 1');
 
-  const serveOn = (url: string): string[] => ['--database-url', url, '--config', folder.write('starling.yaml', CONFIG)];
+  const serveOn = (url: string): string[] => ['--database-url', url, ...configured()];
+  const configured = (): string[] => ['--config', folder.write('starling.yaml', CONFIG)];
   const folder = new Folder();
   afterAll(() => folder.remove());
 
@@ -112,7 +113,7 @@ describe('migrations of a Postgres database', () => {
 
   it('are made once by commands that start at once on an empty database', async () => {
     const [url, alone] = [await empty(), await empty()];
-    const ends = await Promise.all(Array.from({ length: 4 }, () => runProgram(['migrate', '--database-url', url])));
+    const ends = await Promise.all(Array.from({ length: 4 }, () => runProgram(['migrate'], { env: { DATABASE_URL: url } })));
     for (const { code, stdout, stderr } of ends) expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: expect.stringMatching(/ is up to date\n$/), stderr: '' });
     await open(alone);
     expect(await schemaOf(url)).toEqual(await schemaOf(alone));
@@ -212,10 +213,11 @@ describe('migrations of a Postgres database', () => {
       await migrate(kyselyOn(url), POSTGRES, [...MIGRATIONS, later({ oldestProgram: nextMajor })]);
       const schema = await schemaOf(url);
       await expect(openDatabase(url)).rejects.toThrow(new StartError(refusal));
+      const env = { DATABASE_URL: url };
       const ends = await Promise.all([
-        runProgram(['migrate', '--database-url', url]),
-        runProgram(['serve', '--port', '0', ...serveOn(url)]),
-        runProgram(['worker', '--port', '0', ...serveOn(url)]),
+        runProgram(['migrate'], { env }),
+        runProgram(['serve', '--port', '0', ...configured()], { env }),
+        runProgram(['worker', '--port', '0', ...configured()], { env }),
       ]);
       for (const { code, stderr } of ends) expect({ code, stderr }).toEqual({ code: 1, stderr: `${refusal}\n` });
       expect(await schemaOf(url)).toEqual(schema);

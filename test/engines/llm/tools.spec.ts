@@ -136,6 +136,8 @@ describe('tools of an MCP server', () => {
   });
 
   test('a server that dies fails the attempt, and is started again for the next one', async () => {
+    // It may die before it has taken the call.
+    const GONE = /^the tool trigger-long-running-operation gave no answer|^the tool server \w+ cannot be reached/;
     await start(stdio('echo, trigger-long-running-operation'), 'retry: { attempts: 2, delay: 0s }');
     models.answers({ tool: 'trigger-long-running-operation', input: { duration: 60, steps: 1 } }, { tool: 'echo', input: { message: 'back' } }, DONE);
     const correlation = await board.publish('Question', { text: 'Well?' });
@@ -149,7 +151,7 @@ describe('tools of an MCP server', () => {
       { attempt: 1, tool: 'trigger-long-running-operation', outcome: 'failed', result_bytes: 0 },
       { attempt: 2, tool: 'echo', outcome: 'ok' },
     ]);
-    expect(attempt).toMatchObject({ error_type: 'tool', error_message: expect.stringContaining('the tool trigger-long-running-operation gave no answer') });
+    expect(attempt).toMatchObject({ error_type: 'tool', error_message: expect.stringMatching(GONE) });
 
     process.kill(started()[1]!, 'SIGKILL');
     await eventually('it is gone', () => !isAlive(started()[1]!));
