@@ -74,7 +74,7 @@ export class Pod {
 
   /** What it has said, for those who read of a failure. */
   get lastWords(): string {
-    return this.service.log.slice(-10).join('\n');
+    return this.service.log.slice(-40).join('\n');
   }
 
   /** MiB of live objects and buffers, after a collection. */

@@ -19,7 +19,7 @@ export const breachesIn = async (rows: Rows, ledger: Acknowledged): Promise<stri
   ...(await wholeness(rows)),
   ...(await audits(rows)),
   ...(await unended(rows)),
-  ...(await counts(rows)),
+  ...(await countsOf(rows)),
   ...(await attempts(rows)),
 ];
 
@@ -65,7 +65,7 @@ const unended = async (rows: Rows): Promise<string[]> => [
   ...(await rows<{ id: string }>('select id from timers')).map(({ id }) => `timer ${id} is left over`),
 ];
 
-const counts = async (rows: Rows): Promise<string[]> => {
+export const countsOf = async (rows: Rows): Promise<string[]> => {
   const differing = await rows<{ id: string }>(
     `select id from correlations c where pending <> 0
        or artifact_count <> (select count(*) from artifacts a where a.correlation_id = c.id)
