@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { MemoryBudget } from '../common/memory-budget.js';
+import { parsedSize } from '../common/parsed-size.js';
 import { wrongMethod } from './allowed-methods.js';
 import { readBody } from './body-reader.js';
 import { incomingBody } from './incoming-bodies.js';
 import { findUnsafeJson } from './json-safety.js';
-import { parsedSize } from './parsed-size.js';
 
 /** The one route that takes lists as long as files, and files, and reads them itself. */
 const BATCHES = /^\/run\/batch\/?$/i;

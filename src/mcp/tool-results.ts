@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { DomainError } from '../common/domain-error.js';
 import type { MemoryReservation } from '../common/memory-budget.js';
+import { parsedSize } from '../common/parsed-size.js';
 import { collectText, TextInParts } from '../common/text-in-parts.js';
-import { parsedSize } from '../http/parsed-size.js';
 import { MOST_ANSWER_CHARACTERS } from './limits.js';
 import type { ToolAnswer } from './tool.js';
 

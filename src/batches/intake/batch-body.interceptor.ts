@@ -2,12 +2,12 @@ import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestI
 import type { Request, Response } from 'express';
 import { finalize, type Observable } from 'rxjs';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import { parsedSize } from '../../common/parsed-size.js';
 import { Settings } from '../../config/settings.js';
 import { setAttachmentDigest } from '../../http/attachment-digest.js';
 import { isMultipart, parseJson } from '../../http/body-parser.js';
 import { type IncomingBody, incomingBody } from '../../http/incoming-bodies.js';
 import { inflatedParts } from '../../http/inflation.js';
-import { parsedSize } from '../../http/parsed-size.js';
 import type { BatchSource } from './batch-source.js';
 import { readListBody } from './list-body.js';
 import { Spool } from './spool.js';

@@ -1,5 +1,5 @@
 // How far the estimate of what a JSON text becomes is from what V8 takes for it, as measured on a megabyte of each kind.
-import { parsedSize } from '../../src/http/parsed-size.js';
+import { parsedSize } from '../../src/common/parsed-size.js';
 import { usedMemory } from '../support/heap.js';
 
 const MIB = 1_024 * 1_024;
