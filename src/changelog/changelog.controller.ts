@@ -2,6 +2,7 @@ import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { ApiErrors } from '../http/api-errors.js';
+import type { JsonText } from '../http/send-json.js';
 import { ChangelogEventsService } from './changelog-events.service.js';
 import { ChangelogEventsBody, ENTRY_EXAMPLE, EVENTS_EXAMPLE } from './dto/changelog-events-body.js';
 import { ChangelogEventsQuery } from './dto/changelog-events-query.js';
@@ -30,7 +31,7 @@ export class ChangelogController {
   @ApiOperation({ summary: 'List what was published', description: 'In the order of positions; go on with `next` as `after`. Filters of different names all hold.' })
   @ApiOkResponse({ type: ChangelogEventsBody, description: 'One page', example: EVENTS_EXAMPLE })
   @ApiErrors([400, 'after: must be the position of an entry, from 0 to 42 (got "43"); without it, a stream begins now'])
-  list(@Query() query: ChangelogEventsQuery): Promise<ChangelogEventsBody> {
+  list(@Query() query: ChangelogEventsQuery): Promise<JsonText> {
     return this.events.list(query);
   }
 

@@ -80,20 +80,20 @@ export class Stream implements Follower {
   }
 
   private async catchUp(): Promise<void> {
-    const { tail, sink } = this.parts;
+    const { tail, turns, sink } = this.parts;
     while (!this.hasEnded && this.position < tail.position) {
-      await this.sendPage();
+      await turns.take(() => this.sendPage());
       await sink.drained();
     }
     // Nothing is awaited since the tail's position was compared: what it hands out next is what comes next here.
     if (!this.hasEnded) tail.follow(this);
   }
 
-  /** As much of the next page as the reader takes; the rest is read again, so that nothing is kept for those who do not read. */
+  /** As much of the next page as the reader takes; the rest is read again, so that nothing is kept for readers that take nothing. */
   private async sendPage(): Promise<void> {
-    const { tail, turns, reader, sink } = this.parts;
+    const { tail, reader, sink } = this.parts;
     const window = { low: this.position, high: tail.position };
-    const { rows, upTo, deletedUpTo } = await turns.take(() => reader.read(window));
+    const { rows, upTo, deletedUpTo } = await reader.read(window);
     if (!this.hasEnded && deletedUpTo !== null) this.tellGap(deletedUpTo);
     for (const batch of inBatches(rows)) {
       if (this.hasEnded || sink.isFull) return;

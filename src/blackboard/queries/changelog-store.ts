@@ -2,10 +2,12 @@ import { setTimeout } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { Path, Window } from './artifact-paths.js';
-import { type ChangelogFilter, type ChangelogRow, deletedBehind, lastUpTo, pathsOf, rowsAlong } from './changelog-rows.js';
+import { type ChangelogFilter, type ChangelogPage, type ChangelogRow, deletedBehind, lastUpTo, pageAlong, pathsOf } from './changelog-rows.js';
 
 /** Artifacts that one read looks at: a few milliseconds. */
 const LOOKED_AT_ONCE = 500;
+
+const NOTHING: Pick<ChangelogPage, 'rows' | 'isAll'> = { rows: [], isAll: true };
 
 const ASK_AGAIN_MS = 5;
 const MOST_QUESTIONS = 200;
@@ -34,8 +36,8 @@ export class ChangelogStore {
   async after(position: number, limit = LOOKED_AT_ONCE): Promise<{ rows: ChangelogRow[]; isAll: boolean; final: number }> {
     const final = await this.unitOfWork.finalPosition('artifacts');
     const window = { low: position, high: final };
-    const rows = final > position ? await rowsAlong(this.unitOfWork.reader, [{ by: 'all' }], window, limit) : [];
-    return { rows, isAll: rows.length < limit, final };
+    const { rows, isAll } = final > position ? await pageAlong(this.unitOfWork.reader, [{ by: 'all' }], window, limit) : NOTHING;
+    return { rows, isAll, final };
   }
 
   /** How to read what a filter asks for, in parts. */
@@ -66,8 +68,7 @@ export class ChangelogReader {
    * something was deleted that may have matched; null where nothing was.
    */
   async read({ low, high }: Window): Promise<{ rows: ChangelogRow[]; upTo: number; deletedUpTo: number | null }> {
-    const rows = await rowsAlong(this.unitOfWork.reader, this.paths, { low, high }, LOOKED_AT_ONCE);
-    const upTo = rows.length < LOOKED_AT_ONCE ? high : rows.at(-1)!.seq;
+    const { rows, upTo } = await pageAlong(this.unitOfWork.reader, this.paths, { low, high }, LOOKED_AT_ONCE);
     // After the rows: what was deleted before they were read is known now.
     const deletedUpTo = await deletedBehind(this.unitOfWork.reader, low, this.filter.types);
     return { rows: rows.filter((row) => asksFor(this.filter, row)), upTo, deletedUpTo };

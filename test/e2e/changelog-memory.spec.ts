@@ -1,0 +1,49 @@
+// The application on both databases, with room for two megabytes of clients' data, and readers over the network. Nothing is faked.
+import { MemoryBudget } from '../../src/common/memory-budget.js';
+import { type Entry, SseReader } from '../support/changelog-readers.js';
+import { eventually } from '../support/eventually.js';
+import { Board } from './board.js';
+
+const MIB = 1_024 ** 2;
+const BUDGET = 2 * MIB;
+const PUBLISHED = 20;
+
+let board: Board;
+beforeEach(async () => {
+  board = await Board.start('types: { Note: {} }\n', { settings: { memoryBudgetBytes: BUDGET } });
+});
+afterEach(() => board.close());
+
+/** Entries of a quarter of a megabyte. */
+const WIDE = { kind: 'Private', agents: Array.from({ length: 1_000 }, (_, n) => `${n}`.padStart(255, 'x')) };
+const publishWide = (): Promise<string> => board.publish('Note', {}, { visibility: WIDE });
+const usedBytes = (): number => board.app.app.get(MemoryBudget).usedBytes;
+
+interface Page {
+  items: (Entry & { visibility: object })[];
+  pagination: { next: number; has_more: boolean };
+}
+
+it('a page ends where it would be large, and the next one goes on there', async () => {
+  for (let n = 0; n < PUBLISHED; n += 1) await publishWide();
+  await board.publish('Note', {});
+  const seen: Page['items'] = [];
+  for (let page: Page = { items: [], pagination: { next: 0, has_more: true } }; page.pagination.has_more; ) {
+    const answer = await board.http.get('/api/v1/changelog/events').query({ limit: 500, after: page.pagination.next });
+    expect([answer.status, answer.text.length < MIB]).toEqual([200, true]);
+    page = answer.body as Page;
+    seen.push(...page.items);
+  }
+  expect(seen.map(({ seq }) => seq)).toEqual(Array.from({ length: PUBLISHED + 1 }, (_, n) => n + 1));
+  expect([seen[0]!.visibility, seen.at(-1)!.visibility]).toEqual([WIDE, { kind: 'Public' }]);
+  expect(usedBytes()).toBe(0);
+});
+
+it('a stream that resumes gets all of them, and so does one by a filter', async () => {
+  for (let n = 0; n < PUBLISHED; n += 1) await publishWide();
+  for (const filter of [{}, { artifact_type: ['Note', 'Other'] }, { produced_by: 'external' }]) {
+    const reader = await SseReader.open(board.app.url, { after: 0, ...filter });
+    await eventually('it has all of them', () => reader.entries.length === PUBLISHED);
+    reader.close();
+  }
+});
