@@ -7,12 +7,13 @@ import { EventStreamService } from './event-stream.service.js';
 import { NoticeFeed } from './notice-feed.js';
 import { Resuming } from './resuming.js';
 import { StreamLimits } from './stream-limits.js';
+import { StreamMemory } from './stream-memory.js';
 import { Streams } from './streams.js';
 import { Tail } from './tail.js';
 
 @Module({
   imports: [BlackboardModule],
   controllers: [ChangelogController],
-  providers: [ChangelogEventsService, ChangelogSockets, EventStreamService, NoticeFeed, Resuming, StreamLimits, Streams, Tail],
+  providers: [ChangelogEventsService, ChangelogSockets, EventStreamService, NoticeFeed, Resuming, StreamLimits, StreamMemory, Streams, Tail],
 })
 export class ChangelogModule {}

@@ -4,6 +4,9 @@ import type { EntryBatch, GapEntry } from './entry.js';
 
 /** Where a stream's entries go, in the form of its protocol. */
 export abstract class Sink {
+  private onWaiting: (bytes: number) => void = () => undefined;
+  private isLookDue = false;
+
   protected constructor(protected readonly socket: Socket) {
     // So that a peer that is gone without a word is noticed though nothing is sent.
     socket.setKeepAlive(true, 30_000);
@@ -47,6 +50,24 @@ export abstract class Sink {
   onGone(callback: () => void): void {
     if (this.socket.destroyed) callback();
     else this.socket.once('close', callback);
+  }
+
+  /** Calls back with `waitingBytes` after each write, and when what was written has left. */
+  watchWaiting(callback: (bytes: number) => void): void {
+    this.onWaiting = callback;
+  }
+
+  /** The callback of each write. */
+  protected readonly hasLeft = (): void => this.onWaiting(this.waitingBytes);
+
+  /** To be called after a write. Most of them have left by the end of this turn, when the socket is no longer corked. */
+  protected wrote(): void {
+    if (this.isLookDue) return;
+    this.isLookDue = true;
+    process.nextTick(() => {
+      this.isLookDue = false;
+      this.onWaiting(this.waitingBytes);
+    });
   }
 
   /** Tells behind which position the stream begins. */

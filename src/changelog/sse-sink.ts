@@ -15,27 +15,32 @@ export class SseSink extends Sink {
   }
 
   opened(position: number): void {
-    this.response.write(`: entries behind ${position}\nretry: ${RECONNECT_AFTER_MS}\nid: ${position}\n\n`);
+    this.write(`: entries behind ${position}\nretry: ${RECONNECT_AFTER_MS}\nid: ${position}\n\n`);
   }
 
   entries(batch: EntryBatch): void {
-    this.response.write(batch.events);
+    this.write(batch.events);
   }
 
   gap(gap: GapEntry): void {
-    this.response.write(`id: ${gap.seq}\ndata: ${JSON.stringify(gap)}\n\n`);
+    this.write(`id: ${gap.seq}\ndata: ${JSON.stringify(gap)}\n\n`);
   }
 
   notice(name: string, json: string): void {
-    this.response.write(`event: ${name}\ndata: ${json}\n\n`);
+    this.write(`event: ${name}\ndata: ${json}\n\n`);
   }
 
   beat(position: number): boolean {
-    this.response.write(`: still here\nid: ${position}\n\n`);
+    this.write(`: still here\nid: ${position}\n\n`);
     return true;
   }
 
   end(): void {
     this.response.end();
+  }
+
+  private write(text: string | Buffer): void {
+    this.response.write(text, this.hasLeft);
+    this.wrote();
   }
 }

@@ -6,6 +6,7 @@ import type { Notice } from '../signals/notice.js';
 import { type EntryBatch, inBatches } from './entry.js';
 import type { ReadingTurns } from './reading-turns.js';
 import type { Sink } from './sink.js';
+import type { StreamBacklog, StreamMemory } from './stream-memory.js';
 import type { Follower, Tail } from './tail.js';
 
 export const BEAT_MS = 15_000;
@@ -20,6 +21,7 @@ export interface StreamParts {
   tail: Tail;
   turns: ReadingTurns;
   clock: Clock;
+  memory: StreamMemory;
   reader: ChangelogReader;
   sink: Sink;
   filter: ChangelogFilter;
@@ -36,17 +38,21 @@ export class Stream implements Follower {
   private sentBytes = -1;
   private toldDeleted = 0;
   private cancelBeat: Cancel = () => undefined;
+  private readonly backlog: StreamBacklog;
 
   constructor(
     private readonly parts: StreamParts,
     /** It has everything up to here. */
     private position: number,
-  ) {}
+  ) {
+    this.backlog = parts.memory.backlog(() => this.end('slow'));
+  }
 
   begin(): void {
     const { sink } = this.parts;
     sink.onGone(() => this.end('gone'));
     if (this.hasEnded) return;
+    sink.watchWaiting((bytes) => this.backlog.resize(bytes));
     sink.opened(this.position);
     this.beatLater();
     this.catchUp().catch((error: unknown) => this.end('failed', error));
@@ -76,6 +82,7 @@ export class Stream implements Follower {
     // A reader that takes nothing would not take the end either.
     if (end === 'stopping' && sink.waitingBytes === 0) sink.end();
     else sink.cut();
+    this.backlog.release();
     onEnd(end, error);
   }
 

@@ -7,6 +7,7 @@ import { StreamInterest } from '../signals/stream-interest.js';
 import { NoticeFeed } from './notice-feed.js';
 import { ReadingTurns } from './reading-turns.js';
 import type { Sink } from './sink.js';
+import { StreamMemory } from './stream-memory.js';
 import { stopping } from './stream-limits.js';
 import { Stream, type StreamEnd } from './stream.js';
 import type { StreamRequest } from './stream-request.js';
@@ -27,6 +28,7 @@ export class Streams implements OnModuleDestroy {
     private readonly notices: NoticeFeed,
     private readonly interest: StreamInterest,
     private readonly clock: Clock,
+    private readonly memory: StreamMemory,
     private readonly lifecycle: Lifecycle,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -53,8 +55,8 @@ export class Streams implements OnModuleDestroy {
         leave();
         this.tellEnd(end, error);
       };
-      const { tail, turns, clock } = this;
-      const stream = new Stream({ tail, turns, clock, reader, sink: makeSink(), filter, onEnd }, after ?? tail.position);
+      const { tail, turns, clock, memory } = this;
+      const stream = new Stream({ tail, turns, clock, memory, reader, sink: makeSink(), filter, onEnd }, after ?? tail.position);
       this.open.add(stream);
       if (notices) this.notices.add(stream);
       stream.begin();

@@ -20,22 +20,22 @@ export class WebSocketSink extends Sink {
   }
 
   opened(position: number): void {
-    this.webSocket.send(JSON.stringify({ seq: position, event_type: 'stream_opened' }));
+    this.send(JSON.stringify({ seq: position, event_type: 'stream_opened' }));
   }
 
   entries(batch: EntryBatch): void {
     // In one write to the socket.
     this.socket.cork();
-    for (const { json } of batch.entries) this.webSocket.send(json);
+    for (const { json } of batch.entries) this.send(json);
     this.socket.uncork();
   }
 
   gap(gap: GapEntry): void {
-    this.webSocket.send(JSON.stringify(gap));
+    this.send(JSON.stringify(gap));
   }
 
   notice(_name: string, json: string): void {
-    this.webSocket.send(json);
+    this.send(json);
   }
 
   beat(): boolean {
@@ -47,5 +47,10 @@ export class WebSocketSink extends Sink {
 
   end(): void {
     this.webSocket.close(GOING_AWAY, 'The service is stopping; connect again and resume');
+  }
+
+  private send(json: string): void {
+    this.webSocket.send(json, this.hasLeft);
+    this.wrote();
   }
 }

@@ -1,6 +1,6 @@
 // The application on both databases, with room for two megabytes of clients' data, and readers over the network. Nothing is faked.
 import { MemoryBudget } from '../../src/common/memory-budget.js';
-import { type Entry, SseReader } from '../support/changelog-readers.js';
+import { type Entry, SseReader, WebSocketReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
 import { Board } from './board.js';
 
@@ -46,4 +46,20 @@ it('a stream that resumes gets all of them, and so does one by a filter', async 
     await eventually('it has all of them', () => reader.entries.length === PUBLISHED);
     reader.close();
   }
+});
+
+it.each([['server-sent events', SseReader], ['WebSocket', WebSocketReader]])('what waits for slow readers of %s counts, and stays within a quarter of the budget', async (_protocol, { open }) => {
+  const stalled = await Promise.all(Array.from({ length: 4 }, () => open(board.app.url)));
+  stalled.forEach((reader) => reader.pause());
+  const closings = (): number => board.app.logLines.filter(({ msg }) => msg === 'a stream was closed: its reader does not take what there is').length;
+  let most = 0;
+  for (let published = 0; closings() < stalled.length; published += 1) {
+    expect(published).toBeLessThan(200);
+    await publishWide();
+    most = Math.max(most, usedBytes());
+    expect(usedBytes()).toBeLessThanOrEqual(BUDGET / 4);
+  }
+  expect(most).toBeGreaterThan(WIDE.agents.length * 255);
+  await eventually('nothing is held for those that were cut off', () => usedBytes() === 0);
+  stalled.forEach((reader) => reader.close());
 });
