@@ -3,6 +3,8 @@ import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import { Clock } from '../../common/clock.js';
+import { MemoryBudget } from '../../common/memory-budget.js';
+import { parsedSize } from '../../common/parsed-size.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { agentArtifactFromRow, type ArtifactRow } from '../artifact.js';
 import { isJoin, type Matchable, refusal } from '../matcher.js';
@@ -32,12 +34,26 @@ export class Explanations {
     private readonly errors: RefusingErrors,
     private readonly numbers: SubscriptionNumbers,
     private readonly processes: Processes,
+    private readonly memory: MemoryBudget,
   ) {}
 
-  /** `undefined` where no artifact has this id. DomainError `unavailable` where expressions cannot be asked now. */
+  /** `undefined` where no artifact has this id. DomainError `unavailable` where expressions cannot be asked now, or there is no memory for the artifact. */
   async of(artifactId: string): Promise<ArtifactExplanation | undefined> {
-    const row = await this.artifacts.get(artifactId);
-    if (!row) return undefined;
+    const bytes = await this.artifacts.sizeOf(artifactId);
+    if (bytes === undefined) return undefined;
+    const held = this.memory.reserve(bytes);
+    try {
+      const row = await this.artifacts.get(artifactId);
+      if (!row) return undefined;
+      // Its payload is parsed for the expressions.
+      held.resize(bytes + parsedSize(Buffer.from(row.payload)));
+      return await this.ofRow(row);
+    } finally {
+      held.release();
+    }
+  }
+
+  private async ofRow(row: ArtifactRow): Promise<ArtifactExplanation> {
     const recorded = await this.records.of(row);
     const facts = storedFacts(recorded, this.numbers, await this.processes.known());
     const subscriptions = this.catalog.agents.flatMap((agent) => agent.subscriptions);

@@ -22,7 +22,8 @@ interface ErrorPayload {
   input_artifact_ids: string[];
 }
 
-const WINDOW = 2_000;
+/** Artifacts of one query. An error may name thousands of them. */
+const WINDOW = 250;
 
 /** Finds the WorkflowErrors of a correlation that belong to no execution. */
 @Injectable()

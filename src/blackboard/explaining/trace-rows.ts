@@ -104,11 +104,21 @@ const firstOutputs = (reader: Reader, executionId: string) =>
 
 export type AttemptOfTrace = Selectable<ExecutionAttemptsTable>;
 
-/** The attempts that failed and were followed by another one, in order. */
+/** The attempts that failed and were followed by another one, in order; of each execution one more than is listed, where it has as many. */
 export const findFailedAttempts = (reader: Reader, ids: readonly string[]): Promise<AttemptOfTrace[]> =>
-  inParts(ids, (part) =>
-    reader.selectFrom('execution_attempts').selectAll().where('execution_id', 'in', part).orderBy('execution_id').orderBy('round').orderBy('attempt').execute(),
-  );
+  inParts(ids, (part) => {
+    const [first, ...others] = part.map((id) => reader.selectFrom(firstAttempts(reader, id).as('attempt')).selectAll());
+    return others.reduce((together, attempts) => together.unionAll(attempts), first!).execute();
+  });
+
+const firstAttempts = (reader: Reader, executionId: string) =>
+  reader
+    .selectFrom('execution_attempts')
+    .selectAll()
+    .where('execution_id', '=', executionId)
+    .orderBy('round')
+    .orderBy('attempt')
+    .limit(MOST_LISTED + 1);
 
 async function inParts<Item, Row>(items: readonly Item[], find: (part: readonly Item[]) => Promise<Row[]>): Promise<Row[]> {
   const rows: Row[] = [];

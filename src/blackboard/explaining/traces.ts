@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../common/domain-error.js';
+import { MemoryBudget } from '../../common/memory-budget.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { ExecutionsWithoutAgent } from '../executor/executions-without-agent.js';
@@ -19,16 +21,40 @@ import {
   MOST_LISTED,
 } from './trace-rows.js';
 
+/** Executions that are read together: each can have hundreds of kilobytes of errors. */
+const EXECUTIONS_AT_ONCE = 20;
+
+/** Memory that a part of a trace takes beside its length in JSON. */
+const COPIES = 3;
+
 /** Shows a correlation as a graph: its artifacts, and the executions that consumed and published them. */
 @Injectable()
 export class Traces {
   constructor(
     private readonly unitOfWork: UnitOfWork,
     private readonly withoutAgent: ExecutionsWithoutAgent,
+    private readonly memory: MemoryBudget,
   ) {}
 
-  /** At most `limit` artifacts behind the position `after`. `undefined` where there is no such correlation. */
+  /**
+   * At most `limit` artifacts behind the position `after`. `undefined` where there is no such correlation. DomainError `unavailable` where
+   * there is no memory for it, `invalid` where there never would be.
+   */
   async of(correlationId: string, after: number, limit: number): Promise<Trace | undefined> {
+    const held = this.memory.reserve(0);
+    const hold = (characters: number): void => {
+      const bytes = COPIES * characters;
+      if (bytes > this.memory.largestBytes) throw new DomainError('invalid', `limit: a trace of ${limit} artifacts takes more memory than memory_budget allows to one request; ask for fewer`);
+      held.resize(bytes);
+    };
+    try {
+      return await this.page(correlationId, after, limit, hold);
+    } finally {
+      held.release();
+    }
+  }
+
+  private async page(correlationId: string, after: number, limit: number, hold: (characters: number) => void): Promise<Trace | undefined> {
     const { reader } = this.unitOfWork;
     const correlation = await reader.selectFrom('correlations').selectAll().where('id', '=', correlationId).executeTakeFirst();
     if (!correlation) return undefined;
@@ -36,7 +62,7 @@ export class Traces {
     const rows = found.slice(0, limit);
     const uses = await findUses(reader, rows.map(({ seq }) => seq));
     const producers = rows.flatMap(({ execution_id }) => execution_id ?? []);
-    const executions = await this.executions([...new Set([...uses.map(({ execution_id }) => execution_id), ...producers])]);
+    const executions = await this.executions([...new Set([...uses.map(({ execution_id }) => execution_id), ...producers])], hold);
     return {
       correlation_id: correlationId,
       state: correlation.state,
@@ -52,16 +78,30 @@ export class Traces {
   }
 
   /** In the order in which they were made. */
-  private async executions(ids: string[]): Promise<TracedExecution[]> {
+  private async executions(ids: string[], hold: (characters: number) => void): Promise<TracedExecution[]> {
+    const lacking = await this.withoutAgent.agents();
+    const found: { seq: number; execution: TracedExecution }[] = [];
+    let characters = 0;
+    for (let start = 0; start < ids.length; start += EXECUTIONS_AT_ONCE) {
+      for (const one of await this.some(ids.slice(start, start + EXECUTIONS_AT_ONCE), lacking)) {
+        characters += JSON.stringify(one).length;
+        found.push(one);
+      }
+      hold(characters);
+    }
+    return found.sort((one, other) => one.seq - other.seq).map(({ execution }) => execution);
+  }
+
+  private async some(ids: string[], lacking: readonly string[]): Promise<{ seq: number; execution: TracedExecution }[]> {
     const { reader } = this.unitOfWork;
     const rows = await findExecutions(reader, ids);
     const inputs = byExecution(await findInputs(reader, ids));
     const outputs = byExecution(await findOutputs(reader, ids));
     const failed = byExecution(await findFailedAttempts(reader, ids));
-    const lacking = await this.withoutAgent.agents();
-    return rows
-      .sort((one, other) => one.seq - other.seq)
-      .map((row) => executionOf(row, inputs.get(row.id) ?? [], outputs.get(row.id) ?? [], attemptsOf(row, failed.get(row.id) ?? []), lacking));
+    return rows.map((row) => ({
+      seq: row.seq,
+      execution: executionOf(row, inputs.get(row.id) ?? [], outputs.get(row.id) ?? [], attemptsOf(row, failed.get(row.id) ?? []), lacking),
+    }));
   }
 }
 

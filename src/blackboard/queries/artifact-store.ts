@@ -6,7 +6,7 @@ import type { ArtifactRow } from '../artifact.js';
 import type { ArtifactFilter } from './artifact-filter.js';
 import { pageOf } from './artifact-pages.js';
 import type { PageRequest } from './artifact-rows.js';
-import { wireColumns, type WireRow } from './wire-rows.js';
+import { SIZE, wireColumns, type WireRow } from './wire-rows.js';
 
 /** Texts of a single artifact that are read along with it (bytes). */
 const MOST_IN_ONE = 64 * 1_024;
@@ -23,6 +23,12 @@ export class ArtifactStore {
   async get(id: string): Promise<ArtifactRow | undefined> {
     const [row] = await findArtifact(this.unitOfWork.reader, { id });
     return row;
+  }
+
+  /** Bytes that its texts have; `undefined` where there is none. */
+  async sizeOf(id: string): Promise<number | undefined> {
+    const [row] = await findSize(this.unitOfWork.reader, { id });
+    return row?.bytes;
   }
 
   /** The same without what is large of it. */
@@ -59,6 +65,8 @@ export class ArtifactStore {
 }
 
 const findArtifact = prepared<{ id: string }, ArtifactRow>((db, place) => db.selectFrom('artifacts').selectAll().where('id', '=', place('id')));
+
+const findSize = prepared<{ id: string }, { bytes: number }>((db, place) => db.selectFrom('artifacts').select(SIZE.as('bytes')).where('id', '=', place('id')));
 
 const findArtifacts = preparedWithList<object, number, ArtifactRow>((db, _place, seqs) => db.selectFrom('artifacts').selectAll().where('seq', 'in', seqs));
 

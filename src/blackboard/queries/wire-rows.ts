@@ -16,8 +16,8 @@ export type WireRow = Pick<ArtifactRow, (typeof COLUMNS)[number]> & {
 
 export type WholeRow = WireRow & { texts: string };
 
-/** Bytes in UTF-8. */
-const SIZE = sql<number>`octet_length(artifacts.payload) + octet_length(artifacts.tags) + octet_length(artifacts.visibility)`;
+/** Of an artifact's texts, in bytes of UTF-8. */
+export const SIZE = sql<number>`octet_length(artifacts.payload) + octet_length(artifacts.tags) + octet_length(artifacts.visibility)`;
 
 const TEXTS = sql<string>`artifacts.payload || ',"tags":' || artifacts.tags || ',"visibility":' || artifacts.visibility`;
 

@@ -1,0 +1,68 @@
+// The application on both databases, with room for a megabyte of clients' data, and function agents. Faked: the clock, so that all attempts come soon.
+import { MemoryBudget } from '../../src/common/memory-budget.js';
+import type { TraceBody } from '../../src/correlations/dto/trace-body.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { Board } from './board.js';
+
+const ATTEMPTS = 50;
+const BROKEN = 5;
+
+const CONFIG = `
+types: { Note: {} }
+agents:
+  reader:
+    consumes: [{ types: [Note], where: size(payload) > 1000000 }]
+    publishes: [{ type: Never }]
+    engine: { kind: expression, expression: 'payload' }
+  broken:
+    consumes: [{ types: [Start] }]
+    publishes: [{ type: Never }]
+    engine: { kind: function, module: ./broken.js }
+    retry: { attempts: ${ATTEMPTS}, delay: 1s, max_delay: 1s }
+`;
+
+const FILES = { 'broken.js': `export default async () => { throw new Error('x'.repeat(2_000)); };` };
+
+const clock = new ManualClock();
+let board: Board;
+let memory: MemoryBudget;
+beforeAll(async () => {
+  board = await Board.start(CONFIG, { files: FILES, clock, settings: { memoryBudgetBytes: 1_024 ** 2 } });
+  memory = board.app.app.get(MemoryBudget);
+});
+afterEach(() => expect(memory.usedBytes).toBe(0));
+afterAll(() => board.close());
+
+const explain = (id: string) => board.http.get(`/api/v1/artifacts/${id}/explain`);
+const trace = (correlation: string, query: object = {}) => board.http.get(`/api/v1/correlations/${correlation}/trace`).query(query);
+
+it('an explanation is refused while there is no memory for its artifact', async () => {
+  await board.publish('Note', { list: Array.from({ length: 1_000 }, () => ({})) }, { correlation: 'explained' });
+  const [{ id }] = (await trace('explained').expect(200)).body.artifacts as [{ id: string }];
+  const taken = memory.reserve(memory.largestBytes - 16 * 1_024);
+  const refused = await explain(id);
+  taken.release();
+  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+  await explain(id).expect(200);
+});
+
+it('a trace is refused while there is no memory for it, and where there never would be, it says to ask for less', async () => {
+  for (let n = 0; n < BROKEN; n += 1) await board.publish('Start', { n }, { correlation: 'traced' });
+  await eventually('all attempts have failed', async () => {
+    clock.advance(1_000);
+    return (await board.status('traced')).state !== 'active';
+  });
+  const never = await trace('traced');
+  expect([never.status, (never.body as { detail: string }).detail]).toEqual([
+    400,
+    'limit: a trace of 500 artifacts takes more memory than memory_budget allows to one request; ask for fewer',
+  ]);
+
+  const taken = memory.reserve(memory.largestBytes - 100 * 1_024);
+  const refused = await trace('traced', { limit: 1 });
+  taken.release();
+  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+  const [execution] = ((await trace('traced', { limit: 1 }).expect(200)).body as TraceBody).executions;
+  expect(execution!.attempts).toHaveLength(ATTEMPTS);
+});
