@@ -92,6 +92,11 @@ export interface ToolCallEnd {
 export interface EngineContext extends ExecutionContext {
   /** Whoever shows it can end this attempt over the API, as long as it lasts: a secret. */
   leaseToken: string;
+  /**
+   * The newest artifacts that the agent may see of those that `filter` asks for, newest first and without those in `except`: as many as have
+   * payloads of `mostCharacters` together. `isCut` where there are more that `filter` asks for.
+   */
+  newest(filter: BlackboardFilter, except: ReadonlySet<string>, mostCharacters: number): Promise<{ artifacts: AgentArtifact[]; isCut: boolean }>;
   /** Why this answer would be refused, as `blackboard/outputs.ts` says it; null where it would not. */
   refusal(answer: unknown): string | null;
   /** To be told what calls of a model have taken as soon as that is known, whatever becomes of the attempt; calls of it add up. */

@@ -35,6 +35,7 @@ export const context = (): EngineContext => ({
   signal: new AbortController().signal,
   logger: pino({ level: 'silent' }),
   blackboard: { get: async () => null, list: async () => [] },
+  newest: async () => ({ artifacts: [], isCut: false }),
   refusal: () => null,
   used: () => undefined,
   reserve: async () => undefined,

@@ -81,6 +81,7 @@ export class ExecutionRun {
       },
       signal,
       blackboard: this.readers.for(agent),
+      newest: (filter, except, mostCharacters) => this.readers.newest(agent, filter, except, mostCharacters),
       refusal: (answer) => {
         const checked = this.check(execution, agent, { ok: true, answer });
         return 'failure' in checked ? checked.failure.message : null;

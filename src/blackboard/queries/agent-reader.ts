@@ -35,6 +35,20 @@ export class AgentReaders {
     });
   }
 
+  /** As of EngineContext. At most `filter.limit` of them, beside those in `except`. */
+  async newest(agent: AgentDefinition, filter: BlackboardFilter, except: ReadonlySet<string>, mostCharacters: number): Promise<{ artifacts: AgentArtifact[]; isCut: boolean }> {
+    const { limit = DEFAULT_LIMIT } = filter;
+    const artifacts: AgentArtifact[] = [];
+    let characters = 0;
+    for await (const row of this.visible(agent, { ...filter, order: 'desc' })) {
+      if (except.has(row.id)) continue;
+      characters += row.payload.length;
+      if (characters > Math.min(mostCharacters, MOST_BYTES)) return { artifacts, isCut: true };
+      if (artifacts.push(agentArtifactFromRow(row)) === limit) break;
+    }
+    return { artifacts, isCut: false };
+  }
+
   private async get(agent: AgentDefinition, id: string): Promise<AgentArtifact | null> {
     const row = await this.store.get(id);
     return row && this.isSeenBy(agent, row) ? agentArtifactFromRow(row) : null;

@@ -1,34 +1,38 @@
-import type { AgentArtifact, BlackboardFilter, BlackboardReader } from '../engine.js';
+import type { AgentArtifact, BlackboardFilter, EngineContext } from '../engine.js';
 import { type ContextOption, DEFAULT_CONTEXT_LIMIT } from './llm-options.js';
 import { artifactLine } from './prompt.js';
 import { BYTES_A_TOKEN } from './token-estimate.js';
 
+export interface ContextLines {
+  /** Oldest first. */
+  lines: string[];
+  /** Whether older artifacts do not fit. */
+  isCut: boolean;
+}
+
 /**
- * The earlier artifacts that an execution's prompt shows, oldest first: of what the agent may see, the newest ones that fit into
- * `tokens` together. Null where the agent asks for none.
+ * The earlier artifacts that an execution's prompt shows: of what the agent may see, the newest ones that fit into `tokens` together.
+ * Null where the agent asks for none.
  */
 export async function contextLines(
   option: ContextOption,
   tokens: number,
   inputs: readonly AgentArtifact[],
-  correlationId: string,
-  blackboard: BlackboardReader,
-): Promise<string[] | null> {
+  { correlationId, newest }: Pick<EngineContext, 'correlationId' | 'newest'>,
+): Promise<ContextLines | null> {
   const filter = filterOf(option, correlationId);
   if (filter === null) return null;
-  const known = new Set(inputs.map(({ id }) => id));
-  const limit = filter.limit ?? DEFAULT_CONTEXT_LIMIT;
-  const found = await blackboard.list({ ...filter, order: 'desc', limit: Math.min(limit + known.size, 500) });
-  const lines: string[] = [];
   let room = tokens * BYTES_A_TOKEN;
-  for (const artifact of found.filter(({ id }) => !known.has(id)).slice(0, limit)) {
+  const { artifacts, isCut } = await newest({ limit: DEFAULT_CONTEXT_LIMIT, ...filter }, new Set(inputs.map(({ id }) => id)), room);
+  const lines: string[] = [];
+  for (const artifact of artifacts) {
     const line = artifactLine(artifact);
     room -= Buffer.byteLength(line) + 1;
     // What is older than one that does not fit is left out too, so that what is shown has no gap.
-    if (room < 0) break;
+    if (room < 0) return { lines, isCut: true };
     lines.unshift(line);
   }
-  return lines;
+  return { lines, isCut };
 }
 
 function filterOf(option: ContextOption, correlationId: string): BlackboardFilter | null {

@@ -99,6 +99,7 @@ class LlmAgent implements PreparedEngine {
   private readonly instructions: string;
   private model: Promise<LanguageModel> | null = null;
   private readonly warned = new Set<string>();
+  private hasToldCut = false;
   private readonly isLimited: boolean;
   private readonly maxOutputTokens: number | undefined;
 
@@ -125,8 +126,9 @@ class LlmAgent implements PreparedEngine {
       throw new EngineFailure('model', `the environment variable ${source.keyVariable} is not set where Starling runs`, { isFinal: true });
     }
     const { context: option = 'none', context_tokens: tokens = DEFAULT_CONTEXT_TOKENS } = options;
-    const earlier = await contextLines(option, tokens, artifacts, context.correlationId, context.blackboard);
-    const messages: ModelMessage[] = [{ role: 'user', content: dataText(artifacts, earlier) }];
+    const earlier = await contextLines(option, tokens, artifacts, context);
+    if (earlier?.isCut) this.tellCut(tokens, context);
+    const messages: ModelMessage[] = [{ role: 'user', content: dataText(artifacts, earlier?.lines ?? null) }];
 
     const failed = new AbortController();
     const signal = AbortSignal.any([context.signal, failed.signal]);
@@ -215,6 +217,12 @@ class LlmAgent implements PreparedEngine {
   private costOf(input: number, output: number): number | null {
     const terms = this.environment.catalog.models.get(this.options.model);
     return terms ? (input * terms.inputPerMillion + output * terms.outputPerMillion) / 1_000_000 : null;
+  }
+
+  private tellCut(tokens: number, { logger }: EngineContext): void {
+    if (this.hasToldCut) return;
+    this.hasToldCut = true;
+    logger.info({ context_tokens: tokens }, 'older artifacts are left out of the context: they do not fit into context_tokens (logged once)');
   }
 
   // Once: every call would say the same again.

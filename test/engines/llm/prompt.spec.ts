@@ -89,6 +89,11 @@ describe('the prompt', () => {
   afterAll(() => close());
   beforeEach(() => models.answers({ text: '{}' }));
 
+  /** Of nearly a megabyte each. */
+  const publishMany = async (correlation: string, count: number): Promise<void> => {
+    for (let n = 0; n < count; n += 1) await board.publish('Fact', { text: 'x'.repeat(1_000_000) }, { correlation });
+  };
+
   describe.each(MODELS)('of %s', (model) => {
     test.each(HOSTILE)('holds %j as data', async (text) => {
       const type = `Question${MODELS.indexOf(model)}`;
@@ -131,6 +136,14 @@ describe('the prompt', () => {
     expect(line('Fact', { n: 1 }).length * 2 + 2).toBeLessThanOrEqual(40 * 3);
     expect(line('Fact', { n: 1 }).length * 3 + 3).toBeGreaterThan(40 * 3);
     expect(messageOf(models)).toContain(`<context>\n${line('Fact', { n: 2 })}\n${line('Fact', { n: 3 })}\n</context>`);
+  });
+
+  test('holds the newest ones where all together are larger than an agent may list, and the log says that others are left out', async () => {
+    await publishMany('large', 20);
+    await board.publish('Fact', { n: 1 }, { correlation: 'large' });
+    await board.publishSync('Followup', {}, { correlation: 'large' });
+    expect(messageOf(models)).toContain(`<context>\n${line('Fact', { n: 1 })}\n</context>`);
+    expect(board.app.logLines.filter(({ msg }) => String(msg).startsWith('older artifacts are left out of the context')).length).toBeGreaterThan(0);
   });
 
   test('holds what a query finds in other correlations', async () => {
