@@ -68,7 +68,7 @@ export class IntakeApp {
 
   /** Takes the text in as an uploaded CSV, and gives back what is stored. */
   async csv(content: string | Buffer, draft: Partial<BatchDraft> = {}, delimiter = ','): Promise<StoredRow[]> {
-    const file = await TemporaryFile.open(this.space);
+    const file = await TemporaryFile.open(this.space, () => undefined);
     try {
       await file.append(Buffer.from(content));
       return await this.take(draft, (whole) => this.intake.fromUpload(whole, file, delimiter));
@@ -83,7 +83,7 @@ export class IntakeApp {
   }
 
   async list(items: object[], draft: Partial<BatchDraft> = {}): Promise<StoredRow[]> {
-    const spool = new Spool(this.space, () => undefined);
+    const spool = new Spool(this.space, () => undefined, () => undefined);
     await spool.add(Buffer.from(JSON.stringify({ batch_inputs: items })));
     const limits = { item: MIB, rest: MIB };
     const { items: listed } = await readListBody(spool, limits, new MemoryBudget(64 * MIB).reserve(0), false);

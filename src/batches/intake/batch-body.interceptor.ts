@@ -65,7 +65,7 @@ export class BatchBodyInterceptor implements NestInterceptor {
   }
 
   private async readJson(request: Request, incoming: IncomingBody): Promise<ReadBody> {
-    const spool = new Spool(this.space, (bytes) => incoming.grow(bytes));
+    const spool = new Spool(this.space, (bytes) => incoming.grow(bytes), (error) => incoming.refuse(error));
     const part = Math.max(this.settings.bodyLimitBytes, MIB);
     try {
       await fill(spool, request, incoming, Math.max(this.settings.bodyLimitBytes, MOST_BYTES));
@@ -95,7 +95,7 @@ async function fill(spool: Spool, request: Request, incoming: IncomingBody, limi
   try {
     for (;;) {
       const { done, value } = await Promise.race([parts.next(), refused.promise]);
-      if (done) return;
+      if (done) return spool.arrived();
       await spool.add(value);
     }
   } finally {

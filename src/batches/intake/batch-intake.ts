@@ -18,8 +18,10 @@ import type { TemporaryFile } from './temporary-file.js';
 
 export type { BatchDraft };
 
-// Every run gets them.
+// Every run gets them, and stores them with its input.
 const MAX_STATIC_INPUTS = 64 * 1_024;
+/** Bytes that the runs of one batch store of them together. */
+const MAX_STATIC_IN_ALL = 1_024 ** 3;
 
 /** How a batch gets its rows: checked and stored in parts, so that neither memory nor other writers feel how many there are. */
 @Injectable()
@@ -39,6 +41,7 @@ export class BatchIntake {
   async fromList(draft: BatchDraft, items: ListedItems): Promise<void> {
     checkStaticInputs(draft);
     if (items.count === 0) throw new DomainError('invalid', 'batch_inputs: must not be empty');
+    checkStaticInAll(sizeOf(draft), items.count);
     const toRow = listRows(draft);
     await checkRowKeys(items, draft.rowKey);
     await this.store(draft, listParts(items, toRow));
@@ -71,11 +74,13 @@ export class BatchIntake {
 
   /** How many rows there were. */
   private async store(draft: BatchDraft, parts: Iterable<IntakeRow[]> | AsyncIterable<IntakeRow[]>): Promise<number> {
+    const staticBytes = sizeOf(draft);
     let seq: number | null = null;
     let total = 0;
     try {
       for await (const part of parts) {
         if (this.lifecycle.stopping) throw STOPPING;
+        checkStaticInAll(staticBytes, total + part.length);
         seq ??= await this.intakes.begin(draft);
         await this.intakes.add(seq, total, part, draft.rowKey !== null);
         total += part.length;
@@ -118,11 +123,16 @@ async function* csvParts(
   if (!toRow) throw new DomainError('invalid', `${source.field}: is empty; a CSV begins with a header`);
 }
 
-function checkStaticInputs({ staticInputs }: BatchDraft): void {
-  if (Buffer.byteLength(JSON.stringify(staticInputs)) > MAX_STATIC_INPUTS) {
-    throw new DomainError('invalid', 'static_inputs: must not be larger than 64 KiB, for every run gets them');
-  }
+function checkStaticInputs(draft: BatchDraft): void {
+  if (sizeOf(draft) > MAX_STATIC_INPUTS) throw new DomainError('invalid', 'static_inputs: must not be larger than 64 KiB, for every run gets them');
 }
+
+function checkStaticInAll(bytes: number, items: number): void {
+  if (bytes * items <= MAX_STATIC_IN_ALL) return;
+  throw new DomainError('invalid', `static_inputs: of ${bytes} bytes, ${Math.floor(MAX_STATIC_IN_ALL / bytes)} items can get them, 1 GiB in all; make them smaller, or send several batches`);
+}
+
+const sizeOf = ({ staticInputs }: BatchDraft): number => Buffer.byteLength(JSON.stringify(staticInputs));
 
 function checkDelimiter(delimiter: string): void {
   const isOne = [...delimiter].length === 1;

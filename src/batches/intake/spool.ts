@@ -11,18 +11,24 @@ export class Spool {
   private readonly beginning: CollectedBytes;
   private rest: TemporaryFile | null = null;
 
-  /** `take`: as of CollectedBytes. */
+  /** `take`: as of CollectedBytes; `onRefused`: as of TemporaryFile. */
   constructor(
     private readonly space: UploadSpace,
     take: (bytes: number) => void,
+    private readonly onRefused: (error: Error) => void,
   ) {
     this.beginning = new CollectedBytes(take);
   }
 
   async add(part: Buffer): Promise<void> {
     if (this.rest === null && this.beginning.size + part.length <= IN_MEMORY_BYTES) return this.beginning.add(part);
-    this.rest ??= await TemporaryFile.open(this.space);
+    this.rest ??= await TemporaryFile.open(this.space, this.onRefused);
     await this.rest.append(part);
+  }
+
+  /** Nothing more is added. DomainError `unavailable` where others needed its space. */
+  arrived(): void {
+    this.rest?.arrived();
   }
 
   async *chunks(): AsyncGenerator<Buffer> {

@@ -30,10 +30,10 @@ interface StoredFile {
 /** multer drops what was stored only where it has a path. */
 type Stored = { path: string } & (StoredFile | { text: string });
 
-const parserWith = (space: UploadSpace) => multer({
+const parserWith = (space: UploadSpace, onRefused: (error: Error) => void) => multer({
   storage: {
     _handleFile(_request, { fieldname, stream }, done) {
-      const stored = fieldname === 'file' ? storeFile(stream, space) : readRequest(stream);
+      const stored = fieldname === 'file' ? storeFile(stream, space, onRefused) : readRequest(stream);
       stored.then((info) => done(null, info as object), done);
     },
     _removeFile(_request, stored, done) {
@@ -44,8 +44,8 @@ const parserWith = (space: UploadSpace) => multer({
   // A browser sends JSON with a content type of its own as a file.
 }).fields([{ name: 'file', maxCount: 1 }, { name: 'request', maxCount: 1 }]);
 
-async function storeFile(stream: Readable, space: UploadSpace): Promise<Stored> {
-  const file = await TemporaryFile.open(space);
+async function storeFile(stream: Readable, space: UploadSpace, onRefused: (error: Error) => void): Promise<Stored> {
+  const file = await TemporaryFile.open(space, onRefused);
   const sum = createHash('sha256');
   try {
     // A stream that is destroyed fails too, and its error would come before what is wrong with the file.
@@ -53,6 +53,7 @@ async function storeFile(stream: Readable, space: UploadSpace): Promise<Stored> 
       sum.update(chunk);
       await file.append(chunk);
     }
+    file.arrived();
   } catch (error) {
     stream.resume();
     await file.close();
@@ -97,7 +98,7 @@ function parsed(request: Request, response: Response, space: UploadSpace): Promi
     const incoming = incomingBody(request)!;
     // What it has stored until then, the parser drops when the connection ends.
     incoming.onRefused = reject;
-    parserWith(space)(request, response, (error: unknown) => {
+    parserWith(space, (error) => incoming.refuse(error))(request, response, (error: unknown) => {
       incoming.onRefused = null;
       if (error) reject(asAnswer(error));
       else resolve();
