@@ -12,15 +12,21 @@ export function durationText(milliseconds: number): string {
   return `${milliseconds / length}${unit}`;
 }
 
-const ISO_DURATION = /^P(?=.)(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?=.)(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
+const NUMBER = '\\d+(\\.\\d+)?';
+const ISO_TIME = `T(${NUMBER}H(${NUMBER}M)?(${NUMBER}S)?|${NUMBER}M(${NUMBER}S)?|${NUMBER}S)`;
+
+/** The durations that `parseIsoDuration` reads, without lookahead: clients and tests make values from it. */
+export const ISO_DURATION_PATTERN = `^P((${NUMBER}W(${NUMBER}D)?|${NUMBER}D)(${ISO_TIME})?|${ISO_TIME})$`;
+
+const ISO_DURATION = new RegExp(ISO_DURATION_PATTERN);
+const ISO_UNITS_MS: Record<string, number> = { W: 604_800_000, D: 86_400_000, H: 3_600_000, M: 60_000, S: 1_000 };
 
 /**
  * Milliseconds of an ISO 8601 duration such as `PT1H` or `P2DT30M`; null where `text` is none. Years and months have no
  * fixed length and are refused.
  */
 export function parseIsoDuration(text: string): number | null {
-  const match = ISO_DURATION.exec(text);
-  if (!match) return null;
-  const [weeks, days, hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0)) as [number, number, number, number, number];
-  return Math.round((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60_000 + seconds * 1_000);
+  if (!ISO_DURATION.test(text)) return null;
+  const parts = [...text.matchAll(/([\d.]+)([WDHMS])/g)];
+  return Math.round(parts.reduce((sum, [, number, unit]) => sum + Number(number) * ISO_UNITS_MS[unit!]!, 0));
 }

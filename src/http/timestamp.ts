@@ -1,5 +1,5 @@
 const PATTERN =
-  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+\- ]\d{2}:?\d{2})?)?$/i;
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d+))?)?(Z|[+\- ]\d{2}:?\d{2})?)?$/i;
 
 /**
  * Epoch milliseconds of an ISO 8601 date or timestamp, `undefined` where `text` is none; without a time zone it is UTC.
@@ -10,8 +10,10 @@ export function parseTimestamp(text: string): number | undefined {
   if (!match) return undefined;
   const [, date, time = '00:00', seconds = '00', fraction = '', zone = 'Z'] = match;
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
-  const epoch = Date.parse(`${date}T${time}:${seconds}.${milliseconds}${offset(zone)}`);
-  return isRealDate(date!) && !Number.isNaN(epoch) ? epoch : undefined;
+  // A leap second, which RFC 3339 allows, is the second after it.
+  const [second, added] = seconds === '60' ? ['59', 1_000] : [seconds, 0];
+  const epoch = Date.parse(`${date}T${time}:${second}.${milliseconds}${offset(zone)}`);
+  return isRealDate(date!) && !Number.isNaN(epoch) ? epoch + added : undefined;
 }
 
 function offset(zone: string): string {

@@ -1,6 +1,7 @@
 import type { AddressRules, UrlGiver } from './address-rules.js';
 
-const LONGEST_URL = 2_048;
+/** In characters. */
+export const LONGEST_URL = 2_048;
 
 /** Why no request may go to this URL, as far as it itself shows, completing "must ..."; null where nothing is wrong. */
 export function urlProblem(text: string, by: UrlGiver, rules: AddressRules): string | null {
