@@ -1,11 +1,12 @@
 import { Body, Controller, createParamDecorator, type ExecutionContext, Get, HttpCode, Param, Post, Query, Req, UseInterceptors } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Request } from 'express';
 import type { TextInParts } from '../common/text-in-parts.js';
 import { ApiErrors } from '../http/api-errors.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
 import { Ids, OutsideCorrelation, type RequestIds } from '../idempotency/request-ids.js';
 import { BatchesService } from './batches.service.js';
+import { ApiUpload } from './dto/api-upload.js';
 import { BATCH_EXAMPLE, BatchBody, BatchItemBody, STARTING_EXAMPLE } from './dto/batch-body.js';
 import { BATCH_LIST_EXAMPLE, BatchListBody } from './dto/batch-list-body.js';
 import { BatchListQuery } from './dto/batch-list-query.js';
@@ -38,8 +39,8 @@ export class BatchesController {
     summary: 'Run an agent over many inputs',
     description: 'Over a list, a CSV file on the server, or an uploaded one. Answers when all rows are checked and stored; they become runs as workers are free.',
   })
-  @ApiConsumes('application/json', 'multipart/form-data')
   @ApiBody({ type: BatchRequest, examples: BATCH_REQUEST_EXAMPLES })
+  @ApiUpload()
   @ApiOkResponse({ type: BatchBody, description: 'The batch', example: STARTING_EXAMPLE, headers: IDEMPOTENCY_HEADERS })
   @ApiErrors([400, 'batch_inputs: line 50000 has 3 fields and the header 4'], [404, 'Agent not found: classifer'], 503)
   create(@Body() request: BatchRequest, @Ids() { madeId: id }: RequestIds, @Source() source: BatchSource | undefined): Promise<BatchBody> {

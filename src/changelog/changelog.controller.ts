@@ -40,7 +40,7 @@ export class ChangelogController {
     summary: 'Stream what is published',
     description: 'Server-sent events; the `id` of each is its position. Without `Last-Event-ID` and `after` it begins now. `/ws` gives the same as a WebSocket.',
   })
-  @ApiHeader({ name: 'Last-Event-ID', description: 'The position to go on behind; browsers send it when they reconnect', required: false, schema: { type: 'string', example: '42' } })
+  @ApiHeader({ name: 'Last-Event-ID', description: 'The position to go on behind; browsers send it when they reconnect', required: false, schema: { type: 'string', pattern: '^\\d{1,16}$', example: '42' } })
   @ApiProduces('text/event-stream')
   @ApiOkResponse({ description: 'Entries, until one side closes', content: { 'text/event-stream': { schema: { type: 'string' }, example: STREAM_EXAMPLE } } })
   @ApiErrors([400, 'Last-Event-ID: must be the position of an entry, from 0 to 42 (got "now"); without it, a stream begins now'], [503, FULL])

@@ -5,3 +5,9 @@ export function parseSize(text: string): number | null {
   const match = /^(\d+) ?(B|KiB|MiB|GiB)?$/.exec(text);
   return match ? Number(match[1]) * UNITS[match[2] ?? 'B']! : null;
 }
+
+/** As `parseSize` reads it, in its largest unit that divides it: `32MiB` for 33,554,432 bytes. */
+export function sizeText(bytes: number): string {
+  const [unit, size] = Object.entries(UNITS).findLast(([, size]) => bytes % size === 0) ?? ['B', 1];
+  return `${bytes / size}${unit}`;
+}

@@ -1,4 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
+import type { Settings } from '../config/settings.js';
 import { buildOpenApi } from './openapi.js';
 
 /** The OpenAPI document of the running application, built when it is first asked for. */
@@ -6,7 +7,11 @@ export class ApiDocument {
   private json: Buffer | undefined;
   private application: INestApplication | undefined;
 
-  constructor(readonly title: string) {}
+  constructor(private readonly settings: Settings) {}
+
+  get title(): string {
+    return this.settings.serverName;
+  }
 
   /** The application cannot be injected into itself: the entry hands it over once it is made. */
   describes(application: INestApplication): void {
@@ -16,7 +21,7 @@ export class ApiDocument {
   /** As it is sent: the same bytes for everyone, however many do not read them. */
   get(): Buffer {
     if (!this.application) throw new Error('The application that the document describes has not been handed over');
-    this.json ??= Buffer.from(JSON.stringify(buildOpenApi(this.application, this.title)));
+    this.json ??= Buffer.from(JSON.stringify(buildOpenApi(this.application, this.settings)));
     return this.json;
   }
 }

@@ -5,6 +5,6 @@ import { DocsController } from './docs.controller.js';
 
 @Module({
   controllers: [DocsController],
-  providers: [{ provide: ApiDocument, useFactory: (settings: Settings) => new ApiDocument(settings.serverName), inject: [Settings] }],
+  providers: [{ provide: ApiDocument, useFactory: (settings: Settings) => new ApiDocument(settings), inject: [Settings] }],
 })
 export class DocsModule {}

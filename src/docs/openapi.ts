@@ -1,9 +1,13 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { VERSION } from '../common/version.js';
+import type { Settings } from '../config/settings.js';
 import { describeError, type ErrorStatus } from '../http/api-errors.js';
+import { placeForm } from '../http/api-form.js';
 import { ErrorBody } from '../http/dto/error-body.js';
+import { schemaParts } from '../http/dto/schema-part.js';
 import { PATH_DOES_NOT_DECODE } from '../http/path-check.js';
+import { configuredBounds } from './configured-bounds.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Answer = Exclude<Operation['responses'][string], { $ref: string } | undefined>;
@@ -12,7 +16,10 @@ const DESCRIPTION = `Publish typed artifacts to a shared blackboard; the agents 
 What the service has accepted, it finishes.
 
 Field names are snake_case, timestamps UTC ISO 8601 with milliseconds. Every error has the body \`{"detail": "..."}\`, and every
-answer the header \`X-Request-ID\`, under which the service's log has the request.`;
+answer the header \`X-Request-ID\`, under which the service's log has the request.
+
+JSON is nested at most 64 levels deep, and holds no number beyond a double, no key \`__proto__\`, and no object under a key \`constructor\`
+or \`prototype\`. Texts are well-formed Unicode, and their lengths count characters, not bytes. Path, query and headers have at most 16 KiB (431).`;
 
 const TAGS: Record<string, string> = {
   Artifacts: 'Publish artifacts, wait for what agents make of them, and query what is on the blackboard',
@@ -41,8 +48,9 @@ const DESCRIBED_REQUEST_ID = {
   example: '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80',
 };
 
-export function buildOpenApi(application: INestApplication, title: string): OpenAPIObject {
-  const builder = new DocumentBuilder().setOpenAPIVersion('3.0.3').setTitle(title).setDescription(DESCRIPTION).setVersion(VERSION);
+export function buildOpenApi(application: INestApplication, settings: Settings): OpenAPIObject {
+  const introduction = `${DESCRIPTION}\n\n${configuredBounds(settings)}`;
+  const builder = new DocumentBuilder().setOpenAPIVersion('3.0.3').setTitle(settings.serverName).setDescription(introduction).setVersion(VERSION);
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(application, builder.addServer('/').build(), {
     extraModels: [ErrorBody],
@@ -51,6 +59,7 @@ export function buildOpenApi(application: INestApplication, title: string): Open
   for (const path of Object.values(document.paths)) {
     for (const method of METHODS) if (path[method]) complete(path[method], method);
   }
+  for (const [name, part] of schemaParts()) Object.assign(document.components?.schemas?.[name] ?? {}, part);
   const components = { ...document.components, headers: { [REQUEST_ID]: DESCRIBED_REQUEST_ID } };
   // The API has no authentication (rest-api.md, section 5); an empty list says so.
   return { ...document, components, security: [] };
@@ -64,6 +73,7 @@ function operationId(controller: string, method: string): string {
 
 /** Adds what holds for every route, so that no controller has to repeat it. */
 function complete(operation: Operation, method: (typeof METHODS)[number]): void {
+  placeForm(operation);
   // A body that a POST does not ask for is read all the same, and can be wrong.
   const common: ErrorStatus[] = method === 'get' ? [403, 500] : [400, 403, 408, 413, 415, 500, 503];
   if (takesPathParameter(operation)) operation.responses[400] ??= describeError(400, PATH_DOES_NOT_DECODE);

@@ -11,6 +11,11 @@ import { findUnsafeJson } from './json-safety.js';
 /** The one route that takes lists as long as files, and files, and reads them itself. */
 const BATCHES = /^\/run\/batch\/?$/i;
 
+const LONGEST_BATCH_BYTES = 32 * 1_024 ** 2;
+
+/** What the JSON body of a batch may have, where others may have `limitBytes`. */
+export const batchLimit = (limitBytes: number): number => Math.max(limitBytes, LONGEST_BATCH_BYTES);
+
 /**
  * Parses JSON bodies up to `limitBytes` into `request.body`, which stays undefined where there is none; a batch's body is left
  * unread, once it is known to be of a kind that batches take. What the text and its value take is reserved in `memory`, until the answer.

@@ -61,7 +61,7 @@ export function QueryInteger(options: Documentation & { min: number; max?: numbe
     return number >= min && number <= max ? number : undefined;
   };
   return applyDecorators(
-    optional(options, { type: 'integer', minimum: min, maximum: options.max, default: fallback }),
+    optional(options, { type: 'integer', minimum: min, maximum: max, default: fallback }),
     scalar({ read, complaint: `must be a whole number ${range}`, default: fallback }),
   );
 }
@@ -84,9 +84,10 @@ export function QueryTimestamp(options: Documentation): PropertyDecorator {
   );
 }
 
-export function QueryText(options: Documentation): PropertyDecorator {
+/** `format` is for the document; the service checks it where it looks the text up. */
+export function QueryText(options: Documentation & { format?: 'uuid' }): PropertyDecorator {
   return applyDecorators(
-    optional(options, { type: 'string' }),
+    optional(options, { type: 'string', format: options.format }),
     scalar({ read: (text) => text, complaint: 'must be a string' }),
   );
 }

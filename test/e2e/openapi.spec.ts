@@ -1,9 +1,10 @@
 // The OpenAPI document that the real application serves, against its routes and against a linter from npm.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { startApp, type TestApp } from '../support/app.js';
 
@@ -31,7 +32,7 @@ let app: TestApp;
 let document: OpenAPIObject;
 let operations: Documented[];
 beforeAll(async () => {
-  app = await startApp({ config: CONFIG, settings: { serverName: 'Support <desk>' } });
+  app = await startApp({ config: CONFIG, settings: { serverName: 'Support <desk>', bodyLimitBytes: 2 * 1_024 ** 2, maxTtlMs: 3 * 86_400_000 } });
   document = (await app.http.get('/openapi.json').expect(200)).body as OpenAPIObject;
   operations = Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => ({ name: `${method} ${path}`, operation: item[method]! })),
@@ -45,6 +46,21 @@ const lacking = (holds: (documented: Documented) => boolean): string[] => operat
 it('is OpenAPI 3.0 under the name of the server', () => {
   expect(document.openapi).toMatch(/^3\.0\./);
   expect(document.info.title).toBe('Support <desk>');
+});
+
+it('names the bounds that are settings, with the values of this service', async () => {
+  const { description = '' } = document.info;
+  expect(description).toContain('| `body_limit` | 2MiB | 413 |');
+  expect(description).toContain('| `max_ttl` | 3d | 400 |');
+  const documented = (await readFile(join(ROOT, 'docs/security.md'), 'utf8')).matchAll(/^\|[^|]+\| (`\w+`) \|[^|]+\| (?:400|408|413|503)\b/gm);
+  const settings = [...documented].map(([, setting]) => setting!);
+  expect(settings.length).toBeGreaterThan(10);
+  expect(settings.filter((setting) => !description.includes(setting))).toEqual([]);
+});
+
+it('names the versions of the Model Context Protocol that are served', () => {
+  const [header] = document.paths['/mcp']!.post!.parameters as { name: string; schema: { enum: string[] } }[];
+  expect([header!.name, header!.schema.enum]).toEqual(['Mcp-Protocol-Version', SUPPORTED_PROTOCOL_VERSIONS]);
 });
 
 it('has every route, and no other', () => {

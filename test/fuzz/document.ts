@@ -7,13 +7,14 @@ export interface ApiDocument {
 export interface Operation {
   operationId: string;
   parameters?: Parameter[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
+  requestBody?: { content: Record<string, { schema: Schema; examples?: Record<string, { value: unknown }> }> };
   responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
 }
 
 export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
+  required?: boolean;
   schema: Schema;
 }
 
@@ -30,10 +31,12 @@ export interface Schema {
   maxLength?: number;
   minimum?: number;
   maximum?: number;
+  minItems?: number;
   maxItems?: number;
   items?: Schema;
   required?: string[];
   properties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
   example?: unknown;
 }
 

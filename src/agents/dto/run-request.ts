@@ -18,6 +18,7 @@ export class RunAgentRequest {
   @ApiProperty({
     description: "Artifacts that fit one of the agent's subscriptions: one; one of each type where it joins several; any number for a batch window",
     type: [AgentInput],
+    minItems: 1,
     maxItems: MAX_INPUTS,
   })
   @Opaque()

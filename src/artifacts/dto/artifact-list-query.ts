@@ -12,6 +12,7 @@ export class ArtifactListQuery extends ArtifactFilterQuery {
   @QueryText({
     description: 'An artifact id: the page begins behind this artifact, in the order asked for, and `offset` is ignored',
     example: '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80',
+    format: 'uuid',
   })
   after?: string;
 

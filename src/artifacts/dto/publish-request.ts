@@ -2,12 +2,11 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsObject, IsString, ValidateIf, ValidateNested } from 'class-validator';
 import type { JsonObject } from '../../common/json.js';
-import { MAX_SHORT_TEXT } from '../../common/short-text.js';
 import { ApiVisibility } from '../../http/dto/api-visibility.js';
 import { Deadline } from '../../http/dto/deadline.js';
 import { IfGiven } from '../../http/if-given.js';
 import { Opaque } from '../../http/opaque.js';
-import { IsShortText } from '../../http/short-text.js';
+import { IsShortText, SHORT_TEXT_SCHEMA } from '../../http/short-text.js';
 import { IsVisibility } from './visibility.js';
 import { WebhookRequest } from './webhook-request.js';
 
@@ -34,7 +33,8 @@ export class PublishRequest {
 
   @ApiProperty({
     description: 'Marks that subscriptions and queries can ask for; one given twice counts once',
-    type: [String],
+    type: 'array',
+    items: SHORT_TEXT_SCHEMA,
     required: false,
     maxItems: MAX_TAGS,
     example: ['channel:chat'],
@@ -47,11 +47,9 @@ export class PublishRequest {
 
   @ApiProperty({
     description: "The caller's own partition of the data, handed on to agents",
-    type: String,
+    ...SHORT_TEXT_SCHEMA,
     required: false,
     nullable: true,
-    minLength: 1,
-    maxLength: MAX_SHORT_TEXT,
     example: 'tenant-7',
   })
   @ValidateIf((_body, value) => value !== undefined && value !== null)

@@ -10,7 +10,7 @@ export const DEFAULT_TIMEOUT_SECONDS = 30;
 
 /** Which of the produced artifacts the answer shows; an empty list asks for nothing. */
 export class ProducedFilters {
-  @ApiProperty({ description: `Keeps only artifacts of these types; ${VALUES_TOGETHER}`, type: [String], required: false, maxItems: MOST_FILTER_VALUES, example: ['Reply'] })
+  @ApiProperty({ description: `Keeps only artifacts of these types; ${VALUES_TOGETHER}`, type: 'array', items: { type: 'string', maxLength: MAX_SHORT_TEXT }, required: false, maxItems: MOST_FILTER_VALUES, example: ['Reply'] })
   @IfGiven()
   @IsArray()
   @ArrayMaxSize(MOST_FILTER_VALUES)
@@ -18,7 +18,7 @@ export class ProducedFilters {
   @MaxLength(MAX_SHORT_TEXT, { each: true })
   type_names?: string[];
 
-  @ApiProperty({ description: `Keeps only artifacts of these producers; ${VALUES_TOGETHER}`, type: [String], required: false, maxItems: MOST_FILTER_VALUES, example: ['responder'] })
+  @ApiProperty({ description: `Keeps only artifacts of these producers; ${VALUES_TOGETHER}`, type: 'array', items: { type: 'string', maxLength: MAX_SHORT_TEXT }, required: false, maxItems: MOST_FILTER_VALUES, example: ['responder'] })
   @IfGiven()
   @IsArray()
   @ArrayMaxSize(MOST_FILTER_VALUES)

@@ -1,48 +1,42 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsInt, IsObject, IsString, Max, Min, ValidateBy } from 'class-validator';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
+import { SchemaPart } from '../../http/dto/schema-part.js';
 import { IfGiven } from '../../http/if-given.js';
 import { Opaque } from '../../http/opaque.js';
 
 export const DEFAULT_WORKERS = 5;
+
+/** Whether there is such a file in the folder is found out when the batch is made. */
+const CSV_PATH_PATTERN = '^[^\\u0000]+\\.([cC][sS][vV]|[tT][sS][vV]|[tT][xX][tT])$';
+
 export const MOST_ITEMS = 100_000;
 const MOST_WORKERS = 1_000;
 
-const isOneCharacter = (value: unknown): boolean => typeof value === 'string' && [...value].length === 1;
+const DELIMITER = /^[^"\r\n\u0000]$/u;
+
+function delimiterMistake(value: unknown): string | null {
+  if (typeof value !== 'string' || [...value].length !== 1) return 'must be exactly one character';
+  return DELIMITER.test(value) ? null : 'must not be a quote, a line break or NUL';
+}
 
 const isMapping = (value: unknown): boolean => isJsonObject(value) && Object.values(value).every((name) => typeof name === 'string');
 
-/** Body of a batch; with an upload, the part named `request`. */
-export class BatchRequest {
+/** What a batch does with its rows: the field `request` of an upload. */
+@SchemaPart({ not: { required: ['batch_inputs'], properties: { batch_inputs: {} } } })
+export class UploadedBatchRequest {
   @ApiProperty({ description: 'Name of the agent that each run starts with', example: 'classifier' })
   @IsString()
   agent_name!: string;
 
-  @ApiProperty({
-    description: 'A list of objects of up to 1 MiB (`body_limit`), one for each run, or the path of a .csv, .tsv or .txt file inside the folder that the setting `csv_root` names; left out where a file is uploaded',
-    oneOf: [{ type: 'array', maxItems: MOST_ITEMS, items: { type: 'object', additionalProperties: true } }, { type: 'string' }],
-    selfRequired: false,
-    example: [{ text: 'My card has not arrived yet' }],
-  } as never)
-  @IfGiven()
-  @Opaque()
-  @ValidateBy({
-    name: 'isBatchInputs',
-    validator: {
-      validate: (value) => typeof value === 'string' || Array.isArray(value),
-      defaultMessage: () => 'must be a list of objects, or the path of a CSV file',
-    },
-  })
-  batch_inputs?: JsonValue[] | string;
-
-  @ApiProperty({ description: "Inputs of every run, up to 64 KiB as JSON; an item's own value wins", type: 'object', additionalProperties: true, selfRequired: false, example: {} })
+  @ApiProperty({ description: "Inputs of every run, up to 64 KiB as JSON in UTF-8, and 1 GiB over all items; an item's own value wins", type: 'object', additionalProperties: true, selfRequired: false, example: {} })
   @IfGiven()
   @IsObject()
   @Opaque()
   static_inputs?: JsonObject;
 
   @ApiProperty({
-    description: 'Source column or key → input name; what it does not name is dropped',
+    description: 'Source column or key → input name; what it does not name is dropped. No two have the same input name',
     type: 'object',
     additionalProperties: { type: 'string' },
     selfRequired: false,
@@ -65,15 +59,34 @@ export class BatchRequest {
   @Max(MOST_WORKERS)
   max_workers?: number;
 
-  @ApiProperty({ description: 'What separates the fields of a CSV line: one character', type: String, required: false, default: ',', minLength: 1, maxLength: 1, example: ',' })
+  @ApiProperty({ description: 'What separates the fields of a CSV line: one character, and not a quote, a line break or NUL', type: String, required: false, default: ',', minLength: 1, maxLength: 1, pattern: DELIMITER.source, example: ',' })
   @IfGiven()
-  @ValidateBy({ name: 'isDelimiter', validator: { validate: isOneCharacter, defaultMessage: () => 'must be exactly one character' } })
+  @ValidateBy({ name: 'isDelimiter', validator: { validate: (value) => delimiterMistake(value) === null, defaultMessage: (args) => delimiterMistake(args?.value) ?? '' } })
   delimiter?: string;
 
   @ApiProperty({ description: 'A column: rows with an equal value run once, the others repeat its result', type: String, required: false, example: 'text' })
   @IfGiven()
   @IsString()
   row_key?: string;
+}
+
+/** Body of a batch; with an upload, it has no `batch_inputs`. */
+export class BatchRequest extends UploadedBatchRequest {
+  @ApiProperty({
+    description: 'A list of objects of up to 1 MiB (`body_limit`), one for each run, or the path of a .csv, .tsv or .txt file inside the folder that the setting `csv_root` names',
+    oneOf: [{ type: 'array', minItems: 1, maxItems: MOST_ITEMS, items: { type: 'object', additionalProperties: true } }, { type: 'string', pattern: CSV_PATH_PATTERN }],
+    example: [{ text: 'My card has not arrived yet' }],
+  } as never)
+  @IfGiven()
+  @Opaque()
+  @ValidateBy({
+    name: 'isBatchInputs',
+    validator: {
+      validate: (value) => typeof value === 'string' || Array.isArray(value),
+      defaultMessage: () => 'must be a list of objects, or the path of a CSV file',
+    },
+  })
+  batch_inputs?: JsonValue[] | string;
 }
 
 export const BATCH_REQUEST_EXAMPLES = {

@@ -5,7 +5,7 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { parsedSize } from '../../common/parsed-size.js';
 import { Settings } from '../../config/settings.js';
 import { setAttachmentDigest } from '../../http/attachment-digest.js';
-import { isMultipart, parseJson } from '../../http/body-parser.js';
+import { batchLimit, isMultipart, parseJson } from '../../http/body-parser.js';
 import { type IncomingBody, incomingBody } from '../../http/incoming-bodies.js';
 import { inflatedParts } from '../../http/inflation.js';
 import type { BatchSource } from './batch-source.js';
@@ -15,7 +15,6 @@ import { readUpload } from './upload-parts.js';
 import { UploadSpace } from './upload-space.js';
 
 const MIB = 1_024 * 1_024;
-const MOST_BYTES = 32 * MIB;
 
 const sources = new WeakMap<Request, BatchSource>();
 
@@ -68,7 +67,7 @@ export class BatchBodyInterceptor implements NestInterceptor {
     const spool = new Spool(this.space, (bytes) => incoming.grow(bytes), (error) => incoming.refuse(error));
     const part = Math.max(this.settings.bodyLimitBytes, MIB);
     try {
-      await fill(spool, request, incoming, Math.max(this.settings.bodyLimitBytes, MOST_BYTES));
+      await fill(spool, request, incoming, batchLimit(this.settings.bodyLimitBytes));
       const { fields, items } = await readListBody(spool, { item: part, rest: part }, incoming.memory, request.headers['x-idempotency-key'] !== undefined);
       return { fields, source: items && { items }, digest: items?.digest ?? null, close: () => spool.close() };
     } catch (error) {

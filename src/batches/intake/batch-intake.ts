@@ -50,14 +50,12 @@ export class BatchIntake {
   /** As `fromList` otherwise. */
   async fromUpload(draft: BatchDraft, { handle }: TemporaryFile, delimiter: string): Promise<void> {
     checkStaticInputs(draft);
-    checkDelimiter(delimiter);
     await this.storeCsv(draft, { field: 'file', file: handle, quotable: true }, delimiter);
   }
 
   /** `path` is what a caller named, inside `csv_root`. As `fromList` otherwise. */
   async fromPath(draft: BatchDraft, path: string, delimiter: string): Promise<void> {
     checkStaticInputs(draft);
-    checkDelimiter(delimiter);
     const file = await openCsvFile(this.settings, path);
     try {
       await this.storeCsv(draft, { field: 'batch_inputs', file, quotable: false }, delimiter);
@@ -133,9 +131,3 @@ function checkStaticInAll(bytes: number, items: number): void {
 }
 
 const sizeOf = ({ staticInputs }: BatchDraft): number => Buffer.byteLength(JSON.stringify(staticInputs));
-
-function checkDelimiter(delimiter: string): void {
-  const isOne = [...delimiter].length === 1;
-  if (!isOne) throw new DomainError('invalid', 'delimiter: must be exactly one character');
-  if (['"', '\r', '\n', '\0'].includes(delimiter)) throw new DomainError('invalid', 'delimiter: must not be a quote, a line break or NUL');
-}

@@ -10,7 +10,7 @@ import { rememberText } from '../../expressions/json-text.js';
 /** An execution publishes at most this many artifacts. */
 export const MAX_OUTPUTS = 1_000;
 /** As many as a publish may have. */
-const MAX_TAGS = 100;
+export const MAX_TAGS = 100;
 
 export interface CheckedOutput {
   output: Output;

@@ -1,8 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsInt, IsNumber, IsString, Max, Min } from 'class-validator';
-import { MAX_SHORT_TEXT } from '../../common/short-text.js';
 import { IfGiven } from '../../http/if-given.js';
-import { IsShortText } from '../../http/short-text.js';
+import { IsShortText, SHORT_TEXT_SCHEMA } from '../../http/short-text.js';
 
 const MOST_AGENTS = 100;
 const MOST_EXECUTIONS = 100;
@@ -12,10 +11,8 @@ const LONGEST_WAIT_SECONDS = 60;
 export class ClaimOneRequest {
   @ApiProperty({
     description: 'Who claims: a worker or a person, as those see it who look at the execution',
-    type: String,
+    ...SHORT_TEXT_SCHEMA,
     required: false,
-    minLength: 1,
-    maxLength: MAX_SHORT_TEXT,
     example: 'anna',
   })
   @IfGiven()
@@ -61,10 +58,8 @@ export class ClaimRequestBody extends ClaimOneRequest {
 
   @ApiProperty({
     description: 'Whose executions: only those that are assigned to this one. Without it, only those that are assigned to nobody',
-    type: String,
+    ...SHORT_TEXT_SCHEMA,
     required: false,
-    minLength: 1,
-    maxLength: MAX_SHORT_TEXT,
     example: 'anna',
   })
   @IfGiven()

@@ -1,8 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsString, MaxLength, MinLength, ValidateBy } from 'class-validator';
+import { MAX_OUTPUTS, MAX_TAGS } from '../../blackboard/executor/outputs.js';
 import type { JsonValue } from '../../common/json.js';
+import { ApiVisibility } from '../../http/dto/api-visibility.js';
 import { IfGiven } from '../../http/if-given.js';
 import { Opaque } from '../../http/opaque.js';
+import { SHORT_TEXT_SCHEMA } from '../../http/short-text.js';
+import { SchemaPart } from '../../http/dto/schema-part.js';
 
 const LONGEST_ERROR_TYPE = 100;
 const LONGEST_ERROR_MESSAGE = 2_000;
@@ -24,16 +28,10 @@ export class GivenOutputBody {
   @ApiProperty({ description: 'It has to fit the JSON Schema of its type', type: 'object', additionalProperties: true, example: { approved: true } })
   payload!: object;
 
-  @ApiProperty({ description: "Besides those that the agent's configuration gives", type: [String], required: false, maxItems: 100, example: ['checked'] })
+  @ApiProperty({ description: "Besides those that the agent's configuration gives", type: 'array', items: SHORT_TEXT_SCHEMA, required: false, maxItems: MAX_TAGS, example: ['checked'] })
   tags?: string[];
 
-  @ApiProperty({
-    description: "Who may see it, as in a publish; in place of what the agent's configuration says",
-    type: 'object',
-    additionalProperties: true,
-    selfRequired: false,
-    example: { kind: 'Public' },
-  })
+  @ApiVisibility({ description: "Who may see it, as in a publish; in place of what the agent's configuration says", required: false })
   visibility?: object;
 }
 
@@ -51,8 +49,9 @@ const OneOfBoth = (): PropertyDecorator =>
   });
 
 /** Body of a completion: `outputs` or `output`. */
+@SchemaPart({ oneOf: [{ required: ['outputs'] }, { required: ['output'] }] })
 export class CompleteRequest extends LeaseRequest {
-  @ApiProperty({ description: 'What it publishes; an empty list publishes nothing', type: [GivenOutputBody], required: false })
+  @ApiProperty({ description: 'What it publishes; an empty list publishes nothing', type: [GivenOutputBody], maxItems: MAX_OUTPUTS, required: false })
   @IfGiven()
   @IsArray()
   @Opaque()
@@ -60,11 +59,11 @@ export class CompleteRequest extends LeaseRequest {
 
   @ApiProperty({
     description:
-      'Instead of `outputs`, what an engine would answer: the payload where the agent publishes one type (or a list of payloads), else an object keyed by type name',
+      'Instead of `outputs`, what an engine would answer: the payload where the agent publishes one type (or a list of payloads), else an object keyed by type name; null publishes nothing',
     required: false,
     oneOf: [
-      { type: 'object', additionalProperties: true },
-      { type: 'array', items: { type: 'object', additionalProperties: true } },
+      { type: 'object', nullable: true, additionalProperties: true },
+      { type: 'array', maxItems: MAX_OUTPUTS, items: { type: 'object', additionalProperties: true } },
     ],
     example: { approved: true },
   })

@@ -1,7 +1,12 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { MAX_VISIBILITY_NAMES } from '../../catalog/given-visibility.js';
+import { ISO_DURATION_PATTERN } from '../../common/durations.js';
+import { SHORT_TEXT_SCHEMA } from '../short-text.js';
 
-const names = { type: 'array', maxItems: MAX_VISIBILITY_NAMES, items: { type: 'string', minLength: 1, maxLength: 255 } } as const;
+/** No `format`: what goes by `duration` in JSON Schema has no weeks beside days and no fractions. */
+export const ISO_DURATION_SCHEMA = { type: 'string', pattern: ISO_DURATION_PATTERN } as const;
+
+const names = { type: 'array', maxItems: MAX_VISIBILITY_NAMES, items: SHORT_TEXT_SCHEMA } as const;
 
 const kindSchema = (kind: string, properties: object = {}, required: string[] = []) => ({
   type: 'object' as const,
@@ -13,17 +18,17 @@ const lastingSchemas = [
   kindSchema('Public'),
   kindSchema('Private', { agents: names }, ['agents']),
   kindSchema('Labelled', { required_labels: names }, ['required_labels']),
-  kindSchema('Tenant', { tenant_id: { type: 'string', nullable: true, minLength: 1, maxLength: 255 } }),
+  kindSchema('Tenant', { tenant_id: { ...SHORT_TEXT_SCHEMA, nullable: true } }),
 ];
 
-const after = kindSchema('After', { ttl: { type: 'string', example: 'PT1H' }, then: { oneOf: lastingSchemas } }, ['ttl']);
+const after = kindSchema('After', { ttl: { ...ISO_DURATION_SCHEMA, example: 'PT1H' }, then: { oneOf: lastingSchemas } }, ['ttl']);
 
 /** A visibility object in the OpenAPI document. */
 export const ApiVisibility = (options: ApiPropertyOptions = {}): PropertyDecorator =>
   ApiProperty({
     description:
       'Which agents may see it: everyone (`Public`), those named (`Private`), those with all labels (`Labelled`), those of a ' +
-      'tenant (`Tenant`; null: everyone), or nobody until `ttl` after its creation and then whom `then` says (`After`).',
+      'tenant (`Tenant`; null: everyone), or nobody until `ttl` (at most `max_ttl`) after its creation and then whom `then` says (`After`).',
     example: { kind: 'Public' },
     ...options,
     oneOf: [...lastingSchemas, after],

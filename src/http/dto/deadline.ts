@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 import { parseIsoDuration } from '../../common/durations.js';
+import { ISO_DURATION_SCHEMA } from './api-visibility.js';
 import { IfGiven } from '../if-given.js';
 
 // As far as an artifact may be hidden (catalog/given-visibility.ts).
@@ -13,7 +14,7 @@ export const Deadline = (): PropertyDecorator =>
     ApiProperty({
       description:
         'ISO 8601 duration, of at most 100 years: what has not ended when it has passed is cancelled. Of several for one opening of a correlation the earliest holds',
-      type: String,
+      ...ISO_DURATION_SCHEMA,
       required: false,
       example: 'PT5M',
     }),

@@ -1,7 +1,31 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiHeader, ApiProperty } from '@nestjs/swagger';
+import { SchemaPart } from '../../http/dto/schema-part.js';
 
-const ID = { oneOf: [{ type: 'string' }, { type: 'integer' }], description: 'Of the request, which its answer has too' };
+const WHOLE_NUMBER = { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER } as const;
 
+const ID = { oneOf: [{ type: 'string' }, WHOLE_NUMBER], description: 'Of the request, which its answer has too' };
+
+const META = {
+  type: 'object',
+  properties: {
+    progressToken: { oneOf: [{ type: 'string' }, WHOLE_NUMBER] },
+    'io.modelcontextprotocol/related-task': { type: 'object', required: ['taskId'], properties: { taskId: { type: 'string' } } },
+  },
+  additionalProperties: true,
+} as const;
+
+/** Those of the SDK, which is loaded with the first message. */
+const PROTOCOL_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
+
+export const ApiProtocolVersion = (): MethodDecorator =>
+  ApiHeader({
+    name: 'Mcp-Protocol-Version',
+    required: false,
+    description: 'The version that client and server have agreed on',
+    schema: { type: 'string', enum: PROTOCOL_VERSIONS, example: PROTOCOL_VERSIONS[0] },
+  });
+
+@SchemaPart({ additionalProperties: false })
 export class JsonRpcMessage {
   @ApiProperty({ enum: ['2.0'] })
   jsonrpc!: '2.0';
@@ -12,7 +36,7 @@ export class JsonRpcMessage {
   @ApiProperty({ description: 'Such as `initialize`, `tools/list` or `tools/call`', example: 'tools/list' })
   method!: string;
 
-  @ApiProperty({ type: 'object', additionalProperties: true, selfRequired: false })
+  @ApiProperty({ type: 'object', properties: { _meta: META }, additionalProperties: true, selfRequired: false } as never)
   params?: object;
 }
 

@@ -1,0 +1,19 @@
+import { ApiExtension } from '@nestjs/swagger';
+
+const FORM = 'x-form';
+
+interface Form {
+  schema: object;
+  encoding?: Record<string, { contentType: string }>;
+}
+
+/** The body of a route as multipart/form-data, besides its JSON: @nestjs/swagger has one description for all media types. */
+export const ApiForm = (form: Form): MethodDecorator => ApiExtension(FORM, form);
+
+/** Moves the form of an operation in the OpenAPI document to its body. */
+export function placeForm(operation: object): void {
+  const { [FORM]: form, requestBody } = operation as { [FORM]?: Form; requestBody?: { content: Record<string, object> } };
+  if (!form) return;
+  delete (operation as { [FORM]?: Form })[FORM];
+  requestBody!.content['multipart/form-data'] = form;
+}

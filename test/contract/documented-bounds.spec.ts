@@ -1,0 +1,265 @@
+import fc from 'fast-check';
+import { AGENTS, AGENT_FILES, Shouter } from '../fuzz/agents.js';
+import { type ApiDocument, type Parameter, type Route, routesOf, type Schema } from '../fuzz/document.js';
+import { type Mistake, Mistakes } from '../fuzz/mistakes.js';
+import { type Answer, Client } from '../fuzz/send.js';
+import { ValidValues } from '../fuzz/valid-values.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { FastClock } from '../support/fast-clock.js';
+import { printedSeed } from '../support/random.js';
+import { Resolver } from '../../src/outbound/resolver.js';
+import { isJsonObject, type JsonValue } from '../../src/common/json.js';
+
+const REQUESTS_A_ROUTE = Number(process.env.STARLING_VALID_REQUESTS ?? 60);
+
+/** What a schema cannot say: it stands in descriptions, or depends on what is configured and stored. */
+const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
+  ["a type's own schema, and what the agent subscribes to", /^(payload|inputs): /],
+  ['keys that reach prototypes, which no schema can forbid at every depth', /^The body holds (a key named __proto__|an object under the key (constructor|prototype)), which is not allowed$/],
+  ['values of several lists together', /: must have no more than 50 values together/],
+  ['an artifact that exists', /^after: must be the id of an artifact/],
+  ['a position that was given', /^(after|Last-Event-ID): must be the position of an entry/],
+  ['the length of a duration', /(^visibility|\.visibility): ttl must be at most 30d, which max_ttl says$/],
+  ['the length of a duration', /^deadline: must be an ISO 8601 duration of at most 100 years and more than no time/],
+  ['an address and a port that the operator allows', /^webhook\.url: must (be a URL such as|point to a public address|have a port)/],
+  ['at most ten targets in a correlation', /^webhook: correlation \S+ has 10 targets/],
+  ['a folder that the operator allows', /^batch_inputs: a path needs the setting csv_root/],
+  ['columns that the rows have', /^row_key: /],
+  ['what an uploaded file holds', /^file: /],
+  ['different names of all inputs', /^input_mapping: .* both become /],
+  ['columns that the file has', /^input_mapping: there is no column /],
+  ['agents that are external', /is no external agent/],
+  ['the types that the agent publishes, and their schemas', /^(outputs\[\d+\](\.type)?: |the answer )|refuses its payload|the payload of \w+ must be an object/],
+];
+
+/** What the document leaves out, and is taken as if the field were absent. */
+const ALSO_TAKEN = /(\.then|outputs\[0\]\.visibility): null as object$/;
+
+const KNOWN = {
+  type: ['Note'],
+  agent_name: ['router', 'shouter'],
+  agent_id: ['router', 'shouter'],
+  agents: [['approver'], Array<string>(100).fill('approver')],
+  payload: [{ text: 'hello', n: 1, key: 'a' }],
+  file: ['swagger-ui.css'],
+};
+
+const EXTERNAL = `
+  approver:
+    consumes: [{ types: [Reading] }]
+    publishes: [{ type: Note }]
+    engine: { kind: external }
+    timeout: 30d
+    concurrency: 10000
+`;
+
+class NoNames extends Resolver {
+  resolve(): Promise<never> {
+    return Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }));
+  }
+}
+
+const JSON_TYPE = 'application/json';
+const AT_ONCE = 20;
+const CSV = 'text\r\nhello\r\n';
+
+interface Valid {
+  target: string;
+  headers: Record<string, string>;
+  body: JsonValue | undefined;
+  isForm: boolean;
+}
+
+interface Held {
+  execution_id: string;
+  lease_token: string;
+}
+
+/** Real: the application, its database, HTTP. Faked: the clock's pace, so that what waits is over soon, and names, which lead nowhere. */
+describe('the bounds that the document states', () => {
+  let app: TestApp;
+  let client: Client;
+  let document: ApiDocument;
+  let held: Held[] = [];
+
+  beforeAll(async () => {
+    const settings = { leaseMs: 3_600_000, logLevel: 'warn', secretKey: 'ab'.repeat(32), maxStreams: 100_000, maxStreamsPerAddress: 100_000 } as const;
+    app = await startApp({ config: AGENTS + EXTERNAL, files: AGENT_FILES, agents: [Shouter], clock: new FastClock(1_000), resolver: new NoNames(), settings });
+    client = new Client(app.url);
+    document = (await app.http.get('/openapi.json')).body as ApiDocument;
+  });
+  afterAll(async () => {
+    client.close();
+    await app.close();
+  });
+
+  const post = (target: string, body: object): Promise<Answer> =>
+    client.send({ method: 'POST', target, headers: { 'Content-Type': JSON_TYPE }, body: Buffer.from(JSON.stringify(body)) });
+
+  /** An execution that is claimed and has not ended. */
+  async function oneHeld(): Promise<Held> {
+    if (held.length === 0) {
+      await Promise.all(Array.from({ length: 100 }, () => post('/api/v1/artifacts', { type: 'Reading' })));
+      const { text } = await post('/api/v1/executions/claim', { agents: ['approver'], max: 100 });
+      held = (JSON.parse(text) as { executions: Held[] }).executions;
+    }
+    return held.pop()!;
+  }
+
+  /** The request about an execution that is held, where it is one of those that need a lease. */
+  async function withLease(request: Valid, lease?: Held): Promise<Valid> {
+    const { target, body } = request;
+    if (!isJsonObject(body) || typeof body.lease_token !== 'string') return request;
+    const { execution_id, lease_token } = lease ?? (await oneHeld());
+    return { ...request, target: target.replace(/(?<=\/executions\/)[^/]+/, execution_id), body: { ...body, lease_token } };
+  }
+
+  function send({ method }: Route, { target, headers, body, isForm }: Valid): Promise<Answer> {
+    const content = isForm ? formOf(body!) : { type: JSON_TYPE, bytes: body === undefined ? null : Buffer.from(JSON.stringify(body)) };
+    return client.send({ method, target, headers: { ...headers, ...(content.bytes && { 'Content-Type': content.type }) }, body: content.bytes });
+  }
+
+  /** A few at a time, each about an execution of its own. */
+  async function sendAll(route: Route, requests: Valid[]): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    for (let sent = 0; sent < requests.length; sent += AT_ONCE) {
+      const leased: Valid[] = [];
+      for (const request of requests.slice(sent, sent + AT_ONCE)) leased.push(await withLease(request));
+      answers.push(...(await Promise.all(leased.map((request) => send(route, request)))));
+    }
+    return answers;
+  }
+
+  const isMeaning = (detail: string): boolean => BEYOND_SCHEMAS.some(([, rule]) => rule.test(detail));
+
+  it('what it allows is not refused for its form', async () => {
+    const seed = printedSeed();
+    const refused: Record<string, string> = {};
+    for (const { route, valid } of routesOf(document).flatMap((one) => validRequests(one, document).map((requests) => ({ route: one, valid: requests })))) {
+      const requests = fc.sample(valid, { seed, numRuns: REQUESTS_A_ROUTE });
+      const answers = await sendAll(route, requests);
+      for (const [index, { status, text }] of answers.entries()) {
+        if (status < 400 || status === 404 || status === 409) continue;
+        const { detail } = JSON.parse(text) as { detail: string };
+        if (status === 400 && isMeaning(detail)) continue;
+        const { target, headers, body } = requests[index]!;
+        refused[`${route.method} ${route.path}: ${status} ${detail.slice(0, 300)}`] = `${target.slice(0, 200)} ${JSON.stringify(headers)} ${JSON.stringify(body)?.slice(0, 300)}`;
+      }
+    }
+    expect(refused).toEqual({});
+  }, 300_000);
+
+  it('a body one step beyond them is refused, and says which field', async () => {
+    const wrong: string[] = [];
+    const mistakes = new Mistakes(document, KNOWN);
+    for (const { route, schema, isForm } of routesOf(document).flatMap(bodiesOf)) {
+      const target = route.path.replace('{agent_name}', 'router').replace('{execution_id}', '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80');
+      const request = (body: JsonValue): Valid => ({ target, headers: {}, body, isForm });
+      const { status, text } = await send(route, await withLease(request(mistakes.valid(schema))));
+      if (status >= 400 && status !== 404 && status !== 409) wrong.push(`${route.path} refused ${JSON.stringify(mistakes.valid(schema))}: ${text}`);
+      let lease = await oneHeld();
+      for (const { what, value } of mistakes.of(schema)) {
+        if (ALSO_TAKEN.test(what)) continue;
+        const answer = await send(route, await withLease(request(value), lease));
+        if (answer.status !== 400) lease = await oneHeld();
+        if (answer.status !== 400 || !names(answer.text, what)) wrong.push(`${route.path}${what}: ${answer.status} ${answer.text.slice(0, 200)} for ${JSON.stringify(value).slice(0, 300)}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  }, 300_000);
+
+  it('a parameter one step beyond them is refused', async () => {
+    const wrong: string[] = [];
+    for (const route of routesOf(document)) {
+      for (const parameter of route.parameters ?? []) {
+        for (const texts of wrongTexts(parameter, document)) {
+          const answer = await client.send(withParameter(route, parameter, texts));
+          const expected = parameter.in === 'path' ? [400, 404] : [400];
+          if (!expected.includes(answer.status)) wrong.push(`${route.method} ${route.path} ${parameter.name} ${JSON.stringify(texts).slice(0, 100)}: ${answer.status} ${answer.text.slice(0, 200)}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  }, 300_000);
+});
+
+/** An error about the whole body, or about the number of outputs, names no field. */
+function names(text: string, what: string): boolean {
+  const { detail } = JSON.parse(text) as { detail: string };
+  if (what.startsWith(': ') || /^The (body|field request) |visibilty|give either outputs or output|^the (answer has|payload of) /.test(detail)) return true;
+  return detail.includes(/\w+/.exec(what.replace(/^ without /, ''))![0]);
+}
+
+function formOf(request: JsonValue): { type: string; bytes: Buffer } {
+  const boundary = 'documented-bounds';
+  const part = (name: string, type: string, content: string): string => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${name === 'file' ? '; filename="rows.csv"' : ''}\r\nContent-Type: ${type}\r\n\r\n${content}\r\n`;
+  const text = part('request', JSON_TYPE, JSON.stringify(request)) + part('file', 'text/csv', CSV) + `--${boundary}--\r\n`;
+  return { type: `multipart/form-data; boundary=${boundary}`, bytes: Buffer.from(text) };
+}
+
+interface Body {
+  route: Route;
+  schema: Schema;
+  isForm: boolean;
+}
+
+/** A form's field `request` is judged as the other bodies are; its file is always the same. */
+function bodiesOf(route: Route): Body[] {
+  const { [JSON_TYPE]: json, 'multipart/form-data': form } = route.requestBody?.content ?? {};
+  return [...(json ? [{ route, schema: json.schema, isForm: false }] : []), ...(form ? [{ route, schema: form.schema.properties!.request!, isForm: true }] : [])];
+}
+
+function validRequests(route: Route, document: ApiDocument): fc.Arbitrary<Valid>[] {
+  const values = new ValidValues(document, KNOWN);
+  const { parameters = [] } = route;
+  const textsOf = (place: Parameter['in']): fc.Arbitrary<[string, string[]][]> =>
+    fc
+      .tuple(
+        ...parameters
+          .filter((parameter) => parameter.in === place)
+          .map(({ name, required = false, schema }) => {
+            const texts = values.of(schema, name).map((value): [string, string[]] => [name, Array.isArray(value) ? value.map(String) : [String(value)]]);
+            return required ? texts : fc.option(texts, { nil: null, freq: 2 });
+          }),
+      )
+      .map((given) => given.filter((one) => one !== null));
+  const bodies = bodiesOf(route);
+  const choices = bodies.length > 0 ? bodies.map(({ schema, isForm }) => ({ body: values.of(schema) as fc.Arbitrary<JsonValue | undefined>, isForm })) : [{ body: fc.constant(undefined), isForm: false }];
+  return choices.map(({ body, isForm }) =>
+    fc
+      .record({ path: textsOf('path'), query: textsOf('query'), headers: textsOf('header'), body })
+      .map(({ path, query, headers, body: given }) => ({
+        target: targetOf(route, path, query),
+        headers: Object.fromEntries(headers.map(([name, [text]]) => [name, text!])),
+        body: given,
+        isForm,
+      }))
+      // Beyond 16 KiB Node refuses it.
+      .filter(({ target }) => target.length < 12_000),
+  );
+}
+
+function targetOf(route: Route, path: [string, string[]][], query: [string, string[]][]): string {
+  const filled = path.reduce((target, [name, [text]]) => target.replace(`{${name}}`, () => encodeURIComponent(text!)), route.path);
+  const pairs = query.flatMap(([name, texts]) => texts.map((text) => `${name}=${encodeURIComponent(text)}`));
+  return pairs.length > 0 ? `${filled}?${pairs.join('&')}` : filled;
+}
+
+/** Whatever a parameter is, it comes as text. */
+function wrongTexts({ in: place, schema, name }: Parameter, document: ApiDocument): string[][] {
+  const mistakes = new Mistakes(document, KNOWN).of(schema, name);
+  const texts = mistakes.flatMap(({ value }: Mistake): string[][] => {
+    if (schema.type === 'array') return Array.isArray(value) && value.every((one) => typeof one === 'string') ? [value as string[]] : [];
+    return typeof value === (schema.type === 'string' ? 'string' : 'number') && schema.type !== 'boolean' ? [[String(value)]] : [];
+  });
+  if (schema.type !== 'string' && schema.type !== 'array') texts.push(['none']);
+  return place === 'header' ? texts.filter(([text]) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text!)) : texts.filter(([text]) => place !== 'path' || text !== '');
+}
+
+function withParameter(route: Route, { name, in: place }: Parameter, texts: string[]) {
+  const path = (route.parameters ?? []).filter((one) => one.in === 'path').map((one): [string, string[]] => [one.name, one.name === name ? texts : [String((KNOWN as Record<string, unknown[]>)[one.name]?.[0] ?? one.schema.example)]]);
+  const target = targetOf(route, path, place === 'query' ? [[name, texts]] : []);
+  const example = Object.values(route.requestBody?.content[JSON_TYPE]?.examples ?? {})[0]?.value;
+  const headers: Record<string, string> = { ...(example !== undefined && { 'Content-Type': JSON_TYPE }), ...(place === 'header' && { [name]: texts[0]! }) };
+  return { method: route.method, target, headers, body: example === undefined ? null : Buffer.from(JSON.stringify(example)) };
+}
