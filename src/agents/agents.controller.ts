@@ -5,6 +5,7 @@ import type { TextInParts } from '../common/text-in-parts.js';
 import { ApiErrors } from '../http/api-errors.js';
 import { ArtifactFilterQuery } from '../http/dto/artifact-filter-query.js';
 import { Held } from '../http/held-body.js';
+import { TakesNoFields } from '../http/takes-no-fields.js';
 import { AgentsService } from './agents.service.js';
 import { AGENTS_EXAMPLE, AgentsBody } from './dto/agents-body.js';
 import { HISTORY_EXAMPLE, HistoryBody, HourBody } from './dto/history-body.js';
@@ -47,6 +48,7 @@ export class AgentsController {
   }
 
   @Post(':agent_name/pause')
+  @TakesNoFields()
   @HttpCode(200)
   @ApiOperation({
     summary: 'Pause an agent',
@@ -61,6 +63,7 @@ export class AgentsController {
   }
 
   @Post(':agent_name/resume')
+  @TakesNoFields()
   @HttpCode(200)
   @ApiOperation({ summary: 'Resume an agent', description: 'What waits of it starts as slots are free. 200 where it is not paused.' })
   @ApiAgentName()

@@ -1,6 +1,7 @@
 import { durationText, parseIsoDuration } from '../common/durations.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../common/json.js';
 import { isShortText, SHORT_TEXT_RULE } from '../common/short-text.js';
+import { unknownFields } from '../common/unknown-fields.js';
 import type { LastingVisibility, Visibility } from './visibility.js';
 
 /** Agents or labels that one visibility object can name. */
@@ -8,10 +9,20 @@ export const MAX_VISIBILITY_NAMES = 1_000;
 
 const LASTING_KINDS = ['Public', 'Private', 'Labelled', 'Tenant'];
 
-/** What is wrong with a visibility object that came in a request or an answer; null where it is one. Fields that its kind does not know are ignored. */
+const FIELDS_OF_KIND: Readonly<Record<Visibility['kind'], readonly string[]>> = {
+  Public: ['kind'],
+  Private: ['kind', 'agents'],
+  Labelled: ['kind', 'required_labels'],
+  Tenant: ['kind', 'tenant_id'],
+  After: ['kind', 'ttl', 'then'],
+};
+
+/** What is wrong with a visibility object that came in a request or an answer; null where it is one. */
 export function visibilityMistake(value: unknown): string | null {
   if (!isJsonObject(value)) return 'must be an object';
   if (value['kind'] !== 'After') return lastingMistake(value, '', [...LASTING_KINDS, 'After']);
+  const unknown = unknownMistake(value, 'After', '');
+  if (unknown !== null) return unknown;
   if (typeof value['ttl'] !== 'string' || parseIsoDuration(value['ttl']) === null) return 'ttl must be an ISO 8601 duration, such as PT1H';
   const then = value['then'] ?? null;
   if (then === null) return null;
@@ -25,7 +36,10 @@ export function ttlMistake(visibility: Visibility, maxTtlMs: number): string | n
 }
 
 function lastingMistake(value: JsonObject, path: string, kinds: string[]): string | null {
-  switch (value['kind']) {
+  const { kind } = value as { kind: LastingVisibility['kind'] };
+  const unknown = LASTING_KINDS.includes(kind) ? unknownMistake(value, kind, path) : null;
+  if (unknown !== null) return unknown;
+  switch (kind) {
     case 'Public':
       return null;
     case 'Private':
@@ -39,6 +53,12 @@ function lastingMistake(value: JsonObject, path: string, kinds: string[]): strin
     default:
       return `${path}kind must be one of ${kinds.join(', ')}`;
   }
+}
+
+/** Told before what the kind requires: a misspelled `agents` is not missing. */
+function unknownMistake(value: JsonObject, kind: Visibility['kind'], path: string): string | null {
+  const [unknown] = unknownFields(value, FIELDS_OF_KIND[kind], `a known field of ${kind}`);
+  return unknown ? `${path}${unknown.name} ${unknown.problem}` : null;
 }
 
 const namesMistake = (value: JsonValue | undefined, path: string): string | null =>

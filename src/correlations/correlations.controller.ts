@@ -1,6 +1,7 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { ApiErrors } from '../http/api-errors.js';
+import { TakesNoFields } from '../http/takes-no-fields.js';
 import { CorrelationsService } from './correlations.service.js';
 import { CorrelationStatusBody, STATUS_EXAMPLE } from './dto/correlation-status-body.js';
 import { TRACE_EXAMPLE, TraceBody } from './dto/trace-body.js';
@@ -39,6 +40,7 @@ export class CorrelationsController {
   }
 
   @Post(':correlation_id/cancel')
+  @TakesNoFields()
   @HttpCode(200)
   @ApiOperation({
     summary: 'Cancel a correlation',

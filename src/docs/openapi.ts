@@ -7,6 +7,7 @@ import { placeForm } from '../http/api-form.js';
 import { ErrorBody } from '../http/dto/error-body.js';
 import { schemaParts } from '../http/dto/schema-part.js';
 import { PATH_DOES_NOT_DECODE } from '../http/path-check.js';
+import { closeBodies } from './closed-bodies.js';
 import { configuredBounds } from './configured-bounds.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
@@ -60,6 +61,7 @@ export function buildOpenApi(application: INestApplication, settings: Settings):
     for (const method of METHODS) if (path[method]) complete(path[method], method);
   }
   for (const [name, part] of schemaParts()) Object.assign(document.components?.schemas?.[name] ?? {}, part);
+  closeBodies(document);
   const components = { ...document.components, headers: { [REQUEST_ID]: DESCRIBED_REQUEST_ID } };
   // The API has no authentication (rest-api.md, section 5); an empty list says so.
   return { ...document, components, security: [] };

@@ -2,6 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/com
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { TextInParts } from '../common/text-in-parts.js';
 import { ApiErrors } from '../http/api-errors.js';
+import { TakesNoFields } from '../http/takes-no-fields.js';
 import { END_EXAMPLE, ENDED_EXAMPLE, EndedBody, EndRequest } from './dto/ended-body.js';
 import { ApiExecutionId } from './dto/api-execution-id.js';
 import { EXECUTION_EXAMPLE, ExecutionBody, RETRIED_EXAMPLE } from './dto/execution-body.js';
@@ -53,6 +54,7 @@ export class ExecutionsController {
   }
 
   @Post(':execution_id/retry')
+  @TakesNoFields()
   @HttpCode(200)
   @ApiOperation({
     summary: 'Retry an execution that has failed',

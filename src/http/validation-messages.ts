@@ -1,15 +1,7 @@
 import type { ValidationError } from 'class-validator';
 
-/**
- * Every bad field in one string, such as `timeout: must not be greater than 300; type: must be a string`, in the order of
- * their names, so that the same mistake always reads the same.
- */
-export function describeErrors(errors: ValidationError[]): string {
-  return errors
-    .flatMap((error) => describe(error, ''))
-    .sort()
-    .join('; ');
-}
+/** What is wrong with every bad field, such as `timeout: must not be greater than 300`. */
+export const describeErrors = (errors: ValidationError[]): string[] => errors.flatMap((error) => describe(error, ''));
 
 function describe(error: ValidationError, parent: string): string[] {
   const path = parent ? `${parent}.${error.property}` : error.property;

@@ -2,7 +2,10 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isJSONRPCRequest, type JSONRPCMessage, JSONRPCMessageSchema, type JSONRPCRequest, type Result, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import { DomainError } from '../common/domain-error.js';
+import { isJsonObject, type JsonObject } from '../common/json.js';
 import { VERSION } from '../common/version.js';
+
+const FIELDS = ['jsonrpc', 'id', 'method', 'params', 'result', 'error'];
 
 export interface Served {
   title: string;
@@ -18,10 +21,13 @@ export function readMessage(body: unknown, version: string | undefined): JSONRPC
   }
   // Batches have left the protocol with its version of 2025-06-18.
   if (Array.isArray(body)) throw new DomainError('invalid', 'The body must be one JSON-RPC message; send those of a batch one by one');
-  const message = JSONRPCMessageSchema.safeParse(body);
+  const message = JSONRPCMessageSchema.safeParse(isJsonObject(body) ? knownFields(body) : body);
   if (!message.success) throw new DomainError('invalid', 'The body must be a JSON-RPC 2.0 message, such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}');
   return message.data;
 }
+
+/** The SDK refuses a message with any other field. */
+const knownFields = (body: JsonObject): JsonObject => Object.fromEntries(FIELDS.filter((name) => Object.hasOwn(body, name)).map((name) => [name, body[name]!]));
 
 /**
  * The answer to a request; null where the message is none and gets none. No state outlives it, so that any replica can have the next

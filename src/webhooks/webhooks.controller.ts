@@ -1,6 +1,7 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { ApiErrors } from '../http/api-errors.js';
+import { TakesNoFields } from '../http/takes-no-fields.js';
 import { DeliveriesService } from './deliveries.service.js';
 import { DELIVERY_EXAMPLE, DELIVERY_WITH_ATTEMPTS_EXAMPLE, DeliveryWithAttemptsBody, REDELIVERED_EXAMPLE } from './dto/delivery-body.js';
 import { DELIVERY_LIST_EXAMPLE, DeliveryListBody } from './dto/delivery-list-body.js';
@@ -34,6 +35,7 @@ export class WebhooksController {
   }
 
   @Post(':delivery_id/redeliver')
+  @TakesNoFields()
   @HttpCode(200)
   @ApiOperation({
     summary: 'Send a delivery again',

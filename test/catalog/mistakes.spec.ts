@@ -101,6 +101,8 @@ agents:
     ['a declared WorkflowError', 'types: { WorkflowError: {} }', /^types\.WorkflowError: is always known/],
     ['a WorkflowError with a version', 'types: { WorkflowError: { version: 2, retain: 30d } }', /^types\.WorkflowError: is always known/],
     ['a Private visibility without agents', subscribed('{ types: [T] }', '    publishes: [{ type: U, visibility: { kind: Private } }]\n'), 'agents.a.publishes[0].visibility.agents: is required'],
+    ['a misspelled field of a visibility', subscribed('{ types: [T] }', '    publishes: [{ type: U, visibility: { kind: Tenant, tenant_id: a, tenants: [a] } }]\n'), /^agents\.a\.publishes\[0\]\.visibility\.tenants: is no known key/],
+    ['a field of another kind of visibility', subscribed('{ types: [T] }', '    publishes: [{ type: U, visibility: { kind: After, ttl: PT1H, then: { kind: Public, agents: [a] } } }]\n'), /^agents\.a\.publishes\[0\]\.visibility\.then\.agents: is no known key/],
     ['a release after a month of unknown length', subscribed('{ types: [T] }', '    publishes: [{ type: U, visibility: { kind: After, ttl: P1M } }]\n'), /^agents\.a\.publishes\[0\]\.visibility\.ttl: must be an ISO 8601 duration/],
     ['a release later than max_ttl', subscribed('{ types: [T] }', '    publishes: [{ type: U, visibility: { kind: After, ttl: P31D } }]\n'), 'agents.a.publishes[0].visibility.ttl: must be at most 30d, which server.max_ttl says'],
     ['a release later than a max_ttl of its own', `server: { max_ttl: 12h }\n${subscribed('{ types: [T] }', '    publishes: [{ type: U, visibility: { kind: After, ttl: PT13H } }]\n')}`, 'agents.a.publishes[0].visibility.ttl: must be at most 12h, which server.max_ttl says'],

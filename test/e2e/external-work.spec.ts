@@ -259,8 +259,9 @@ describe('executions that are fetched from outside', () => {
       const response = await board.http.post('/api/v1/executions/claim').send(body);
       expect([response.status, response.body]).toEqual([status, { detail: expect.stringContaining(detail) }]);
     }
-    for (const what of ['claim', 'heartbeat', 'complete', 'fail', 'release']) {
-      const body = { lease_token: 'x', output: {}, error_message: 'x' };
+    const held = { lease_token: 'x' };
+    const bodies = { claim: {}, heartbeat: held, complete: { ...held, output: {} }, fail: { ...held, error_message: 'x' }, release: held };
+    for (const [what, body] of Object.entries(bodies)) {
       await board.http.post(`/api/v1/executions/${what}-nobody/${what}`).send(body).expect(404, { detail: `Execution not found: ${what}-nobody` });
     }
   });

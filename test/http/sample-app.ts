@@ -14,6 +14,7 @@ import { Role } from '../../src/common/role.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import { takeCorrelationId } from '../../src/http/correlation-id.js';
 import { type HttpEdge, installHttpEdge } from '../../src/http/http-edge.js';
+import { IgnoresUnknownFields } from '../../src/http/ignores-unknown-fields.js';
 import { Opaque } from '../../src/http/opaque.js';
 import { QueryBoolean, QueryChoice, QueryInteger, QueryList, QueryText, QueryTimestamp } from '../../src/http/query.js';
 import { NoTracing } from '../../src/tracing/tracing.js';
@@ -47,6 +48,12 @@ export class SampleBody {
   filters?: Filters;
 }
 
+@IgnoresUnknownFields()
+class OlderBody {
+  @IsString()
+  type!: string;
+}
+
 class SampleQuery {
   @QueryInteger({ description: 'Page size', min: 1, max: 500, default: 50 })
   limit!: number;
@@ -76,6 +83,12 @@ class SampleController {
   @HttpCode(200)
   echo(@Body() body: SampleBody, @Req() request: Request, @Res({ passthrough: true }) response: Response): object {
     return { body, class: body.constructor.name, correlationId: takeCorrelationId(request, response) ?? null };
+  }
+
+  @Post('older')
+  @HttpCode(200)
+  older(@Body() body: OlderBody): object {
+    return { body, class: body.constructor.name };
   }
 
   @Get('query')

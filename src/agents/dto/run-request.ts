@@ -1,9 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
+import { unknownFields } from '../../common/unknown-fields.js';
 import { Opaque } from '../../http/opaque.js';
 
 const MAX_INPUTS = 1_000;
+const FIELDS = ['type', 'payload'];
 
 export class AgentInput {
   @ApiProperty({ description: 'Name of an artifact type that the agent subscribes to', example: 'CustomerMessage' })
@@ -43,5 +45,7 @@ function inputMistakes(input: unknown): string[] {
   const mistakes: string[] = [];
   if (typeof input['type'] !== 'string') mistakes.push('.type must be a string');
   if (!isJsonObject(input['payload'])) mistakes.push('.payload must be an object');
+  const [unknown] = unknownFields(input, FIELDS);
+  if (unknown) mistakes.push(`.${unknown.name} ${unknown.problem}`);
   return mistakes;
 }

@@ -3,6 +3,7 @@ import { IsBoolean, IsInt, IsObject, IsString, Max, Min, ValidateBy } from 'clas
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
 import { SchemaPart } from '../../http/dto/schema-part.js';
 import { IfGiven } from '../../http/if-given.js';
+import { IgnoresUnknownFields } from '../../http/ignores-unknown-fields.js';
 import { Opaque } from '../../http/opaque.js';
 
 export const DEFAULT_WORKERS = 5;
@@ -24,6 +25,7 @@ const isMapping = (value: unknown): boolean => isJsonObject(value) && Object.val
 
 /** What a batch does with its rows: the field `request` of an upload. */
 @SchemaPart({ not: { required: ['batch_inputs'], properties: { batch_inputs: {} } } })
+@IgnoresUnknownFields()
 export class UploadedBatchRequest {
   @ApiProperty({ description: 'Name of the agent that each run starts with', example: 'classifier' })
   @IsString()

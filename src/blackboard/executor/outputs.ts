@@ -4,6 +4,7 @@ import { toVisibility, ttlMistake, visibilityMistake } from '../../catalog/given
 import type { Visibility } from '../../catalog/visibility.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
 import { isShortText, SHORT_TEXT_RULE } from '../../common/short-text.js';
+import { unknownFields } from '../../common/unknown-fields.js';
 import { GivenOutputs } from '../../engines/given-outputs.js';
 import { rememberText } from '../../expressions/json-text.js';
 
@@ -11,6 +12,7 @@ import { rememberText } from '../../expressions/json-text.js';
 export const MAX_OUTPUTS = 1_000;
 /** As many as a publish may have. */
 export const MAX_TAGS = 100;
+const FIELDS_OF_OUTPUT = ['type', 'payload', 'tags', 'visibility'];
 
 export interface CheckedOutput {
   output: Output;
@@ -59,6 +61,8 @@ function checkGiven(given: readonly unknown[], agent: AgentDefinition, catalog: 
 /** `{type, payload, tags?, visibility?}`: its tags are added to those that the agent's configuration gives, its visibility takes their place. */
 function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, maxTtlMs: number): CheckedOutput {
   if (!isJsonObject(given)) throw new OutputError(': must be an object with type and payload');
+  const [unknown] = unknownFields(given, FIELDS_OF_OUTPUT);
+  if (unknown) throw new OutputError(`.${unknown.name}: ${unknown.problem}`);
   const { type, payload, tags = [], visibility = null } = given;
   const output = agent.outputs.find((each) => each.type === type);
   if (!output) throw new OutputError(`.type: must be ${agent.outputs.length === 0 ? 'absent: the agent publishes no type' : `one of ${namesOf(agent)}`}`);

@@ -12,6 +12,7 @@ const kindSchema = (kind: string, properties: object = {}, required: string[] = 
   type: 'object' as const,
   required: ['kind', ...required],
   properties: { kind: { type: 'string', enum: [kind] }, ...properties },
+  additionalProperties: false,
 });
 
 const lastingSchemas = [

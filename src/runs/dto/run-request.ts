@@ -3,9 +3,11 @@ import { IsBoolean, IsObject, IsString } from 'class-validator';
 import type { JsonObject } from '../../common/json.js';
 import { Deadline } from '../../http/dto/deadline.js';
 import { IfGiven } from '../../http/if-given.js';
+import { IgnoresUnknownFields } from '../../http/ignores-unknown-fields.js';
 import { Opaque } from '../../http/opaque.js';
 
 /** Body of a run. */
+@IgnoresUnknownFields()
 export class RunRequest {
   @ApiProperty({ description: 'Name of the agent that starts the workflow', example: 'classifier' })
   @IsString()

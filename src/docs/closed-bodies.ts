@@ -1,0 +1,27 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+
+type Schemas = Record<string, object>;
+
+/** Has the document say that bodies under `/api/v1` take no field but those that it describes; nested ones neither. */
+export function closeBodies({ paths, components }: OpenAPIObject): void {
+  const schemas = (components?.schemas ?? {}) as Schemas;
+  const closed = new Set<string>();
+  for (const [path, { post }] of Object.entries(paths)) {
+    if (path.startsWith('/api/v1/') && post?.requestBody) closeAll(post.requestBody, schemas, closed);
+  }
+}
+
+/** Whatever `part` refers to, however deep. */
+function closeAll(part: object, schemas: Schemas, closed: Set<string>): void {
+  for (const [key, value] of Object.entries(part) as [string, unknown][]) {
+    if (key === '$ref') close((value as string).split('/').at(-1)!, schemas, closed);
+    else if (typeof value === 'object' && value !== null) closeAll(value, schemas, closed);
+  }
+}
+
+function close(name: string, schemas: Schemas, closed: Set<string>): void {
+  if (closed.has(name)) return;
+  closed.add(name);
+  schemas[name] = { ...schemas[name], additionalProperties: false };
+  closeAll(schemas[name], schemas, closed);
+}
