@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type RawData, type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
+import { ChangelogStore } from '../blackboard/queries/changelog-store.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { newId } from '../common/ids.js';
@@ -13,13 +14,15 @@ import { Settings } from '../config/settings.js';
 import { receiveUpgrades } from '../http/upgrades.js';
 import { readFirstMessage } from './first-message.js';
 import { Resuming } from './resuming.js';
-import { StreamLimits } from './stream-limits.js';
+import { StreamLimits, stopping } from './stream-limits.js';
+import { everythingBehind, type StreamRequest } from './stream-request.js';
 import { Streams } from './streams.js';
 import { WebSocketSink } from './websocket-sink.js';
 
 const PATHS = ['/ws', '/ws/changelog'];
-const LONGEST_MESSAGE_BYTES = 64 * 1_024;
-const FIRST_MESSAGE_WITHIN_MS = 10_000;
+/** As long as the query of a stream over HTTP can be: its filter is kept for as long as the stream lasts. */
+const LONGEST_MESSAGE_BYTES = 16 * 1_024;
+const FIRST_MESSAGE_WITHIN_MS = 1_000;
 /** For the other end to close too; then the connection is cut. */
 const CLOSE_WITHIN_MS = 1_000;
 
@@ -48,7 +51,8 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
     private readonly limits: StreamLimits,
     private readonly resuming: Resuming,
     private readonly streams: Streams,
-    lifecycle: Lifecycle,
+    private readonly store: ChangelogStore,
+    private readonly lifecycle: Lifecycle,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     lifecycle.onStop(() => this.closeWaiting());
@@ -67,39 +71,53 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   /** DomainError `invalid`, `unavailable` where the handshake is to be refused. */
-  private accept(request: IncomingMessage, socket: Socket, head: Buffer): void {
+  private async accept(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const leave = this.limits.admit(request);
     socket.once('close', leave);
     try {
-      this.server.handleUpgrade(request, socket, head, (webSocket) => this.awaitFilter(webSocket, socket));
+      // Read before the client knows that it is connected: everything that is published from then on is new to it.
+      const position = await this.store.end();
+      if (this.lifecycle.stopping) throw stopping();
+      this.server.handleUpgrade(request, socket, head, (webSocket) => this.awaitFilter(webSocket, socket, position));
     } catch (error) {
       leave();
       throw error;
     }
   }
 
-  private awaitFilter(webSocket: WebSocket, socket: Socket): void {
+  /** A reader that sends no filter in time gets everything behind `position`. */
+  private awaitFilter(webSocket: WebSocket, socket: Socket, position: number): void {
     this.waiting.add(webSocket);
-    const cancel = this.clock.at(this.clock.now() + FIRST_MESSAGE_WITHIN_MS, () => {
-      this.refuse(webSocket, new DomainError('invalid', `Send the filter within ${FIRST_MESSAGE_WITHIN_MS / 1_000} s; {} asks for everything from now on`));
-    });
-    const begun = (): void => {
+    const begin = (request: () => Promise<StreamRequest>): void => {
       cancel();
       this.waiting.delete(webSocket);
+      this.begin(webSocket, socket, request).catch((error: unknown) => this.refuse(webSocket, error));
     };
+    const beginWithout = (): void => {
+      if (this.waiting.has(webSocket)) begin(async () => everythingBehind(position));
+    };
+    // After what has come meanwhile is read: where the process itself was held up, the filter is there.
+    const cancel = this.clock.at(this.clock.now() + FIRST_MESSAGE_WITHIN_MS, () => setImmediate(beginWithout));
     // What is wrong with the connection ends it, and whoever reads it connects again.
     webSocket.on('error', (error) => this.logger.debug({ err: error }, 'a WebSocket failed'));
-    webSocket.once('close', begun);
+    webSocket.once('close', () => {
+      cancel();
+      this.waiting.delete(webSocket);
+    });
     webSocket.once('message', (data: RawData) => {
-      begun();
-      this.begin(webSocket, socket, String(data)).catch((error: unknown) => this.refuse(webSocket, error));
+      if (this.waiting.has(webSocket)) begin(() => this.requested(String(data)));
+      else this.refuse(webSocket, tooLate());
     });
   }
 
-  private async begin(webSocket: WebSocket, socket: Socket, text: string): Promise<void> {
+  private async begin(webSocket: WebSocket, socket: Socket, request: () => Promise<StreamRequest>): Promise<void> {
+    await this.streams.begin(await request(), () => new WebSocketSink(webSocket, socket));
+  }
+
+  private async requested(text: string): Promise<StreamRequest> {
     const request = readFirstMessage(text);
     if (request.after !== null) await this.resuming.check('after', request.after);
-    await this.streams.begin(request, () => new WebSocketSink(webSocket, socket));
+    return request;
   }
 
   /** With the same body as an answer over HTTP has. */
@@ -114,6 +132,10 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
     for (const webSocket of this.waiting) webSocket.close(CLOSE.goingAway);
   }
 }
+
+/** To go on without the filter would show the reader what it has not asked for. */
+const tooLate = (): DomainError =>
+  new DomainError('invalid', `The filter came later than ${FIRST_MESSAGE_WITHIN_MS / 1_000} s after the connection, when the stream had begun without one; connect again and send it first`);
 
 /** `ws` would answer with a text of its own. What is thrown here comes out of its `handleUpgrade`. */
 function refuseHandshake(error: Error): never {

@@ -7,3 +7,5 @@ export interface StreamRequest {
   after: number | null;
   notices: boolean;
 }
+
+export const everythingBehind = (position: number): StreamRequest => ({ filter: { correlationIds: [], types: [], producers: [] }, after: position, notices: false });

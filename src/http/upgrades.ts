@@ -9,8 +9,8 @@ import { hostRefusals } from './host-check.js';
 import { originRefusals } from './origin-check.js';
 import { endWith, rawAnswer } from './protocol-errors.js';
 
-/** Takes over the connection, or throws what the request is refused with. */
-type UpgradeHandler = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
+/** Takes over the connection, or rejects with what the request is refused with. What arrives until then stays in the socket. */
+type UpgradeHandler = (request: IncomingMessage, socket: Socket, head: Buffer) => Promise<void>;
 
 /**
  * Hands requests for a WebSocket at these paths to a handler, after the checks that every request passes. At any other path the wish
@@ -26,17 +26,16 @@ export function receiveUpgrades(
   const hostRefusal = hostRefusals(host, allowedHosts);
   const originRefusal = originRefusals(corsOrigins);
   Object.assign(server, { shouldUpgradeCallback: (request: IncomingMessage) => asksForWebSocket(request) && paths.includes(pathOf(request)) });
+  const accept = async (request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> => {
+    const refusal = hostRefusal(request) ?? originRefusal(request);
+    if (refusal) throw refusal;
+    await handler(request, socket, head);
+    logger.info({ method: request.method, path: pathOf(request), status: 101 }, 'request');
+  };
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // From here on nobody else hears of it, and unheard it would end the process.
     socket.on('error', () => socket.destroy());
-    try {
-      const refusal = hostRefusal(request) ?? originRefusal(request);
-      if (refusal) throw refusal;
-      handler(request, socket, head);
-      logger.info({ method: request.method, path: pathOf(request), status: 101 }, 'request');
-    } catch (error) {
-      endWith(socket, refusal(error, logger));
-    }
+    accept(request, socket, head).catch((error: unknown) => endWith(socket, refusal(error, logger)));
   });
 }
 

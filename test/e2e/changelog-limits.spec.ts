@@ -98,16 +98,37 @@ it('show every 15 s that they live, and where to resume', async () => {
   expect([events.position, events.hasEnded, socket.hasEnded]).toEqual([events.entries[2]!.seq, false, false]);
 });
 
-it('end for a WebSocket that does not answer, and for one that sends no filter', async () => {
-  const [deaf, silent] = [await webSocket(), kept(await WebSocketReader.connect(board.app.url))];
+it('end for a WebSocket that does not answer', async () => {
+  const deaf = await webSocket();
   deaf.socket.pong = () => undefined;
-  clock.advance(10_000);
-  await eventually('the silent one is closed', () => silent.hasEnded);
-  expect([silent.closeCode, silent.detail]).toEqual([1_008, 'Send the filter within 10 s; {} asks for everything from now on']);
   clock.advance(BEAT_MS);
   expect(deaf.hasEnded).toBe(false);
   clock.advance(BEAT_MS);
   await eventually('the deaf one is closed', () => deaf.hasEnded);
+});
+
+it('show a WebSocket that sends no filter within a second everything since it was connected', async () => {
+  await board.publish('Note', {});
+  const silent = kept(await WebSocketReader.connect(board.app.url));
+  const correlations = [await board.publish('Note', {}), await board.publish('Note', {})];
+  clock.advance(999);
+  await board.publish('Note', {});
+  expect([silent.begunBehind, silent.entries]).toEqual([NaN, []]);
+  clock.advance(1);
+  await eventually('it has all three', () => silent.entries.length === 3);
+  correlations.push(await board.publish('Note', {}));
+  await eventually('it goes on', () => silent.entries.length === 4);
+  expect(silent.entries.map(({ correlation_id }) => correlation_id)).toEqual([correlations[0], correlations[1], expect.any(String), correlations[2]]);
+  expect(silent.begunBehind).toBeLessThan(silent.entries[0]!.seq);
+});
+
+it('end for a WebSocket whose filter comes too late, which would get what it has not asked for', async () => {
+  const late = kept(await WebSocketReader.connect(board.app.url));
+  clock.advance(1_000);
+  await eventually('its stream has begun', () => !Number.isNaN(late.begunBehind));
+  late.socket.send('{"correlation_id": "mine"}');
+  await eventually('it is closed', () => late.hasEnded);
+  expect([late.closeCode, late.detail]).toEqual([1_008, 'The filter came later than 1 s after the connection, when the stream had begun without one; connect again and send it first']);
 });
 
 it.each([['by server-sent events', sse], ['by WebSocket', webSocket]])('end %s for a reader that takes nothing while much is published, and others miss nothing', async (_protocol, open) => {
