@@ -38,6 +38,10 @@ export function refusal(subscription: Subscription, matchable: Matchable, catalo
 /** A subscription that waits for one artifact of each of several types. */
 export const isJoin = (subscription: Subscription): boolean => subscription.mode === 'all' && subscription.types.length > 1;
 
+/** What a join hands to its agent, and to its `where`: its members in the order of `types`, in whatever order they came. */
+export const inOrderOfTypes = <Member extends { type: string }>({ types }: Subscription, members: readonly Member[]): Member[] =>
+  types.flatMap((type) => members.filter((member) => member.type === type));
+
 /** The predicate that is asked of each artifact on its own; a join's looks at the completed group instead. */
 export const artifactPredicate = (subscription: Subscription): string | null => (isJoin(subscription) ? null : subscription.where);
 

@@ -26,7 +26,11 @@ agents:
   triple:
     consumes: [{ types: [X, Y, Z] }]
     publishes: [{ type: Triple }]
-    engine: { kind: expression, expression: '{"x": payload.X.n, "y": payload.Y.n, "z": payload.Z.n}' }
+    engine: { kind: expression, expression: '{"x": payload.X.n, "y": payload.Y.n, "z": payload.Z.n, "order": inputs.map(input, input.type), "first": artifact.type}' }
+  strict:
+    consumes: [{ types: [First, Second], where: 'artifact.type == "First" && inputs[1].type == "Second"' }]
+    publishes: [{ type: Ordered }]
+    engine: { kind: expression, expression: '{"order": inputs.map(input, input.type)}' }
   sized:
     consumes: [{ types: [Item], batch: { size: 3 } }]
     publishes: [{ type: Pack }]
@@ -63,7 +67,7 @@ describe('joins and batch windows', () => {
     expect(pairs.sort((one, other) => one.order - other.order)).toEqual([{ order: 1, payment: 10 }, { order: 2, payment: 20 }]);
   });
 
-  it('takes arrivals in any order, and keeps interleaved correlations apart', async () => {
+  it('takes arrivals in any order, hands them over in that of `types`, and keeps interleaved correlations apart', async () => {
     const orders = [['X', 'Y', 'Z'], ['X', 'Z', 'Y'], ['Y', 'X', 'Z'], ['Y', 'Z', 'X'], ['Z', 'X', 'Y'], ['Z', 'Y', 'X']];
     const ids = orders.map((_, index) => `triple-${index}`);
     for (let position = 0; position < 3; position += 1) {
@@ -71,7 +75,7 @@ describe('joins and batch windows', () => {
     }
     for (const [index, id] of ids.entries()) {
       await board.ended(id);
-      expect(await ofType(id, 'Triple')).toEqual([{ x: index, y: index, z: index }]);
+      expect(await ofType(id, 'Triple')).toEqual([{ x: index, y: index, z: index, order: ['X', 'Y', 'Z'], first: 'X' }]);
     }
   });
 
@@ -106,6 +110,13 @@ describe('joins and batch windows', () => {
     await board.publish('Proof', { n: 3 }, { correlation });
     await board.ended(correlation);
     expect(await ofType(correlation, 'Verdict')).toEqual([{ n: 3 }]);
+  });
+
+  it('shows `where` the group in the order of `types`, as the agent gets it', async () => {
+    const correlation = await board.publish('Second', {});
+    await board.publish('First', {}, { correlation });
+    await board.ended(correlation);
+    expect(await ofType(correlation, 'Ordered')).toEqual([{ order: ['First', 'Second'] }]);
   });
 
   it('drops a group whose window ends, with one WorkflowError', async () => {

@@ -3,6 +3,7 @@ import type { Subscription } from '../../catalog/definitions.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { ExecutionQueue } from '../executor/execution-queue.js';
+import { inOrderOfTypes } from '../matcher.js';
 import { GroupErrors } from './group-errors.js';
 import { SubscriptionNumbers } from './subscription-numbers.js';
 import { TimerQueue } from './timer-queue.js';
@@ -83,7 +84,7 @@ export class Joins {
   }
 
   private async enqueue(tx: Transaction, changes: CorrelationChanges, subscription: Subscription, members: Member[]): Promise<void> {
-    const inputs = members.map((member) => member.artifact_seq);
+    const inputs = inOrderOfTypes(subscription, members).map((member) => member.artifact_seq);
     await this.executions.add(tx, changes, { subscription, correlationId: ownerOf(members), inputs, direct: false });
   }
 }

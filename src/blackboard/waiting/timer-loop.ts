@@ -19,7 +19,7 @@ import { nextAttemptAt } from '../executor/retry.js';
 import type { KnownWork } from '../processes/known-work.js';
 import { Processes } from '../processes/processes.js';
 import { Joins } from './joins.js';
-import type { Triggered } from '../matcher.js';
+import { inOrderOfTypes, type Triggered } from '../matcher.js';
 import { Matching } from '../matching.js';
 import { Publisher } from '../publisher.js';
 import { type NeededByTimer, ParkedTimers } from './parked-timers.js';
@@ -248,9 +248,8 @@ export class TimerLoop {
       .innerJoin('artifacts', 'artifacts.seq', 'join_arrivals.artifact_seq')
       .selectAll('artifacts')
       .where('join_arrivals.group_id', '=', groupId)
-      .orderBy('join_arrivals.position')
       .execute();
-    const passes = await this.matching.groupPasses(subscription, inputs.map(artifactFromRow));
+    const passes = await this.matching.groupPasses(subscription, inOrderOfTypes(subscription, inputs).map(artifactFromRow));
     return { lines: [lineOf(group)], run: (tx, changes) => this.joins.judged(tx, changes, group, passes) };
   }
 
