@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { from, lastValueFrom, map, type Observable } from 'rxjs';
 import type { StoredText } from '../blackboard/queries/stored-texts.js';
 import { DomainError } from '../common/domain-error.js';
-import type { JsonValue } from '../common/json.js';
+import { isJsonObject, type JsonValue } from '../common/json.js';
 import { attachmentDigestOf } from '../http/attachment-digest.js';
 import { HeldBody } from '../http/held-body.js';
 import { JsonText } from '../http/send-json.js';
@@ -26,12 +26,14 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const response = http.getResponse<Response>();
     const key = keyOf(request);
     if (key === undefined) return next.handle();
+    const held = new HeldBody(request);
     const idempotent = {
       endpoint: `${request.method} ${(request.route as { path: string }).path}`,
       key,
       hash: requestHash(request.body as JsonValue | undefined, attachmentDigestOf(request)),
       ids: newRequestIds(context),
-      heldBytes: new HeldBody(request).bytes,
+      heldBytes: held.bytes,
+      letGo: () => held.letGo(isJsonObject(request.body) ? request.body : {}),
     };
     const answer = this.idempotency.answer(idempotent, (ids) => {
       reserveIds(request, ids);

@@ -11,6 +11,8 @@ export interface IdempotentRequest extends ScopedKey {
   ids: RequestIds;
   /** What it takes of the memory budget while it waits for another one. */
   heldBytes: number;
+  /** Frees that; the work cannot be done any more. Called once at most. */
+  letGo: () => void;
 }
 
 /** JSON, or what it is made of each time; the same to the byte. */

@@ -9,6 +9,7 @@ import type { HeldRequest } from '../common/held-request.js';
 import { argumentsSchema, text, texts, WORK_ARGUMENTS } from './argument-schemas.js';
 import { checked } from './arguments.js';
 import { PublishArguments } from './dto/publish-arguments.js';
+import { HeldCall } from './held-call.js';
 import { KeyedWork } from './keyed-work.js';
 import { MAX_TOOLS_OF_A_KIND } from './limits.js';
 import type { Tool, ToolAnswer } from './tool.js';
@@ -61,6 +62,7 @@ export class PublishTools {
 
   private publish(given: JsonObject, held: HeldRequest): Promise<ToolAnswer> {
     const request = checked(PublishArguments, given);
-    return this.work.answer('publish', given, held, (ids) => this.publishing.publishAndWait(request, ids, held));
+    const call = new HeldCall(held, [request]);
+    return this.work.answer('publish', given, call, (ids) => this.publishing.publishAndWait(request, ids, call));
   }
 }

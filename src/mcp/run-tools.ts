@@ -10,6 +10,7 @@ import { RunsService } from '../runs/runs.service.js';
 import { argumentsSchema, text, WORK_ARGUMENTS } from './argument-schemas.js';
 import { checked } from './arguments.js';
 import { RunArguments } from './dto/run-arguments.js';
+import { HeldCall } from './held-call.js';
 import { inputsSchema } from './inputs-schema.js';
 import { KeyedWork } from './keyed-work.js';
 import { MAX_TOOLS_OF_A_KIND } from './limits.js';
@@ -57,7 +58,8 @@ export class RunTools {
 
   private run(given: JsonObject, held: HeldRequest): Promise<ToolAnswer> {
     const request = checked(RunArguments, given);
-    return this.work.answer('run', given, held, (ids) => this.runAndWait(request, ids, held));
+    const call = new HeldCall(held, [request]);
+    return this.work.answer('run', given, call, (ids) => this.runAndWait(request, ids, call));
   }
 
   /** Not as long as it takes, as over REST: MCP clients give up after a minute, and would not know then which run it was. */

@@ -77,6 +77,7 @@ describe('a key that two processes are asked for', () => {
     hash,
     ids: { madeId: newId(), correlationId: newId() },
     heldBytes: 0,
+    letGo: () => undefined,
   });
 
   /** Work that ends when told to, and the ids that it was given. */
@@ -151,6 +152,33 @@ describe('a key that two processes are asked for', () => {
     await expect(failing).rejects.toThrow('no');
     next.end({ done: true });
     expect(await answerOf(waiting)).toMatchObject({ content: '{"done":true}', replayed: false });
+  });
+
+  it.each<['first' | 'second']>([['first'], ['second']])('does not keep the body of a large one that waits in the %s process, which is sent again where the work has failed', async (process) => {
+    const services = { first, second };
+    const job = work();
+    const failing = first.answer(request(), job.run);
+    await job.ids;
+    let isHeld = true;
+    const large = { ...request(), heldBytes: 300_000, letGo: () => (isHeld = false) };
+    const refused = services[process].answer(large, never).catch((error: unknown) => error);
+    await eventually('its body is gone', () => {
+      clock.advance(100);
+      return !isHeld;
+    });
+    job.fail(new Error('no'));
+    await expect(failing).rejects.toThrow('no');
+    let error: unknown;
+    void refused.then((refusal) => (error = refusal));
+    await eventually('it is refused', () => {
+      clock.advance(100);
+      return error !== undefined;
+    });
+    expect(error).toMatchObject({ code: 'unavailable', message: 'The request that this one waited for has failed, and this one was too large to be kept meanwhile; send it again' });
+    // The key is free, on either side.
+    const again = work();
+    again.end({ done: true });
+    expect(await services[process === 'first' ? 'second' : 'first'].answer({ ...request(), heldBytes: 300_000 }, again.run)).toMatchObject({ content: '{"done":true}', replayed: false });
   });
 
   it('keeps its ids where the artifact was stored before the failure, so that nothing is done twice', async () => {
