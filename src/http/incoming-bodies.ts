@@ -3,8 +3,7 @@ import type { Request, Response } from 'express';
 import type { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import type { MemoryBudget, MemoryReservation } from '../common/memory-budget.js';
-
-const LOOK_EVERY_MS = 1_000;
+import { LookAgain } from './look-again.js';
 
 /** The rate of a transfer is measured over windows of this length. Until the first one has ended, every rate will do. */
 const WINDOW_MS = 10_000;
@@ -81,14 +80,16 @@ export class IncomingBody {
 export class IncomingBodies {
   private readonly arriving = new Set<IncomingBody>();
   private arrivedBytes = 0;
-  private isLookDue = false;
+  private readonly looks: LookAgain;
 
   /** `leastRate`: in bytes a second. */
   constructor(
     private readonly clock: Clock,
     private readonly budget: MemoryBudget,
     private readonly leastRate: number,
-  ) {}
+  ) {
+    this.looks = new LookAgain(clock, () => this.look());
+  }
 
   /** For a request that announces a body, before anything reads it. */
   begin(request: Request, response: Response, timeoutMs: number): void {
@@ -96,7 +97,7 @@ export class IncomingBodies {
     (request as WithBody)[INCOMING] = body;
     this.arriving.add(body);
     request.once('end', () => this.arrived(body));
-    this.lookLater();
+    this.looks.later();
   }
 
   grown(bytes: number): void {
@@ -122,14 +123,7 @@ export class IncomingBodies {
     worst.refuse(new DomainError('unavailable', 'The service has no memory for bodies that arrive slowly now; try again'));
   }
 
-  private lookLater(): void {
-    if (this.isLookDue) return;
-    this.isLookDue = true;
-    // After what has come meanwhile is read: where the process itself was held up, no client is to blame.
-    this.clock.at(this.clock.now() + LOOK_EVERY_MS, () => setImmediate(() => this.look()));
-  }
-
-  private look(): void {
+  private look(): boolean {
     const now = this.clock.now();
     for (const body of this.arriving) {
       if (body.isOver) {
@@ -141,8 +135,7 @@ export class IncomingBodies {
       this.arrived(body);
       body.cutOff(new RequestTimeoutException(problem));
     }
-    this.isLookDue = false;
-    if (this.arriving.size > 0) this.lookLater();
+    return this.arriving.size > 0;
   }
 }
 

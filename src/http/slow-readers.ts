@@ -2,11 +2,10 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../common/clock.js';
 import type { MemoryBudget } from '../common/memory-budget.js';
+import { LookAgain } from './look-again.js';
 
 /** Bytes of one write. How a reader gets on is seen by the writes that have left as a whole. */
 export const WRITE_BYTES = 64 * 1_024;
-
-const LOOK_EVERY_MS = 1_000;
 
 /** Beside the time that the least rate allows for what waits: a line may falter. */
 const GRACE_MS = 10_000;
@@ -32,7 +31,7 @@ export const keepsOwnPace = (socket: Socket): void => void ownPace.add(socket);
  */
 export class SlowReaders {
   private readonly open = new Map<Socket, Progress>();
-  private isLookDue = false;
+  private readonly looks: LookAgain;
   private refusals = 0;
 
   /** `leastRate`: in bytes a second. */
@@ -40,31 +39,25 @@ export class SlowReaders {
     private readonly clock: Clock,
     private readonly memory: MemoryBudget,
     private readonly leastRate: number,
-  ) {}
+  ) {
+    this.looks = new LookAgain(clock, () => this.look());
+  }
 
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
       this.open.set(socket, { sent: 0, since: this.clock.now() });
       socket.once('close', () => this.open.delete(socket));
-      this.lookLater();
+      this.looks.later();
     });
   }
 
-  private lookLater(): void {
-    if (this.isLookDue) return;
-    this.isLookDue = true;
-    // After what has left meanwhile is known: where the process itself was held up, no reader is to blame.
-    this.clock.at(this.clock.now() + LOOK_EVERY_MS, () => setImmediate(() => this.look()));
-  }
-
-  private look(): void {
+  private look(): boolean {
     const now = this.clock.now();
     const isShort = this.isMemoryShort();
     for (const [socket, progress] of this.open) {
       if (!ownPace.has(socket) && this.isTooSlow(socket, progress, now, isShort)) socket.destroy();
     }
-    this.isLookDue = false;
-    if (this.open.size > 0) this.lookLater();
+    return this.open.size > 0;
   }
 
   private isTooSlow(socket: Socket, progress: Progress, now: number, isShort: boolean): boolean {
