@@ -10,8 +10,8 @@ const HEADERS_TOO_LARGE = 431;
 /** The answer to a direct run whose agent failed: its inputs are stored. */
 export const tellsFailedAgent = (status: number, text: string): boolean => status === 500 && /^\{"detail":"Agent \w+ failed: /.test(text);
 
-/** A large request whose key is in use: it does not wait for the answer, since its body would take memory meanwhile. */
-const asksToComeBack = (status: number, text: string): boolean => status === 503 && text.includes('A request with this idempotency key is being worked on');
+/** A large request that waited for another one with its key, which failed: its body would have taken memory meanwhile. */
+const asksToComeBack = (status: number, text: string): boolean => status === 503 && text.includes('this one was too large to be kept meanwhile');
 
 /** Says what is wrong with an answer, by what holds for all of them and by what the document says of its route's. */
 export class AnswerCheck {
