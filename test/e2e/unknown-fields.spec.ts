@@ -66,6 +66,13 @@ describe('unknown fields', () => {
     }
   });
 
+  test('are not looked for in a body that is no object, which is a 400 where the route takes no field', async () => {
+    const answer = await post('/api/v1/agents/echo/resume', ['red']);
+    expect([answer.status, answer.body]).toEqual([400, { detail: 'The body, where there is one, must be a JSON object' }]);
+    await board.http.post('/api/v1/agents/echo/resume').expect(200);
+    await post('/api/v1/agents/echo/resume', {}).expect(200);
+  });
+
   test('are ignored on Interface A, and in a message to /mcp', async () => {
     const routes = posts().filter(({ path }) => !path.startsWith('/api/v1/'));
     expect(routes.map(({ path }) => path).sort()).toEqual([`/batch/${ID}/cancel`, `/batch/${ID}/retry-failed`, '/mcp', `/run/${ID}/cancel`, '/run/batch', '/run/flock']);
