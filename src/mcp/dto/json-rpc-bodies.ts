@@ -1,5 +1,4 @@
 import { ApiHeader, ApiProperty } from '@nestjs/swagger';
-import { SchemaPart } from '../../http/dto/schema-part.js';
 
 const WHOLE_NUMBER = { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER } as const;
 
@@ -25,7 +24,6 @@ export const ApiProtocolVersion = (): MethodDecorator =>
     schema: { type: 'string', enum: PROTOCOL_VERSIONS, example: PROTOCOL_VERSIONS[0] },
   });
 
-@SchemaPart({ additionalProperties: false })
 export class JsonRpcMessage {
   @ApiProperty({ enum: ['2.0'] })
   jsonrpc!: '2.0';
