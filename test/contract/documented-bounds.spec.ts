@@ -15,7 +15,7 @@ const REQUESTS_A_ROUTE = Number(process.env.STARLING_VALID_REQUESTS ?? 60);
 /** What a schema cannot say: it stands in descriptions, or depends on what is configured and stored. */
 const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ["a type's own schema, and what the agent subscribes to", /^(payload|inputs): /],
-  ['keys that reach prototypes, which no schema can forbid at every depth', /^The body holds (a key named __proto__|an object under the key (constructor|prototype)), which is not allowed$/],
+  ['keys that reach prototypes, which no schema can forbid at every depth', /^The (body|field request) holds (a key named __proto__|an object under the key (constructor|prototype)), which is not allowed$/],
   ['values of several lists together', /: must have no more than 50 values together/],
   ['an artifact that exists', /^after: must be the id of an artifact/],
   ['a position that was given', /^(after|Last-Event-ID): must be the position of an entry/],
@@ -206,7 +206,7 @@ interface Body {
 /** A form's field `request` is judged as the other bodies are; its file is always the same. */
 function bodiesOf(route: Route): Body[] {
   const { [JSON_TYPE]: json, 'multipart/form-data': form } = route.requestBody?.content ?? {};
-  return [...(json ? [{ route, schema: json.schema, isForm: false }] : []), ...(form ? [{ route, schema: form.schema.properties!.request!, isForm: true }] : [])];
+  return [...(json ? [{ route, schema: json.schema, isForm: false }] : []), ...(form ? [{ route, schema: form.schema.properties?.request ?? form.schema, isForm: true }] : [])];
 }
 
 function validRequests(route: Route, document: ApiDocument): fc.Arbitrary<Valid>[] {
