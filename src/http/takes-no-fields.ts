@@ -1,4 +1,5 @@
-import { type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/common';
+import { applyDecorators, type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { DomainError } from '../common/domain-error.js';
 import { isJsonObject } from '../common/json.js';
@@ -16,4 +17,5 @@ class WithoutFields implements CanActivate {
 }
 
 /** For a route under `/api/v1` whose request is all in its path: a body has no known field, and may be left out. */
-export const TakesNoFields = (): MethodDecorator => UseGuards(WithoutFields);
+export const TakesNoFields = (): MethodDecorator =>
+  applyDecorators(UseGuards(WithoutFields), ApiBody({ required: false, schema: { type: 'object', additionalProperties: false }, examples: { none: { value: {} } } }));

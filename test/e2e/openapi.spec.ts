@@ -114,8 +114,8 @@ it('gives every body an example, which the service takes as it stands', async ()
     expect([name, examples.length > 0]).toEqual([name, true]);
     for (const { value } of examples) {
       const answer = await app.http.post(name.replace('post ', '').replace('{agent_name}', 'classifier')).send(value);
-      // Whose body is about an execution, or what waits for an agent, is told that there is none.
-      const status = name.includes('{execution_id}') || name.endsWith('/executions/fail') ? 404 : 200;
+      // Whose body is about one thing that is stored, or what waits for an agent, is told that there is none.
+      const status = /\{(execution|correlation|delivery)_id\}|\/executions\/fail$/.test(name) ? 404 : 200;
       expect([name, answer.status, answer.body]).toEqual([name, status, expect.anything()]);
     }
   }

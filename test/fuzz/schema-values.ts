@@ -39,6 +39,7 @@ export class SchemaValues {
       case 'array':
         return fc.array(this.of(schema.items!), { maxLength: Math.min(schema.maxItems ?? 4, 4) });
       default:
+        if (schema.additionalProperties === false && !schema.properties) return fc.constant({});
         return schema.properties ? this.objectOf(schema, schema.properties) : (fc.dictionary(fc.string(), fc.jsonValue()) as fc.Arbitrary<JsonValue>);
     }
   }

@@ -67,6 +67,7 @@ export class ValidValues {
   }
 
   private dictionaryOf({ additionalProperties }: Schema): fc.Arbitrary<JsonValue> {
+    if (additionalProperties === false) return fc.constant({});
     const value = typeof additionalProperties === 'object' ? this.of(additionalProperties) : (fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>);
     return fc.dictionary(fc.stringMatching(/^[a-z]{1,9}$/), value, { maxKeys: 4 });
   }
