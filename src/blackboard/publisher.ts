@@ -7,6 +7,7 @@ import { PUBLIC } from '../catalog/visibility.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { toTimestamp } from '../common/timestamp.js';
+import { nextTurn } from '../common/turns.js';
 import { Settings } from '../config/settings.js';
 import { rememberText } from '../expressions/json-text.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
@@ -25,6 +26,9 @@ import { SubscriptionNumbers } from './waiting/subscription-numbers.js';
 import { WaitingArrivals } from './waiting/waiting-arrivals.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { releaseTime } from './visibility.js';
+
+/** Characters of a payload. */
+const LARGE = 64 * 1_024;
 
 /** An artifact with all that was found out about it before its transaction. */
 export interface MatchedArtifact {
@@ -57,7 +61,10 @@ export class Publisher {
 
   /** What `Blackboard.publish` promises. */
   async publish({ companion, ...publication }: Publication): Promise<Published> {
-    const matched = await this.match(this.draft(publication));
+    const draft = this.draft(publication);
+    // Checking a large one and writing it as text takes long, and so does what follows: others get their turn in between.
+    if (draft.payloadText.length > LARGE) await nextTurn();
+    const matched = await this.match(draft);
     const cause = this.tracing.current();
     return this.unitOfWork.run(async (tx) => {
       await tx.lock([...this.lines([matched]), ...(companion?.names ?? [])]);

@@ -3,6 +3,7 @@ import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeExce
 import type { NextFunction, Request, Response } from 'express';
 import type { MemoryBudget } from '../common/memory-budget.js';
 import { parsedSize } from '../common/parsed-size.js';
+import { nextTurn } from '../common/turns.js';
 import { wrongMethod } from './allowed-methods.js';
 import { readBody } from './body-reader.js';
 import { incomingBody } from './incoming-bodies.js';
@@ -32,8 +33,14 @@ export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
     if (BATCHES.test(request.path)) return next();
     readBody(request, incoming, limitBytes, (error, body) => {
       if (error) return next(error);
+      const hold = (bytes: number): void => (bytes > memory.largestBytes ? refuseForGood(bytes, memory) : incoming.memory.resize(bytes));
+      const take = (value: unknown): void => {
+        request.body = value;
+        next();
+      };
+      if (body!.length > SMALL_BYTES) return void parseInTurns(body!, hold).then(take, next);
       try {
-        request.body = parse(body!, (bytes) => (bytes > memory.largestBytes ? refuseForGood(bytes, memory) : incoming.memory.resize(bytes)));
+        request.body = parse(body!, hold);
       } catch (problem) {
         return next(problem);
       }
@@ -41,6 +48,9 @@ export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
     });
   };
 }
+
+/** A larger body takes up to some tenths of a second in all, so that several that come together would hold up everything else. */
+const SMALL_BYTES = 64 * 1_024;
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -62,16 +72,35 @@ function isJson(contentType: string | undefined): boolean {
 
 /** `hold` is told how much memory the text and its value take, and may throw. */
 function parse(body: Buffer, hold: (bytes: number) => void): unknown {
+  return safe(parseText(textOf(body, hold), NAME), NAME);
+}
+
+/** The same in steps, each in a turn of the event loop in which no other large body has one; and so has what comes after it. */
+async function parseInTurns(body: Buffer, hold: (bytes: number) => void): Promise<unknown> {
+  await nextTurn();
+  const value = parseText(textOf(body, hold), NAME);
+  await nextTurn();
+  safe(value, NAME);
+  await nextTurn();
+  return value;
+}
+
+const NAME = 'The body';
+
+function textOf(body: Buffer, hold: (bytes: number) => void): string {
   if (!isUtf8(body)) throw new BadRequestException('The body is not valid UTF-8');
   hold(parsedSize(body));
-  return parseJson(body.toString('utf8'), 'The body');
+  return body.toString('utf8');
 }
 
 /** Parses JSON that a client sent as `name`, and refuses what is unsafe to handle. 400 where it is no such JSON. */
 export function parseJson(text: string, name: string): unknown {
-  const value = parseText(text, name);
+  return safe(parseText(text, name), name);
+}
+
+function safe(value: unknown, name: string): unknown {
   const problem = findUnsafeJson(value);
-  if (problem) throw new BadRequestException(problem.replace('The body', name));
+  if (problem) throw new BadRequestException(problem.replace(NAME, name));
   return value;
 }
 

@@ -78,7 +78,7 @@ export class ValidationPipe implements PipeTransform {
 
 function instantiate(metatype: Type, source: object, fields: Fields): object {
   const described = pick(source, fields.described);
-  for (const [field, value] of Object.entries(described)) refuseConstructors(field, value);
+  for (const [field, value] of Object.entries(described)) refuseUnsafe(field, value, MOST_VALUES);
   const instance = plainToInstance(metatype, described) as object;
   return Object.assign(instance, pick(source, fields.opaque));
 }
@@ -91,11 +91,20 @@ function pick(source: object, fields: string[]): Record<string, unknown> {
   return picked;
 }
 
-/** class-transformer takes an object's own `constructor` for a class and calls it, which a client's value cannot be. */
-function refuseConstructors(field: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
+/** In one described field. None takes a tenth of it, and class-transformer takes long for many. */
+const MOST_VALUES = 10_000;
+
+/**
+ * class-transformer takes an object's own `constructor` for a class and calls it, which a client's value cannot be. Returns how many values
+ * the field may still hold.
+ */
+function refuseUnsafe(field: string, value: unknown, room: number): number {
+  if (room === 0) throw new DomainError('invalid', `${field}: must not hold more than ${MOST_VALUES} values`);
+  if (typeof value !== 'object' || value === null) return room - 1;
   if (Object.hasOwn(value, 'constructor')) {
     throw new DomainError('invalid', `${field}: must not hold a key named constructor`);
   }
-  for (const child of Object.values(value)) refuseConstructors(field, child);
+  let left = room - 1;
+  for (const key in value) left = refuseUnsafe(field, (value as Record<string, unknown>)[key], left);
+  return left;
 }

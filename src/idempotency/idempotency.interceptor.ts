@@ -4,6 +4,7 @@ import { from, lastValueFrom, map, type Observable } from 'rxjs';
 import type { StoredText } from '../blackboard/queries/stored-texts.js';
 import { DomainError } from '../common/domain-error.js';
 import { isJsonObject, type JsonValue } from '../common/json.js';
+import { nextTurn } from '../common/turns.js';
 import { attachmentDigestOf } from '../http/attachment-digest.js';
 import { HeldBody } from '../http/held-body.js';
 import { JsonText } from '../http/send-json.js';
@@ -12,6 +13,9 @@ import { IdempotencyService } from './idempotency.service.js';
 import { type IdempotentAnswer, MAX_IDEMPOTENCY_KEY } from './idempotent-request.js';
 import { requestHash } from './request-hash.js';
 import { answerIds, newRequestIds, reserveIds } from './request-ids.js';
+
+/** Of memory that a body takes. */
+const LARGE_BYTES = 256 * 1_024;
 
 const HEADER = 'X-Idempotency-Key';
 
@@ -35,10 +39,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
       heldBytes: held.bytes,
       letGo: () => held.letGo(isJsonObject(request.body) ? request.body : {}),
     };
-    const answer = this.idempotency.answer(idempotent, (ids) => {
-      reserveIds(request, ids);
-      return lastValueFrom(next.handle());
-    });
+    const work = (): Promise<IdempotentAnswer> =>
+      this.idempotency.answer(idempotent, (ids) => {
+        reserveIds(request, ids);
+        return lastValueFrom(next.handle());
+      });
+    // The hash of a large body takes long, and so does what follows: others get their turn in between.
+    const answer = idempotent.heldBytes > LARGE_BYTES ? nextTurn().then(work) : work();
     return from(answer).pipe(
       map((answered) => {
         answerIds(context, answered.ids);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { type Attack, atOnce, byConnections, MIB, open, repeat, smallValues } from './attack.js';
+import { type Attack, atOnce, byConnections, inTurn, MIB, open, repeat, smallValues } from './attack.js';
 
 const GZIP = { 'content-encoding': 'gzip' };
 const LIST = gzipSync(`{"agent_name":"clerk","batch_inputs":${smallValues(32 * MIB - 200)}}`);
@@ -17,6 +17,28 @@ const publishes = (what: string, body: string): Attack => ({
     return [...first, ...(await four())];
   },
 });
+
+/** A list of copies of one text, of nearly a megabyte. */
+const many = (item: string): string => `[${Array(Math.floor((MIB - 200) / (item.length + 1))).fill(item).join()}]`;
+
+const published = (type: string, payload: string): string => `{"type":"${type}","payload":${payload}}`;
+
+/** Bodies of nearly a megabyte that take long: to be parsed, to be looked through, to be made into what a route takes, to be checked by a schema. */
+const HOSTILE = [
+  published('Blob', `{"l":${many('{}')}}`),
+  published('Blob', `{"l":${many('{"a":{"b":[]}}')}}`),
+  published('Blob', `{"l":${many('1')}}`),
+  published('Blob', `{"l":${many('1.7e-7')}}`),
+  published('Blob', `{"l":${many(`${'['.repeat(60)}${']'.repeat(60)}`)}}`),
+  published('Blob', `{${many('"a":0').slice(1, -1)}}`),
+  published('Blob', `{${Array.from({ length: 80_000 }, (_, n) => `"k${n}":0`).join()}}`),
+  published('Blob', `{${Array.from({ length: 80_000 }, (_, n) => `"${n * 7_919}":0`).join()}}`),
+  published('Blob', `{"s":"${'\\u0061'.repeat((MIB - 200) / 6)}"}`),
+  published('Set', `{"items":[${Array.from({ length: 60_000 }, (_, n) => `{"n":${n}}`).join()}]}`),
+  published('Any', `{"items":${many('{"c":1}')}}`),
+  `{"type":"Blob","tags":${many('{}')}}`,
+  `{"type":"Blob","webhook":{"url":${many('{}')}}}`,
+];
 
 export const BODIES: Attack[] = [
   {
@@ -51,5 +73,11 @@ export const BODIES: Attack[] = [
   publishes('a megabyte of escapes', `{"type":"Blob","payload":{"s":"${'\\u0061'.repeat((MIB - 100) / 6)}"}}`),
   publishes('80,000 keys', `{"type":"Blob","payload":{${Array.from({ length: 80_000 }, (_, n) => `"k${n}":0`).join()}}}`),
   publishes('a megabyte of empty objects', `{"type":"Blob","payload":{"l":${smallValues(MIB - 200)}}}`),
+  {
+    name: 'hostile bodies of a megabyte by eight clients, without a pause',
+    mostStoredMib: 512,
+    run: (target) =>
+      inTurn(target, 8 * HOSTILE.length, (n) => ({ path: '/api/v1/artifacts', body: HOSTILE[n % HOSTILE.length]!, ...(n % 2 === 1 && { headers: { 'x-idempotency-key': `hostile-${n}` } }) })),
+  },
   publishes('a field name of a megabyte', `{"${'n'.repeat(MIB - 100)}":1}`),
 ];
