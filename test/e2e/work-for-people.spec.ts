@@ -127,7 +127,9 @@ describe('work for a person', () => {
   it('is for none who does not say whose it claims', async () => {
     const { id, correlation } = await published('Invoice', 'anna');
     const detail = 'assignee: must say whose executions of approver to claim, since its configuration assigns them (to anna)';
-    for (const body of [{}, { assigne: 'anna' }, { wait: 60 }]) await board.http.post('/api/v1/executions/claim').send({ agents: ['porter', 'approver'], ...body }).expect(400, { detail });
+    const claim = (body: object) => board.http.post('/api/v1/executions/claim').send({ agents: ['porter', 'approver'], ...body });
+    for (const body of [{}, { wait: 60 }]) await claim(body).expect(400, { detail });
+    await claim({ assigne: 'anna' }).expect(400, { detail: 'assigne: is not a known field; did you mean assignee?' });
     expect(await outside.execution(id)).toMatchObject({ state: 'pending' });
     const held = await outside.claimOne({ agents: ['porter', 'approver'], assignee: 'anna' });
     expect(held.execution_id).toBe(id);

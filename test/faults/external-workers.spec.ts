@@ -55,8 +55,8 @@ describe('an external queue', () => {
 
   const executions = async (query: string): Promise<Execution[]> => (await service.get<{ items: Execution[] }>(`/api/v1/executions?limit=500&${query}`)).items;
 
-  async function approve(id: string, lease: { lease_token: string }): Promise<void> {
-    await post(`executions/${id}/complete`, { ...lease, output: { approved: true } });
+  async function approve(id: string, { lease_token }: { lease_token: string }): Promise<void> {
+    await post(`executions/${id}/complete`, { lease_token, output: { approved: true } });
   }
 
   it('has back at once what a worker held that was told to stop', async () => {
