@@ -14,6 +14,11 @@ export interface Artifact extends AgentArtifact {
 
 export type ArtifactRow = Selectable<ArtifactsTable>;
 
+/** What agents see of an artifact beside its payload. */
+export const SHARED_COLUMNS = ['id', 'type', 'produced_by', 'created_at', 'correlation_id', 'partition_key', 'tags', 'version'] as const;
+
+type SharedRow = Pick<ArtifactRow, (typeof SHARED_COLUMNS)[number]>;
+
 /** As it stands on the wire; agents' engines get theirs from `agentArtifactFromRow`. */
 export function artifactFromRow(row: ArtifactRow): Artifact {
   return {
@@ -23,13 +28,13 @@ export function artifactFromRow(row: ArtifactRow): Artifact {
   };
 }
 
-export function agentArtifactFromRow(row: ArtifactRow): AgentArtifact {
-  const payload = JSON.parse(row.payload) as JsonObject;
-  rememberText(payload, row.payload);
+export function agentArtifactFromRow(row: SharedRow, text: string): AgentArtifact {
+  const payload = JSON.parse(text) as JsonObject;
+  rememberText(payload, text);
   return sharedFields(row, payload);
 }
 
-const sharedFields = (row: ArtifactRow, payload: JsonObject): AgentArtifact => ({
+const sharedFields = (row: SharedRow, payload: JsonObject): AgentArtifact => ({
   id: row.id,
   type: row.type,
   payload,

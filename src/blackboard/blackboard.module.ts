@@ -10,6 +10,7 @@ import { AgentLimits } from './executor/agent-limits.js';
 import { AgentPauses } from './executor/agent-pauses.js';
 import { AgentRemoval } from './agent-removal.js';
 import { AgentReaders } from './queries/agent-reader.js';
+import { AnswerMemory } from './executor/answer-memory.js';
 import { Answers } from './executor/answers.js';
 import { ArtifactDeletion } from './retention/artifact-deletion.js';
 import { ArtifactFold } from './queries/artifact-fold.js';
@@ -57,6 +58,8 @@ import { Joins } from './waiting/joins.js';
 import { LackReport } from './processes/lack-report.js';
 import { LeaseWatch } from './executor/lease-watch.js';
 import { Leases } from './executor/leases.js';
+import { InputMemory } from './executor/input-memory.js';
+import { InputParsing } from './executor/input-parsing.js';
 import { Invocations } from './invocations.js';
 import { Matching } from './matching.js';
 import { ModelCalls } from './executor/model-calls.js';
@@ -67,6 +70,7 @@ import { Processes } from './processes/processes.js';
 import { Publisher } from './publisher.js';
 import { SettledCorrelations } from './retention/settled-correlations.js';
 import { SubscriptionNumbers } from './waiting/subscription-numbers.js';
+import { TimerMemory } from './waiting/timer-memory.js';
 import { TimerLoop } from './waiting/timer-loop.js';
 import { TimerQueue } from './waiting/timer-queue.js';
 import { Turns } from './retention/turns.js';
@@ -88,6 +92,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     AgentPauses,
     AgentReaders,
     AgentRemoval,
+    AnswerMemory,
     Answers,
     ArtifactDeletion,
     ArtifactFold,
@@ -122,6 +127,8 @@ import { WorkflowErrors } from './workflow-errors.js';
     Folding,
     GroupErrors,
     GroupsWithoutSubscription,
+    InputMemory,
+    InputParsing,
     Invocations,
     Joins,
     LackReport,
@@ -142,6 +149,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     StoredTexts,
     SubscriptionNumbers,
     TimerLoop,
+    TimerMemory,
     TimerQueue,
     Traces,
     Turns,
@@ -170,6 +178,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     ExecutionsWithoutAgent,
     ExternalLeases,
     GroupsWithoutSubscription,
+    InputMemory,
     OpenExternalWork,
     Processes,
     Retention,

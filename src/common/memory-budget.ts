@@ -51,11 +51,22 @@ export class MemoryBudget {
     return this.waiting.length > 0;
   }
 
+  /** How many wait. */
+  get waitingCount(): number {
+    return this.waiting.length;
+  }
+
   /** DomainError `unavailable`, for an answer 503 with `Retry-After`, where `bytes` are not free. */
   reserve(bytes: number): MemoryReservation {
     const reservation = new MemoryReservation((change, total) => this.change(change, total));
     reservation.resize(bytes);
     return reservation;
+  }
+
+  /** The same, but null where `bytes` are not free, or where others wait for their turn and it is not small. */
+  reserveNow(bytes: number): MemoryReservation | null {
+    const mustWait = this.isWaitedFor && bytes > this.smallBytes;
+    return mustWait || this.exceeds(bytes) ? null : this.reserve(bytes);
   }
 
   /** The same for what is held already, be it beyond the limit. */
@@ -70,9 +81,29 @@ export class MemoryBudget {
    */
   whenFree(bytes: number): Promise<MemoryReservation> {
     return new Promise((resolve) => {
-      this.waiting.push({ bytes, admit: resolve });
+      this.waiting.push({ bytes, admit: resolve, mayExceed: true });
       this.admitWaiting();
     });
+  }
+
+  /** The same for at most `largestBytes`, but it never exceeds the limit. Rejects with the signal's reason, and then holds nothing. */
+  async whenWithin(bytes: number, signal: AbortSignal): Promise<MemoryReservation> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<MemoryReservation>();
+    const giveUp = (): void => {
+      this.waiting.splice(this.waiting.indexOf(waiting), 1);
+      reject(signal.reason as Error);
+      this.admitWaiting();
+    };
+    const admit = (reservation: MemoryReservation): void => {
+      signal.removeEventListener('abort', giveUp);
+      resolve(reservation);
+    };
+    const waiting: Waiting = { bytes, admit, mayExceed: false };
+    signal.addEventListener('abort', giveUp, { once: true });
+    this.waiting.push(waiting);
+    this.admitWaiting();
+    return promise;
   }
 
   /** `total`: of the reservation, after the change. */
@@ -85,6 +116,10 @@ export class MemoryBudget {
     if (bytes < 0) this.admitWaiting();
   }
 
+  private exceeds(bytes: number): boolean {
+    return this.used + bytes > this.limitFor(bytes);
+  }
+
   /** What all reservations may come to with one of this size. */
   private limitFor(bytes: number): number {
     return bytes > this.smallBytes ? this.largestBytes : this.limitBytes;
@@ -92,8 +127,8 @@ export class MemoryBudget {
 
   private admitWaiting(): void {
     for (let next = this.waiting[0]; next; next = this.waiting[0]) {
-      const exceeds = this.used + next.bytes > this.limitFor(next.bytes);
-      if (exceeds && this.isExceeded) return;
+      const exceeds = this.exceeds(next.bytes);
+      if (exceeds && (this.isExceeded || !next.mayExceed)) return;
       this.waiting.shift();
       next.admit(exceeds ? this.beyond(next.bytes) : this.reserve(next.bytes));
     }
@@ -112,6 +147,7 @@ export class MemoryBudget {
 interface Waiting {
   bytes: number;
   admit: (reservation: MemoryReservation) => void;
+  mayExceed: boolean;
 }
 
 /** A part of the budget. It holds until `release`, which must follow on every path. */

@@ -207,7 +207,7 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     default: '1d',
     description: 'how long an idempotency key holds; nothing that it may name is deleted before',
   },
-  bodyLimitBytes: { name: 'body_limit', kind: size({ min: '1KiB', max: '256MiB' }), default: '1MiB', description: 'largest request body' },
+  bodyLimitBytes: { name: 'body_limit', kind: size({ min: '1KiB', max: '256MiB' }), default: '1MiB', description: 'largest request body, and largest payload that an agent publishes' },
   requestTimeoutMs: {
     name: 'request_timeout',
     kind: duration({ min: '1s', max: '1h' }),
@@ -242,7 +242,7 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'memory_budget',
     kind: size({ min: '16MiB', max: '1024GiB' }),
     default: null,
-    description: "memory for clients' data in one process: bodies and answers; past it a request is refused with 503; without it a quarter of V8's heap limit",
+    description: "memory for clients' data in one process: bodies and answers; past it a request is refused with 503; half as much besides for the inputs of executions, which wait; without it a quarter of V8's heap limit",
   },
   logLevel: {
     name: 'log_level',

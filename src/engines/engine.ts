@@ -97,6 +97,11 @@ export interface EngineContext extends ExecutionContext {
    * payloads of `mostCharacters` together. `isCut` where there are more that `filter` asks for.
    */
   newest(filter: BlackboardFilter, except: ReadonlySet<string>, mostCharacters: number): Promise<{ artifacts: AgentArtifact[]; isCut: boolean }>;
+  /**
+   * To be awaited before a text that came from outside is parsed: resolves when there is memory for what it becomes, until the attempt has
+   * ended or the next text is told. Rejects where there never will be, and with the signal's reason.
+   */
+  parses(text: string): Promise<void>;
   /** Why this answer would be refused, as `blackboard/outputs.ts` says it; null where it would not. */
   refusal(answer: unknown): string | null;
   /** To be told what calls of a model have taken as soon as that is known, whatever becomes of the attempt; calls of it add up. */

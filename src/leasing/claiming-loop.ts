@@ -22,6 +22,8 @@ export interface StartedRun {
   committed: Promise<void>;
   /** What was started has returned. Never rejects. */
   returned: Promise<void>;
+  /** It has not begun and waits, until this resolves, for what it needs; others take its slot meanwhile. Never rejects. */
+  waiting?: Promise<void>;
   /** Keeps what is known of it, where it was handed back and its outcome is another's. Never rejects. */
   handedBack?: () => Promise<void>;
 }
@@ -249,11 +251,15 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     });
     // A slot is held until what was started returns, which may be after its outcome.
     let hasReturned = false;
-    const { committed, returned, handedBack } = this.claimant.start(claimed, abort, {
+    const { committed, returned, waiting, handedBack } = this.claimant.start(claimed, abort, {
       isOurs: () => this.running.has(claimed),
       // The next claim joins the outcome's group commit: waiting for that commit would cost another one.
       onOutcomeVisible: () => hasReturned && free(),
     });
+    if (waiting) {
+      this.slots.beginWaiting();
+      void waiting.then(() => this.slots.endWaiting());
+    }
     const done = committed.finally(() => this.running.delete(claimed));
     this.running.set(claimed, { abort, done, handedBack });
     void returned.then(() => {

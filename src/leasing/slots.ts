@@ -35,6 +35,15 @@ export class Slots {
     if (this.groups) count(this.usedByGroup, this.groups.of(line), -1);
   }
 
+  /** What was taken waits for something else: it counts for its line, and for the process only when it goes on. */
+  beginWaiting(): void {
+    this.used -= 1;
+  }
+
+  endWaiting(): void {
+    this.used += 1;
+  }
+
   /** What is free for `lines`; those without a free slot are left out. Of one group, the first ones get what is free for all of it. */
   free(lines: Iterable<string>): FreeSlots {
     const total = Math.max(this.total - this.used, 0);

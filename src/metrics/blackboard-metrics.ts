@@ -3,6 +3,7 @@ import { Counter, Gauge } from 'prom-client';
 import { ActivityTotals } from '../blackboard/queries/activity-totals.js';
 import { ArtifactTotals } from '../blackboard/queries/artifact-totals.js';
 import { Blackboard } from '../blackboard/blackboard.js';
+import { InputMemory } from '../blackboard/executor/input-memory.js';
 import { ExecutionsWithoutAgent } from '../blackboard/executor/executions-without-agent.js';
 import { OpenExternalWork } from '../blackboard/external/open-external-work.js';
 import { GroupsWithoutSubscription } from '../blackboard/waiting/groups-without-subscription.js';
@@ -24,6 +25,7 @@ export class BlackboardMetrics implements OnModuleInit {
     private readonly blackboard: Blackboard,
     private readonly deliveries: OpenDeliveries,
     private readonly externalWork: OpenExternalWork,
+    private readonly inputMemory: InputMemory,
     private readonly executionsWithoutAgent: ExecutionsWithoutAgent,
     private readonly groupsWithoutSubscription: GroupsWithoutSubscription,
   ) {}
@@ -34,6 +36,7 @@ export class BlackboardMetrics implements OnModuleInit {
     this.gauge('blackboard_agents_count', 'Agents in the catalog', () => this.catalog.agents.length);
     this.gauge('starling_queue_depth', 'Executions that wait to be claimed', () => this.blackboard.waitingExecutions());
     this.gauge('starling_waiting_arrivals', 'Artifacts that wait in joins, in batch windows or for their release', () => this.blackboard.waitingArrivals());
+    this.gauge('starling_executions_waiting_for_memory', 'Executions of this process that wait for memory for their inputs', () => this.inputMemory.waitingCount);
     this.gaugeDeliveries();
     this.gaugeExternalWork();
     this.gaugeByAgent('starling_executions_without_agent', 'Executions that wait for an agent that no process has, by agent', () => this.executionsWithoutAgent.counts());

@@ -1,4 +1,5 @@
 import { FILTERS } from './attacks/filters.js';
+import { INPUTS } from './attacks/inputs.js';
 import { NAMES } from './attacks/names.js';
 import { WAITING } from './attacks/waiting.js';
 import { attackedPod } from './attacked-pod.js';
@@ -7,6 +8,7 @@ import { withstand } from './withstand.js';
 /** What the database has a part in. Real: the built program as a process in as much memory as a pod has, its database, HTTP. */
 describe.each([
   ['filters', FILTERS],
+  ['inputs', INPUTS],
   ['names', NAMES],
   ['waiting', WAITING],
 ])('by %s', (_name, attacks) => {

@@ -8,6 +8,7 @@ import { BATCHES } from './attacks/batches.js';
 import { BODIES } from './attacks/bodies.js';
 import { CONNECTIONS } from './attacks/connections.js';
 import { FILTERS } from './attacks/filters.js';
+import { INPUTS } from './attacks/inputs.js';
 import { NAMES } from './attacks/names.js';
 import { SCHEMAS } from './attacks/schemas.js';
 import { STREAMS } from './attacks/streams.js';
@@ -20,7 +21,7 @@ import { faults } from './withstand.js';
 const SECONDS = Number(process.env.STARLING_SOAK_SECONDS ?? 600);
 const ATTACKERS = 2;
 const MOST_GROWTH = 1.3;
-const ATTACKS: readonly Attack[] = [ANSWERS, BATCHES, BODIES, CONNECTIONS, FILTERS, NAMES, SCHEMAS, STREAMS, WAITING].flat();
+const ATTACKS: readonly Attack[] = [ANSWERS, BATCHES, BODIES, CONNECTIONS, FILTERS, INPUTS, NAMES, SCHEMAS, STREAMS, WAITING].flat();
 
 /** Real: the built program as a process in as much memory as a pod has, its database, HTTP. Nothing is faked. */
 describe(`attacked at random for ${SECONDS} s`, () => {

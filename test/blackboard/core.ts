@@ -82,6 +82,7 @@ export async function startCore(catalog: Catalog, engines: Record<string, Prepar
     maxPendingExecutions: 100_000,
     maxWaitingArrivals: Infinity,
     maxTtlMs: Infinity,
+    bodyLimitBytes: 2 ** 20,
     maxExecutionsPerCorrelation: 1_000,
     maxConcurrentExecutions: 64,
     shutdownGraceMs: 5_000,

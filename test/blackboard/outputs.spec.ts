@@ -7,12 +7,12 @@ const scored: ArtifactType = {
   ...anyObject('Scored'),
   check: (payload) => (typeof (payload as { score?: unknown }).score === 'number' ? null : 'payload.score: must be number'),
 };
-const MAX_TTL_MS = 30 * 86_400_000;
+const LIMITS = { maxTtlMs: 30 * 86_400_000, bodyLimitBytes: 10_000 };
 const catalog = new Catalog(['Note', 'Task'].map(anyObject).concat(scored), []);
 
 /** What an agent that publishes these types would store, as `<type> <JSON>`. */
 const stored = (answer: unknown, publishes: string[]): string[] =>
-  checkOutputs(answer, agent('writer', [], publishes), catalog, MAX_TTL_MS).map(({ output, payloadText }) => `${output.type} ${payloadText}`);
+  checkOutputs(answer, agent('writer', [], publishes), catalog, LIMITS).map(({ output, payloadText }) => `${output.type} ${payloadText}`);
 
 const thrownBy = (work: () => unknown): unknown => {
   try {
@@ -82,6 +82,13 @@ describe('any answer', () => {
     expectRefused({ Note: many, Task: {} }, ['Note', 'Task'], /has 1001 artifacts/);
   });
 
+  it('may hold payloads of as many bytes as a publish may have, and no more', () => {
+    const text = (length: number): object => ({ text: 'é'.repeat(length) });
+    const most = (LIMITS.bodyLimitBytes - '{"text":""}'.length - 1) / 2;
+    expect(stored([text(most), text(most)], ['Note'])).toHaveLength(2);
+    expectRefused([text(most), text(most + 1)], ['Note'], /^the payload of Note has 10001 bytes, and body_limit allows 10000$/);
+  });
+
   it('must fit the schema of its type, every artifact of it', () => {
     expect(stored([{ score: 1 }], ['Scored'])).toEqual(['Scored {"score":1}']);
     expectRefused([{ score: 1 }, { score: 'high' }], ['Scored'], /^Scored refuses its payload: payload\.score: must be number$/);
@@ -95,7 +102,7 @@ describe('any answer', () => {
   });
 
   it('has its dates as text, and leaves out what JSON has no word for', () => {
-    const [output] = checkOutputs({ at: new Date(0), nothing: undefined, work: () => 1, list: [undefined] }, agent('writer', [], ['Note']), catalog, MAX_TTL_MS);
+    const [output] = checkOutputs({ at: new Date(0), nothing: undefined, work: () => 1, list: [undefined] }, agent('writer', [], ['Note']), catalog, LIMITS);
     expect(output!.payload).toEqual({ at: '1970-01-01T00:00:00.000Z', list: [null] });
     expect(JSON.parse(output!.payloadText)).toEqual(output!.payload);
   });

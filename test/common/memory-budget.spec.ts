@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { DomainError } from '../../src/common/domain-error.js';
 import { MemoryBudget, type MemoryReservation } from '../../src/common/memory-budget.js';
@@ -64,6 +65,59 @@ describe('the memory budget', () => {
     // Shrinking is never refused.
     large.resize(6_999_999);
     expect(budget.usedBytes).toBe(7_065_535);
+  });
+
+  describe('what waits for its turn within the limit', () => {
+    const MIB = 2 ** 20;
+    const LIMIT = 8 * MIB;
+    const never = new AbortController().signal;
+
+    /** Which of these have got theirs by now. */
+    async function admitted(waiting: Promise<MemoryReservation>[]): Promise<number[]> {
+      const places: number[] = [];
+      waiting.forEach((each, place) => void each.then(() => places.push(place)));
+      await setImmediate();
+      return places;
+    }
+
+    it('gets it in the order of asking, and never beyond the limit', async () => {
+      const budget = new MemoryBudget(LIMIT);
+      const waiting = [4, 4, 1].map((mib) => budget.whenWithin(mib * MIB, never));
+      expect(await admitted(waiting)).toEqual([0]);
+      expect(budget.usedBytes).toBe(4 * MIB);
+      (await waiting[0]!).release();
+      expect(await admitted(waiting)).toEqual([0, 1, 2]);
+      expect(budget.usedBytes).toBe(5 * MIB);
+    });
+
+    it('lets small ones pass that are asked for now, and no others', async () => {
+      const budget = new MemoryBudget(LIMIT);
+      const held = budget.reserveNow(4 * MIB)!;
+      const waiting = budget.whenWithin(4 * MIB, never);
+      expect([budget.reserveNow(65_536)?.bytes, budget.reserveNow(65_537)]).toEqual([65_536, null]);
+      held.release();
+      expect((await waiting).bytes).toBe(4 * MIB);
+    });
+
+    it('holds nothing once it is given up, and those behind it go on', async () => {
+      const budget = new MemoryBudget(LIMIT);
+      const held = budget.reserve(4 * MIB);
+      const abort = new AbortController();
+      const first = budget.whenWithin(7 * MIB, abort.signal);
+      const second = budget.whenWithin(2 * MIB, never);
+      abort.abort(new Error('given up'));
+      await expect(first).rejects.toThrow('given up');
+      await expect(budget.whenWithin(1, abort.signal)).rejects.toThrow('given up');
+      (await second).release();
+      held.release();
+      expect([budget.usedBytes, budget.isWaitedFor]).toEqual([0, false]);
+      // Aborted after it got its turn, it keeps what it has.
+      const later = new AbortController();
+      const kept = await budget.whenWithin(MIB, later.signal);
+      later.abort();
+      expect(budget.usedBytes).toBe(MIB);
+      kept.release();
+    });
   });
 
   it('gives nothing to a reservation that has been released', () => {

@@ -36,6 +36,7 @@ export const context = (): EngineContext => ({
   logger: pino({ level: 'silent' }),
   blackboard: { get: async () => null, list: async () => [] },
   newest: async () => ({ artifacts: [], isCut: false }),
+  parses: async () => undefined,
   refusal: () => null,
   used: () => undefined,
   reserve: async () => undefined,

@@ -28,7 +28,7 @@ export class Answers {
   check(execution: AnsweredExecution, agent: AgentDefinition, answer: unknown): { drafts: ArtifactDraft[] } | { problem: string } {
     try {
       const now = this.clock.now();
-      return { drafts: checkOutputs(answer, agent, this.catalog, this.settings.maxTtlMs).map((output) => draftOf(execution, agent, output, now)) };
+      return { drafts: checkOutputs(answer, agent, this.catalog, this.settings).map((output) => draftOf(execution, agent, output, now)) };
     } catch (error) {
       // Whatever reading the answer throws is the answer's fault: getters and toJSON are the agent's own code.
       return { problem: error instanceof OutputError ? error.message : 'the answer cannot be read as JSON' };

@@ -37,6 +37,9 @@ export function startAttempt(
   return { result: Promise.race([answered, timedOut]), returned };
 }
 
+/** One that failed before its engine was asked. */
+export const failedAttempt = (failure: ExecutionFailure): RunningAttempt => ({ result: Promise.resolve({ ok: false, failure }), returned: Promise.resolve() });
+
 const LONGEST_MESSAGE = 2_000;
 
 // Agents throw anything: objects whose message is no text, or whose getters throw themselves.

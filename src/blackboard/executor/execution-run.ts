@@ -3,22 +3,24 @@ import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import type { MemoryReservation } from '../../common/memory-budget.js';
 import type { ExecutionOutcome } from '../../common/telemetry.js';
 import { AnswerLater } from '../../engines/answer-later.js';
-import { type EngineContext, PreparedEngines } from '../../engines/engine.js';
+import { type AgentArtifact, type EngineContext, PreparedEngines } from '../../engines/engine.js';
 import type { ClaimHolder, StartedRun } from '../../leasing/claiming-loop.js';
 import { persist } from '../../leasing/persist.js';
 import { Notices } from '../../signals/notices.js';
 import { AgentReaders } from '../queries/agent-reader.js';
-import { agentArtifactFromRow } from '../artifact.js';
 import type { ArtifactDraft } from '../artifact-writer.js';
+import { AnswerMemory } from './answer-memory.js';
 import { Answers } from './answers.js';
-import { type AttemptResult, startAttempt } from './attempt.js';
+import { type AttemptResult, failedAttempt, type RunningAttempt, startAttempt } from './attempt.js';
 import { AttemptReports, traceOf } from './attempt-reports.js';
 import { addUsage, type AttemptUsage } from './attempt-usage.js';
 import type { ClaimedExecution } from './claims.js';
 import { executionNotice, outputNotices } from './execution-notice.js';
 import { inputView } from '../input-view.js';
+import { type HeldInputs, InputParsing, InputsTooLarge } from './input-parsing.js';
 import { outsideToken } from './lease-token.js';
 import type { ExecutionFailure } from './ending-execution.js';
 import { type CallingExecution, ModelCalls, type Shortfall } from './model-calls.js';
@@ -27,7 +29,7 @@ import type { MatchedArtifact } from '../publisher.js';
 import type { RecordedCall } from './usages.js';
 
 /** A claimed execution, while its attempt runs. */
-type RunningExecution = ClaimedExecution & CallingExecution & { usage: AttemptUsage | null; toolCalls: RecordedCall[] };
+type RunningExecution = ClaimedExecution & CallingExecution & { usage: AttemptUsage | null; toolCalls: RecordedCall[]; answer: MemoryReservation | null };
 
 /** Runs one attempt of a claimed execution: its engine, the check of the answer, the outcome. */
 @Injectable()
@@ -35,7 +37,9 @@ export class ExecutionRun {
   constructor(
     private readonly catalog: Catalog,
     private readonly engines: PreparedEngines,
+    private readonly inputs: InputParsing,
     private readonly clock: Clock,
+    private readonly answerMemory: AnswerMemory,
     private readonly answers: Answers,
     private readonly outcomes: Outcomes,
     private readonly modelCalls: ModelCalls,
@@ -46,18 +50,42 @@ export class ExecutionRun {
   ) {}
 
   start(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
-    const execution: RunningExecution = { ...claimed, span: this.reports.span(claimed), usage: null, toolCalls: [], hasReserved: false, shortfall: null };
+    const inputs = this.inputs.now(claimed.inputs);
+    return inputs ? this.begin(claimed, inputs, abort, holder) : this.beginLater(claimed, abort, holder);
+  }
+
+  /** When there is memory for its inputs. Its time limit runs from then on: that others need theirs for long is no failure of the agent. */
+  private beginLater(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
+    const begun = this.waitForInputs(claimed, abort.signal, holder).then((inputs) => (inputs === 'discarded' ? null : this.begin(claimed, inputs, abort, holder)));
+    return {
+      waiting: begun.then(() => undefined),
+      committed: begun.then((run) => run?.committed),
+      returned: begun.then((run) => run?.returned),
+      handedBack: () => begun.then((run) => run?.handedBack?.()),
+    };
+  }
+
+  private async waitForInputs(claimed: ClaimedExecution, signal: AbortSignal, holder: ClaimHolder): Promise<HeldInputs | ExecutionFailure | 'discarded'> {
+    // Before that, the claim is not its holder's yet.
+    await Promise.resolve();
+    try {
+      return await persist(holder, this.clock, () => this.inputs.whenFree(claimed.inputs, signal));
+    } catch (error) {
+      if (signal.aborted) return 'discarded';
+      if (error instanceof InputsTooLarge) return { type: 'input', message: error.message, isFinal: true };
+      this.logger.error({ err: error, execution_id: claimed.id }, 'the inputs of an execution could not be read');
+      return { type: 'internal', message: 'its inputs could not be read' };
+    }
+  }
+
+  /** `given`: its inputs, or why it cannot have them. */
+  private begin(claimed: ClaimedExecution, given: HeldInputs | ExecutionFailure, abort: AbortController, holder: ClaimHolder): StartedRun {
+    const execution: RunningExecution = { ...claimed, span: this.reports.span(claimed), usage: null, toolCalls: [], answer: null, hasReserved: false, shortfall: null };
     const agent = this.catalog.agent(execution.agent)!;
     const startedAt = performance.now();
     const endsBy = this.clock.now() + agent.timeoutMs;
     if (this.notices.areWanted) this.notices.tell(executionNotice('execution_started', execution, this.clock.now()));
-    const artifacts = execution.inputs.map(agentArtifactFromRow);
-    const { result, returned } = startAttempt(
-      this.engines.for(execution.agent)!,
-      { artifacts, view: inputView(artifacts, execution.batch) },
-      this.context(execution, agent, abort.signal),
-      { timeoutMs: agent.timeoutMs, clock: this.clock, abort: (reason) => abort.abort(reason) },
-    );
+    const { result, returned } = 'artifacts' in given ? this.attempt(execution, agent, given.artifacts, abort) : failedAttempt(given);
     const committed = result
       .then((attempt) => this.commit(execution, agent, attempt, endsBy, holder))
       .then((outcome) => this.reports.ended(execution, outcome, performance.now() - startedAt))
@@ -65,7 +93,22 @@ export class ExecutionRun {
         this.logger.error({ err: error, execution_id: execution.id }, 'an outcome could not be committed');
         execution.span.end({ failed: true, attributes: { 'error.type': 'internal' } });
       });
+    if ('artifacts' in given) {
+      void Promise.all([committed, returned]).then(() => {
+        given.release();
+        execution.answer?.release();
+      });
+    }
     return { committed, returned, handedBack: () => this.keepSpent(execution) };
+  }
+
+  private attempt(execution: RunningExecution, agent: AgentDefinition, artifacts: AgentArtifact[], abort: AbortController): RunningAttempt {
+    return startAttempt(
+      this.engines.for(execution.agent)!,
+      { artifacts, view: inputView(artifacts, execution.batch) },
+      this.context(execution, agent, abort.signal),
+      { timeoutMs: agent.timeoutMs, clock: this.clock, abort: (reason) => abort.abort(reason) },
+    );
   }
 
   private context(execution: RunningExecution, agent: AgentDefinition, signal: AbortSignal): EngineContext {
@@ -82,6 +125,10 @@ export class ExecutionRun {
       signal,
       blackboard: this.readers.for(agent),
       newest: (filter, except, mostCharacters) => this.readers.newest(agent, filter, except, mostCharacters),
+      parses: async (text) => {
+        execution.answer?.release();
+        execution.answer = await this.answerMemory.forAnswer(text, signal);
+      },
       refusal: (answer) => {
         const checked = this.check(execution, agent, { ok: true, answer });
         return 'failure' in checked ? checked.failure.message : null;

@@ -5,6 +5,7 @@ import type { Visibility } from '../../catalog/visibility.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
 import { isShortText, SHORT_TEXT_RULE } from '../../common/short-text.js';
 import { unknownFields } from '../../common/unknown-fields.js';
+import type { Settings } from '../../config/settings.js';
 import { GivenOutputs } from '../../engines/given-outputs.js';
 import { rememberText } from '../../expressions/json-text.js';
 
@@ -13,6 +14,9 @@ export const MAX_OUTPUTS = 1_000;
 /** As many as a publish may have. */
 export const MAX_TAGS = 100;
 const FIELDS_OF_OUTPUT = ['type', 'payload', 'tags', 'visibility'];
+
+/** What users may set: the longest `ttl` of a visibility, and the largest payload, as a publish may have it. */
+export type OutputLimits = Pick<Settings, 'maxTtlMs' | 'bodyLimitBytes'>;
 
 export interface CheckedOutput {
   output: Output;
@@ -27,11 +31,11 @@ export class OutputError extends Error {}
 /**
  * An engine's answer as artifacts to publish: the payload itself where the agent publishes one type (a list: one artifact
  * each), else an object keyed by type name, each value a payload or a list of them; null or undefined publishes nothing. Or a
- * list that names each output's type; only there a visibility is given, with a `ttl` of at most `maxTtlMs`.
+ * list that names each output's type; only there a visibility is given, with a `ttl` within its limit.
  */
-export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: Catalog, maxTtlMs: number): CheckedOutput[] {
+export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput[] {
   if (answer === null || answer === undefined) return [];
-  if (answer instanceof GivenOutputs) return checkGiven(answer.outputs, agent, catalog, maxTtlMs);
+  if (answer instanceof GivenOutputs) return checkGiven(answer.outputs, agent, catalog, limits);
   if (agent.outputs.length === 0) throw new OutputError('the agent publishes no type, so it must answer null');
   const keyed = agent.outputs.length === 1 ? { [agent.outputs[0]!.type]: answer } : answer;
   if (!isJsonObject(keyed)) throw new OutputError(`the answer must be an object keyed by type name (${namesOf(agent)})`);
@@ -40,18 +44,18 @@ export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: C
 
   const payloads = agent.outputs.flatMap((output) => asList(keyed[output.type]).map((payload) => ({ output, payload })));
   refuseTooMany(payloads.length);
-  return payloads.map(({ output, payload }) => checkOutput(output, payload, catalog));
+  return payloads.map(({ output, payload }) => checkOutput(output, payload, catalog, limits));
 }
 
 function refuseTooMany(count: number): void {
   if (count > MAX_OUTPUTS) throw new OutputError(`the answer has ${count} artifacts, and an execution publishes at most ${MAX_OUTPUTS}`);
 }
 
-function checkGiven(given: readonly unknown[], agent: AgentDefinition, catalog: Catalog, maxTtlMs: number): CheckedOutput[] {
+function checkGiven(given: readonly unknown[], agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput[] {
   refuseTooMany(given.length);
   return given.map((each, index) => {
     try {
-      return checkOne(each, agent, catalog, maxTtlMs);
+      return checkOne(each, agent, catalog, limits);
     } catch (error) {
       throw error instanceof OutputError ? new OutputError(`outputs[${index}]${error.message}`) : error;
     }
@@ -59,7 +63,7 @@ function checkGiven(given: readonly unknown[], agent: AgentDefinition, catalog: 
 }
 
 /** `{type, payload, tags?, visibility?}`: its tags are added to those that the agent's configuration gives, its visibility takes their place. */
-function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, maxTtlMs: number): CheckedOutput {
+function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput {
   if (!isJsonObject(given)) throw new OutputError(': must be an object with type and payload');
   const [unknown] = unknownFields(given, FIELDS_OF_OUTPUT);
   if (unknown) throw new OutputError(`.${unknown.name}: ${unknown.problem}`);
@@ -69,22 +73,24 @@ function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, maxT
   if (!Array.isArray(tags) || tags.length > MAX_TAGS || !tags.every(isShortText)) {
     throw new OutputError(`.tags: must be a list of at most ${MAX_TAGS}, each ${SHORT_TEXT_RULE}`);
   }
-  const seenBy = visibility === null ? output.visibility : checkVisibility(visibility, maxTtlMs);
+  const seenBy = visibility === null ? output.visibility : checkVisibility(visibility, limits);
   try {
-    return checkOutput({ type: output.type, tags: [...new Set([...output.tags, ...tags])], visibility: seenBy }, payload, catalog);
+    return checkOutput({ type: output.type, tags: [...new Set([...output.tags, ...tags])], visibility: seenBy }, payload, catalog, limits);
   } catch (error) {
     throw error instanceof OutputError ? new OutputError(`: ${error.message}`) : error;
   }
 }
 
-function checkVisibility(given: JsonValue, maxTtlMs: number): Visibility {
+function checkVisibility(given: JsonValue, { maxTtlMs }: OutputLimits): Visibility {
   const mistake = visibilityMistake(given) ?? ttlMistake(toVisibility(given as JsonObject), maxTtlMs);
   if (mistake !== null) throw new OutputError(`.visibility: ${mistake}`);
   return toVisibility(given as JsonObject);
 }
 
-function checkOutput(output: Output, payload: unknown, catalog: Catalog): CheckedOutput {
+function checkOutput(output: Output, payload: unknown, catalog: Catalog, { bodyLimitBytes }: OutputLimits): CheckedOutput {
   const payloadText = asJsonText(output.type, payload);
+  const bytes = Buffer.byteLength(payloadText);
+  if (bytes > bodyLimitBytes) throw new OutputError(`the payload of ${output.type} has ${bytes} bytes, and body_limit allows ${bodyLimitBytes}`);
   // What is checked and what agents see next is what will be stored: JSON, not the engine's own object.
   const stored = JSON.parse(payloadText) as unknown;
   if (!isJsonObject(stored)) throw new OutputError(`the payload of ${output.type} must be an object`);

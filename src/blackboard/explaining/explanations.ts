@@ -79,7 +79,7 @@ export class Explanations {
     recorded: Recorded,
     errors: RefusingError[],
   ): Promise<[Subscription, Explanation][]> {
-    const matchable: Matchable = { artifact: agentArtifactFromRow(row), visibility: JSON.parse(row.visibility) as Visibility, createdAt: row.created_at };
+    const matchable: Matchable = { artifact: agentArtifactFromRow(row, row.payload), visibility: JSON.parse(row.visibility) as Visibility, createdAt: row.created_at };
     // As its subscriptions will see it: one that is hidden for now is refused for what remains.
     const at = Math.max(this.clock.now(), releaseTime(matchable.visibility, row.created_at) ?? 0);
     const notOffered = whyNotOffered(recorded);

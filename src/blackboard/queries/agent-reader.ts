@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
+import { parsedSize } from '../../common/parsed-size.js';
 import { nextTurn } from '../../common/turns.js';
 import type { AgentArtifact, BlackboardFilter, BlackboardReader } from '../../engines/engine.js';
 import { type ArtifactRow, agentArtifactFromRow } from '../artifact.js';
@@ -16,8 +17,9 @@ const MOST = 500;
 const PAGE = 500;
 /** Payloads can be large. */
 const READ_AT_ONCE = 16;
-/** Of the payloads of one list. Parsed, they can take twenty times as much. */
-const MOST_BYTES = 16 * 1_024 ** 2;
+const MIB = 1_024 ** 2;
+/** Of memory, for the payloads of one list: 16 MiB of long texts, and less where they are full of small values. */
+const MOST_BYTES = 32 * MIB;
 
 /** Makes what agents read the blackboard with: it finds only what the agent may see at that moment. */
 @Injectable()
@@ -40,18 +42,20 @@ export class AgentReaders {
     const { limit = DEFAULT_LIMIT } = filter;
     const artifacts: AgentArtifact[] = [];
     let characters = 0;
+    let bytes = 0;
     for await (const row of this.visible(agent, { ...filter, order: 'desc' })) {
       if (except.has(row.id)) continue;
       characters += row.payload.length;
-      if (characters > Math.min(mostCharacters, MOST_BYTES)) return { artifacts, isCut: true };
-      if (artifacts.push(agentArtifactFromRow(row)) === limit) break;
+      bytes += parsedSize(Buffer.from(row.payload));
+      if (characters > mostCharacters || bytes > MOST_BYTES) return { artifacts, isCut: true };
+      if (artifacts.push(agentArtifactFromRow(row, row.payload)) === limit) break;
     }
     return { artifacts, isCut: false };
   }
 
   private async get(agent: AgentDefinition, id: string): Promise<AgentArtifact | null> {
     const row = await this.store.get(id);
-    return row && this.isSeenBy(agent, row) ? agentArtifactFromRow(row) : null;
+    return row && this.isSeenBy(agent, row) ? agentArtifactFromRow(row, row.payload) : null;
   }
 
   private async list(agent: AgentDefinition, filter: BlackboardFilter = {}): Promise<AgentArtifact[]> {
@@ -62,9 +66,9 @@ export class AgentReaders {
     const found: AgentArtifact[] = [];
     let bytes = 0;
     for await (const row of this.visible(agent, filter)) {
-      bytes += row.payload.length;
-      if (found.length > 0 && bytes > MOST_BYTES) throw new DomainError('invalid', `limit: the payloads of what was found are larger than ${MOST_BYTES / 1_024 ** 2} MiB together; ask for fewer`);
-      if (found.push(agentArtifactFromRow(row)) === limit) break;
+      bytes += parsedSize(Buffer.from(row.payload));
+      if (found.length > 0 && bytes > MOST_BYTES) throw new DomainError('invalid', `limit: the payloads of what was found take more than ${MOST_BYTES / MIB} MiB of memory together; ask for fewer`);
+      if (found.push(agentArtifactFromRow(row, row.payload)) === limit) break;
     }
     return found;
   }

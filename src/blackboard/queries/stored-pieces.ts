@@ -35,7 +35,8 @@ export function* groupsOf(piece: Piece): Generator<Item> {
   }
 }
 
-function* groupsOfStored({ show, seqs, bytes }: StoredItems): Generator<StoredItems> {
+/** The same of stored items alone. */
+export function* groupsOfStored({ show, seqs, bytes }: StoredItems): Generator<StoredItems> {
   for (let start = 0; start < seqs.length; ) {
     let end = start;
     let size = 0;

@@ -1,13 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import { sql } from 'kysely';
 import { Catalog } from '../../catalog/catalog.js';
-import type { RetryPolicy } from '../../catalog/definitions.js';
+import type { RetryPolicy, Subscription } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Telemetry } from '../../common/telemetry.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
 import { type ArtifactRow, artifactFromRow } from '../artifact.js';
 import { BatchWindows } from './batch-windows.js';
@@ -24,6 +25,7 @@ import { Matching } from '../matching.js';
 import { Publisher } from '../publisher.js';
 import { type NeededByTimer, ParkedTimers } from './parked-timers.js';
 import { SubscriptionNumbers } from './subscription-numbers.js';
+import { TimerMemory } from './timer-memory.js';
 import { type Timer, TimerQueue } from './timer-queue.js';
 import { linesOf } from './lines.js';
 import { isWindow, lineOf, WaitingGroups } from './waiting-groups.js';
@@ -85,6 +87,7 @@ export class TimerLoop {
     private readonly dueTimes: DueTimes,
     private readonly processes: Processes,
     private readonly parked: ParkedTimers,
+    private readonly memory: TimerMemory,
     private readonly signals: Signals,
     private readonly telemetry: Telemetry,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -226,15 +229,23 @@ export class TimerLoop {
   }
 
   private async prepareRelease(seq: number): Promise<Work> {
+    const { type, correlation_id: correlationId, bytes } = await this.unitOfWork.reader
+      .selectFrom('artifacts')
+      .select(['type', 'correlation_id', PAYLOAD_BYTES.as('bytes')])
+      .where('seq', '=', seq)
+      .executeTakeFirstOrThrow();
+    const triggered = await this.memory.forPayloads(bytes, () => this.triggeredBy(seq));
+    const run: Work['run'] = async (tx, changes) => {
+      await this.publisher.react(tx, changes, { seq, type, correlationId }, triggered);
+      (await changes.get(correlationId)).pending -= 1;
+    };
+    return { lines: linesOf(triggered, this.numbers), correlationId, run };
+  }
+
+  private async triggeredBy(seq: number): Promise<Triggered[]> {
     const row: ArtifactRow = await this.unitOfWork.reader.selectFrom('artifacts').selectAll().where('seq', '=', seq).executeTakeFirstOrThrow();
     const artifact = artifactFromRow(row);
-    const triggered: Triggered[] = await this.matching.triggered({ artifact, visibility: artifact.visibility, createdAt: row.created_at });
-    const run: Work['run'] = async (tx, changes) => {
-      const subject = { seq, type: row.type, correlationId: row.correlation_id };
-      await this.publisher.react(tx, changes, subject, triggered);
-      (await changes.get(row.correlation_id)).pending -= 1;
-    };
-    return { lines: linesOf(triggered, this.numbers), correlationId: row.correlation_id, run };
+    return this.matching.triggered({ artifact, visibility: artifact.visibility, createdAt: row.created_at });
   }
 
   private async prepareJudgement(groupId: string): Promise<Work | NotHere> {
@@ -243,14 +254,15 @@ export class TimerLoop {
     if (!group) return NOTHING;
     const subscription = this.numbers.find(group);
     if (!subscription) return { needs: group };
-    const inputs = await reader
-      .selectFrom('join_arrivals')
-      .innerJoin('artifacts', 'artifacts.seq', 'join_arrivals.artifact_seq')
-      .selectAll('artifacts')
-      .where('join_arrivals.group_id', '=', groupId)
-      .execute();
-    const passes = await this.matching.groupPasses(subscription, inOrderOfTypes(subscription, inputs).map(artifactFromRow));
+    const sizes = await membersOf(reader, groupId).select(PAYLOAD_BYTES.as('bytes')).execute();
+    const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0);
+    const passes = await this.memory.forPayloads(bytes, () => this.passes(subscription, groupId));
     return { lines: [lineOf(group)], run: (tx, changes) => this.joins.judged(tx, changes, group, passes) };
+  }
+
+  private async passes(subscription: Subscription, groupId: string): Promise<boolean> {
+    const inputs = await membersOf(this.unitOfWork.reader, groupId).selectAll('artifacts').execute();
+    return this.matching.groupPasses(subscription, inOrderOfTypes(subscription, inputs).map(artifactFromRow));
   }
 
   private async prepareClosing(groupId: string): Promise<Work | NotHere> {
@@ -279,3 +291,8 @@ export class TimerLoop {
     else await this.joins.expire(tx, changes, group);
   }
 }
+
+const PAYLOAD_BYTES = sql<number>`octet_length(artifacts.payload)`;
+
+const membersOf = (db: Reader, groupId: string) =>
+  db.selectFrom('join_arrivals').innerJoin('artifacts', 'artifacts.seq', 'join_arrivals.artifact_seq').where('join_arrivals.group_id', '=', groupId);

@@ -54,7 +54,9 @@ class RemoteAgent implements PreparedEngine {
 
   async run(inputs: ExecutionInputs, context: EngineContext): Promise<unknown> {
     const { secret } = this.options;
-    return answerOf(await this.answerTo(inputs, context), { host: this.host, secrets: [context.leaseToken, ...(secret === undefined ? [] : [secret])], now: this.environment.clock.now() });
+    const answer = await this.answerTo(inputs, context);
+    if (answer.status < 300) await context.parses(answer.text);
+    return answerOf(answer, { host: this.host, secrets: [context.leaseToken, ...(secret === undefined ? [] : [secret])], now: this.environment.clock.now() });
   }
 
   private async answerTo({ artifacts }: ExecutionInputs, { executionId, correlationId, attempt, traceparent, leaseToken, signal }: EngineContext): Promise<OutboundAnswer> {

@@ -135,11 +135,13 @@ class LlmAgent implements PreparedEngine {
     const tools = await agentTools(this.allowed, context, { timeoutMs: this.agent.timeoutMs, clock: this.environment.clock, signal, failed });
     const turn: Turn = { answers: 0, tools, signal };
     const first = await this.ask(messages, context, turn);
+    await context.parses(first.text);
     const judged = this.judge(first.text, context);
     if (judged.problem === null) return judged.answer;
     // Providers take no empty message.
     const said: ModelMessage[] = first.text === '' ? [] : [{ role: 'assistant', content: first.text }];
     const again = await this.ask([...messages, ...first.before, ...said, { role: 'user', content: refusedText(judged.problem) }], context, turn);
+    await context.parses(again.text);
     const second = this.judge(again.text, context);
     if (second.problem !== null) throw new EngineFailure('output', `the model's answer was refused twice: ${second.problem}`);
     return second.answer;

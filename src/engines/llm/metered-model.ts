@@ -1,4 +1,5 @@
 import type { LanguageModel, wrapLanguageModel } from 'ai';
+import { EngineFailure } from '../engine-failure.js';
 import { estimatedTokens } from './token-estimate.js';
 import { type Tokens, toldUsage } from './told-usage.js';
 
@@ -14,6 +15,9 @@ export interface Meter {
   /** A call has ended of which nothing was told. */
   untold(): void;
 }
+
+/** Characters of one answer, with what the model thinks and asks of tools: more than any model writes, and what the SDK collects. */
+const MOST_WRITTEN = 1_024 ** 2;
 
 const NOTHING: Tokens = { input: 0, output: 0 };
 
@@ -41,6 +45,7 @@ type Part = Parts extends ReadableStream<infer One> ? One : never;
 /** For one call. */
 function metering({ ended, used, untold }: Meter): TransformStream<Part, Part> {
   let counted = NOTHING;
+  let written = 0;
   const count = (tokens: Tokens): void => {
     used({ input: tokens.input - counted.input, output: tokens.output - counted.output });
     counted = tokens;
@@ -58,6 +63,8 @@ function metering({ ended, used, untold }: Meter): TransformStream<Part, Part> {
         if (counted.input === 0 && counted.output === 0) untold();
         await ended();
       }
+      if ('delta' in part) written += part.delta.length;
+      if (written > MOST_WRITTEN) throw new EngineFailure('output', `the model wrote more than ${MOST_WRITTEN} characters`);
       controller.enqueue(part);
     },
   });
