@@ -30,7 +30,7 @@ export class ChangelogController {
   @Get('events')
   @ApiOperation({ summary: 'List what was published', description: 'In the order of positions; go on with `next` as `after`. Filters of different names all hold.' })
   @ApiOkResponse({ type: ChangelogEventsBody, description: 'One page', example: EVENTS_EXAMPLE })
-  @ApiErrors([400, 'after: must be the position of an entry, from 0 to 42 (got "43"); without it, a stream begins now'])
+  @ApiErrors([400, 'after: must be the position of an entry, from 0 to 42 (got "43"); without it, a stream begins now'], 503)
   list(@Query() query: ChangelogEventsQuery): Promise<JsonText> {
     return this.events.list(query);
   }

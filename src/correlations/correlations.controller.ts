@@ -34,7 +34,7 @@ export class CorrelationsController {
   })
   @ApiCorrelationId()
   @ApiOkResponse({ type: TraceBody, description: 'One page of artifacts, with the executions around them', example: TRACE_EXAMPLE })
-  @ApiErrors([400, 'after: must be the id of an artifact (got "42")'], [404, 'Correlation not found: order-4711'])
+  @ApiErrors([400, 'after: must be the id of an artifact (got "42")'], [404, 'Correlation not found: order-4711'], 503)
   trace(@Param('correlation_id') id: string, @Query() query: TraceQuery): Promise<TraceBody> {
     return this.correlations.trace(id, query);
   }

@@ -29,6 +29,12 @@ describe('bodies', () => {
     await post(body).expect(400, { detail });
   });
 
+  it('hold many values in fields that are their own data alone', async () => {
+    const many = Array.from({ length: 10_000 }, () => 'a');
+    await post({ type: 'A', filters: { type_names: many } }).expect(400, { detail: 'filters: must not hold more than 10000 values' });
+    await post({ type: 'A', payload: { many } }).expect(200);
+  });
+
   it('become instances of their DTO', async () => {
     const { body } = await post({ type: 'A' }).expect(200);
     expect(body).toEqual({ body: { type: 'A' }, class: 'SampleBody', correlationId: null });

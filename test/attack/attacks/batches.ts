@@ -31,6 +31,14 @@ export const BATCHES: Attack[] = [
       return batch_id === undefined ? [answer] : [answer, await ask(target, { path: `/batch/${batch_id}/cancel`, body: {} })];
     },
   },
+  {
+    name: 'lists of 20,000 items that share as many static inputs as there may be',
+    mostStoredMib: 64,
+    run: (target) => {
+      const body = JSON.stringify({ agent_name: 'clerk', max_workers: 1_000, static_inputs: { a: 'x'.repeat(65_000) }, batch_inputs: Array.from({ length: 20_000 }, () => ({})) });
+      return atOnce(target, 8, () => ({ path: '/run/batch', body }));
+    },
+  },
   uploads('a thousand parts', () => Array.from({ length: 1_000 }, (_, n) => part(`p${n}`, 'x')).join('') + END),
   uploads('a field name of a megabyte', () => part('n'.repeat(MIB), 'x') + END),
   uploads('a file name of a megabyte', () => part('file', 'a\n1\n', 'f'.repeat(MIB)) + END),
