@@ -33,8 +33,8 @@ const SPECS = {
   postgres: { of: [...ON_A_DATABASE.map((folder) => `${folder}/**/*.spec.ts`), '**/*.postgres.spec.ts'], without: ['**/*.sqlite.spec.ts'] },
 };
 
-/** What measures a process while it is attacked needs the machine for itself: `npm run test:attack`. */
-const APART = ['attack/**'];
+/** Long suites have commands of their own: `npm run test:faults`, and `npm run test:attack`, which needs the machine for itself. */
+const APART = ['attack/**', 'faults/**'];
 
 const SHARES = readdirSync(join(TEST, 'shares')).filter((file) => /^\d+\.ts$/.test(file)).length;
 
