@@ -1,0 +1,13 @@
+// Prints how many bytes the value of the JSON on standard input takes. It runs alone in a process: elsewhere, a collection frees what others left too.
+import { readFileSync } from 'node:fs';
+
+const parsed = { value: JSON.parse(readFileSync(0, 'utf8')) };
+const held = usedMemory();
+parsed.value = null;
+console.log(held - usedMemory());
+
+function usedMemory() {
+  globalThis.gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
