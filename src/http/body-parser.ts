@@ -26,11 +26,13 @@ export const batchLimit = (limitBytes: number): number => Math.max(limitBytes, L
 export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const incoming = incomingBody(request);
-    if (!incoming || READS.has(request.method) || isUpload(request)) return next();
+    if (!incoming || READS.has(request.method)) return next();
+    const isBatch = BATCHES.test(request.path);
+    if (isBatch && isMultipart(request)) return next();
     if (!isJson(request.headers['content-type'])) {
       return next(wrongMethod(request, response) ?? new UnsupportedMediaTypeException('Send the body as JSON in UTF-8, with the header Content-Type: application/json'));
     }
-    if (BATCHES.test(request.path)) return next();
+    if (isBatch) return next();
     readBody(request, incoming, limitBytes, (error, body) => {
       if (error) return next(error);
       const hold = (bytes: number): void => (bytes > memory.largestBytes ? refuseForGood(bytes, memory) : incoming.memory.resize(bytes));

@@ -37,6 +37,6 @@ function collect(request: Request, incoming: IncomingBody, limitBytes: number, d
       finish(error as Error);
     }
   });
-  request.once('end', () => finish(null, bytes.takeAll()));
-  request.once('error', () => finish(cutOff()));
+  request.on('end', () => finish(null, bytes.takeAll()));
+  request.on('error', () => finish(cutOff()));
 }

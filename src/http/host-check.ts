@@ -43,8 +43,12 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
 /** Orchestrators and scrapers call each process by its own address, which nobody knows beforehand. */
 const isProbe = (url = ''): boolean => PROBES.has(url.split('?', 1)[0]!);
 
+/** How almost every client on this machine writes it. */
+const USUAL_LOOPBACK = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/;
+
 /** Listed with its port, a host is allowed at that port alone. */
 function isAllowed(host: string, allowed: Set<string>): boolean {
+  if (USUAL_LOOPBACK.test(host)) return true;
   const whole = plainForm(host);
   const name = whole.replace(/:\d+$/, '');
   return isLoopback(name) || allowed.has(name) || allowed.has(whole);

@@ -96,7 +96,7 @@ export class IncomingBodies {
     const body = new IncomingBody(this, this.budget.reserve(0), request, response, this.clock.now(), timeoutMs);
     (request as WithBody)[INCOMING] = body;
     this.arriving.add(body);
-    request.once('end', () => this.arrived(body));
+    request.on('end', () => this.arrived(body));
     this.looks.later();
   }
 

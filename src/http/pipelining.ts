@@ -29,7 +29,7 @@ export function limitPipelining(server: Server, logger: Logger): void {
       socket.destroy();
       return;
     }
-    response.once('close', () => (socket[UNANSWERED]! -= 1));
+    response.on('close', () => (socket[UNANSWERED]! -= 1));
     for (const handler of handlers) handler.call(server, request, response);
   });
 }

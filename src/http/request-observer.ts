@@ -32,7 +32,7 @@ export function observeRequests(logger: Logger, onEnded: (request: EndedRequest)
       onEnded({ method: request.method, route, status: response.statusCode, durationMs });
       log(logger, request, response, durationMs);
     };
-    response.once(STREAMING, tell).once('close', tell);
+    response.on(STREAMING, tell).on('close', tell);
     next();
   };
 }

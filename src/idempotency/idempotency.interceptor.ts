@@ -12,7 +12,7 @@ import { isVisibleAscii, visibleAsciiRule } from '../http/visible-ascii.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { type IdempotentAnswer, MAX_IDEMPOTENCY_KEY } from './idempotent-request.js';
 import { requestHash } from './request-hash.js';
-import { answerIds, newRequestIds, reserveIds } from './request-ids.js';
+import { answerIds, requestIdsOf, reserveIds } from './request-ids.js';
 
 /** Of memory that a body takes. */
 const LARGE_BYTES = 256 * 1_024;
@@ -35,7 +35,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       endpoint: `${request.method} ${(request.route as { path: string }).path}`,
       key,
       hash: requestHash(request.body as JsonValue | undefined, attachmentDigestOf(request)),
-      ids: newRequestIds(context),
+      newIds: requestIdsOf(context),
       heldBytes: held.bytes,
       letGo: () => held.letGo(isJsonObject(request.body) ? request.body : {}),
     };

@@ -7,8 +7,8 @@ export const MAX_IDEMPOTENCY_KEY = 255;
 
 export interface IdempotentRequest extends ScopedKey {
   hash: string;
-  /** Used where the key holds none yet. */
-  ids: RequestIds;
+  /** Called where the key holds none yet. */
+  newIds: () => RequestIds;
   /** What it takes of the memory budget while it waits for another one. */
   heldBytes: number;
   /** Frees that; the work cannot be done any more. Called once at most. */

@@ -20,11 +20,11 @@ const isInside = (context: ExecutionContext): boolean => Reflect.getMetadata(OUT
 
 const reserved = new WeakMap<Request, RequestIds>();
 
-/** Ids of its own for a request, within the correlation that it names. */
-export function newRequestIds(context: ExecutionContext): RequestIds {
+/** Makes new ids for a request, in the correlation that it names. What it names is checked first: see `takeCorrelationId`. */
+export function requestIdsOf(context: ExecutionContext): () => RequestIds {
   const http = context.switchToHttp();
   const named = isInside(context) ? takeCorrelationId(http.getRequest<Request>(), http.getResponse<Response>()) : undefined;
-  return { madeId: newId(), correlationId: named ?? newId() };
+  return () => ({ madeId: newId(), correlationId: named ?? newId() });
 }
 
 /** Has the answer name the correlation, where the route is in one. */
@@ -39,7 +39,7 @@ export const reserveIds = (request: Request, ids: RequestIds): void => {
 
 /** The ids that the handler is to use: those of its idempotency key, or else new ones. The answer names the correlation. */
 export const Ids = createParamDecorator((_data: unknown, context: ExecutionContext): RequestIds => {
-  const ids = reserved.get(context.switchToHttp().getRequest<Request>()) ?? newRequestIds(context);
+  const ids = reserved.get(context.switchToHttp().getRequest<Request>()) ?? requestIdsOf(context)();
   answerIds(context, ids);
   return ids;
 });

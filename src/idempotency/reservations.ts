@@ -102,9 +102,10 @@ export class Reservations {
 
   private async reserve(tx: Transaction, request: IdempotentRequest, now: number): Promise<Turn> {
     const requestHash = this.hashes.of(request.hash);
-    const row = { requestHash, ids: request.ids, owner: this.owner, leaseUntil: now + this.settings.leaseMs };
+    const ids = request.newIds();
+    const row = { requestHash, ids, owner: this.owner, leaseUntil: now + this.settings.leaseMs };
     const isOurs = await this.keys.insert(tx, request, row, now + this.settings.retainKeysMs, now);
-    return isOurs ? { state: 'ours', ids: request.ids, requestHash, isTakenOver: false } : { state: 'held' };
+    return isOurs ? { state: 'ours', ids, requestHash, isTakenOver: false } : { state: 'held' };
   }
 
   private async takeOver(tx: Transaction, request: IdempotentRequest, dead: KeyRow, now: number): Promise<Turn> {

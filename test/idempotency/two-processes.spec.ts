@@ -75,7 +75,7 @@ describe('a key that two processes are asked for', () => {
     endpoint: 'POST /things',
     key: 'k',
     hash,
-    ids: { madeId: newId(), correlationId: newId() },
+    newIds: () => ({ madeId: newId(), correlationId: newId() }),
     heldBytes: 0,
     letGo: () => undefined,
   });
