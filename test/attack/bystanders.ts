@@ -23,18 +23,13 @@ export class Bystanders {
     return this;
   }
 
-  /**
-   * How many requests of honest clients are answered while `work` lasts: in a second, and in one of which the machine gave the service
-   * all that it asked for.
-   */
-  async ratesDuring(work: () => Promise<unknown>): Promise<{ perSecond: number; perGrantedSecond: number }> {
+  /** How many requests of honest clients are answered while `work` lasts, in a second in which the machine gave the service all that it asked for. */
+  async rateDuring(work: () => Promise<unknown>): Promise<number> {
     const before = await this.served();
     const [began, deniedBefore] = [performance.now(), deniedMs(this.pid)];
     await work();
-    const ms = performance.now() - began;
-    const granted = Math.max(ms - (deniedMs(this.pid) - deniedBefore), 1);
-    const served = (await this.served()) - before;
-    return { perSecond: (served / ms) * 1_000, perGrantedSecond: (served / granted) * 1_000 };
+    const granted = Math.max(performance.now() - began - (deniedMs(this.pid) - deniedBefore), 1);
+    return (((await this.served()) - before) / granted) * 1_000;
   }
 
   /** What they have to complain of. */

@@ -23,10 +23,10 @@ export async function withstand(pod: Pod, attack: Attack): Promise<Answered[]> {
   pod.prepared.add(attack.prepare);
   const bystanders = await new Bystanders(pod.url, pod.pid).working();
   let answers: Answered[] = [];
-  const { perSecond: undisturbed } = await bystanders.ratesDuring(() => delay(UNDISTURBED_MS));
+  const undisturbed = await bystanders.rateDuring(() => delay(UNDISTURBED_MS));
   const before = await pod.memory();
   const storedBefore = await pod.storedMib();
-  const { perGrantedSecond: meanwhile } = await bystanders.ratesDuring(async () => void ([answers] = await Promise.all([attack.run(pod), delay(LEAST_ATTACK_MS)])));
+  const meanwhile = await bystanders.rateDuring(async () => void ([answers] = await Promise.all([attack.run(pod), delay(LEAST_ATTACK_MS)])));
   const { failures, slowestMs, refusals } = await bystanders.end();
   const storedMib = Math.round((await pod.storedMib()) - storedBefore);
   let after = 0;
