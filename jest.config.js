@@ -25,28 +25,37 @@ const common = {
   },
 };
 
-/** What stands on a database, whichever it is, runs on both. A suite that is about SQLite, or about Postgres, says so in its name. */
+const chosen = process.env.STARLING_TEST_DATABASE;
+
+/** Where files are named, these run by themselves; where none is, all of them in shares (test/shares/run-share.ts). */
+const inShares = process.argv.slice(2).every((argument) => argument.startsWith('-'));
+
+/** What stands on a database, whichever it is, can run on both. A suite that is about SQLite, or about Postgres, says so in its name. */
 const ON_A_DATABASE = ['attack', 'batches', 'blackboard', 'contract', 'e2e', 'faults', 'idempotency', 'retention'];
+
+/** `npm test` takes every feature once: the suites that run on SQLite there run on Postgres by `npm run test:postgres`. */
+const onPostgresToo = inShares && !chosen ? [] : ON_A_DATABASE.map((folder) => `${folder}/**/*.spec.ts`);
 
 const SPECS = {
   sqlite: { of: ['**/*.spec.ts'], without: ['**/*.postgres.spec.ts'] },
-  postgres: { of: [...ON_A_DATABASE.map((folder) => `${folder}/**/*.spec.ts`), '**/*.postgres.spec.ts'], without: ['**/*.sqlite.spec.ts'] },
+  postgres: { of: [...onPostgresToo, '**/*.postgres.spec.ts'], without: ['**/*.sqlite.spec.ts'] },
 };
 
 /** Long suites have commands of their own: `npm run test:faults`, and `npm run test:attack`, which needs the machine for itself. */
 const APART = ['attack/**', 'faults/**'];
 
-const SHARES = readdirSync(join(TEST, 'shares')).filter((file) => /^\d+\.ts$/.test(file)).length;
+const SHARES = readdirSync(join(TEST, 'shares')).filter((file) => /^\d+\.ts$/.test(file)).sort();
 
-/** Where files are named, these run by themselves; where none is, all of them in shares (test/shares/run-share.ts). */
-const inShares = process.argv.slice(2).every((argument) => argument.startsWith('-'));
+/** A share loads all modules of the service, which few suites are not worth. */
+const FEWEST_IN_SHARE = 8;
 
 function specsOf(database) {
   const { of, without } = SPECS[database];
   if (!inShares) return { testMatch: [...of.map((spec) => `<rootDir>/test/${spec}`), ...without.map((spec) => `!**/${spec}`)] };
   const specs = [...new Set(globSync(of, { cwd: TEST, exclude: [...without, ...APART] }))].sort();
-  const shares = Array.from({ length: SHARES }, (_, share) => specs.filter((_spec, index) => index % SHARES === share));
-  return { testMatch: ['<rootDir>/test/shares/[0-9]*.ts'], globals: { TEST_DATABASE: database, TEST_SHARES: shares } };
+  const files = SHARES.slice(0, Math.ceil(specs.length / FEWEST_IN_SHARE));
+  const shares = files.map((_file, share) => specs.filter((_spec, index) => index % files.length === share));
+  return { testMatch: files.map((file) => `<rootDir>/test/shares/${file}`), globals: { TEST_DATABASE: database, TEST_SHARES: shares } };
 }
 
 const projects = {
@@ -61,7 +70,6 @@ const projects = {
   },
 };
 
-const chosen = process.env.STARLING_TEST_DATABASE;
 if (chosen && !Object.hasOwn(projects, chosen)) throw new Error(`STARLING_TEST_DATABASE: must be sqlite or postgres, or not set for both (got "${chosen}")`);
 
 /** @type {import('jest').Config} */
