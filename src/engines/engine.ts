@@ -64,6 +64,8 @@ export interface ModelUsage {
 
 /** What a call of a model may take at most. */
 export interface ModelNeed {
+  /** As the configuration names it. */
+  model: string;
   /** Estimated. */
   inputTokens: number;
   outputTokens: number;
@@ -111,8 +113,12 @@ export interface EngineContext extends ExecutionContext {
    * never will be, or where the attempt is to begin again when there is: it then has to end, in whatever way.
    */
   reserve(need: ModelNeed): Promise<void>;
-  /** To be called when that call has ended, and `used` was told of all of it: what it did not take is others' again. Never rejects. */
-  settle(): Promise<void>;
+  /**
+   * To be called when that call has ended: what it did not take is free for others. `answered`: it takes what `used` was told, and where
+   * that is nothing, all that was reserved. `refused`: the model generated nothing, so it takes nothing. A call for which this is not
+   * called, because it was given up or broke off, takes all that was reserved. Never rejects.
+   */
+  settle(end: 'answered' | 'refused'): Promise<void>;
   /** To be told of each call of a tool when it begins, and by what this returns when it has ended. */
   calls(call: ToolCall): (end: ToolCallEnd) => void;
   /** To be told what is being written, piece by piece, for those who watch; `answer` counts, from 1, what the attempt begins to write. */

@@ -141,17 +141,23 @@ describe('a budget', () => {
     expect(await reservations()).toEqual([]);
   });
 
-  it('is given back what a call that fails, or is cancelled, has reserved', async () => {
+  it('is given back what a call that the provider refuses has reserved', async () => {
     await start(`budget: { tokens: ${need + 10} }`, ', retry: { attempts: 1 }', 2);
     models.answers({ status: 500, message: 'broken' }, GOOD);
     await ask('failing', 2);
     await board.ended('failing');
     expect(tally(await board.types('failing'))).toEqual({ Question: 2, WorkflowError: 1, Reply: 1 });
+    expect([await spent('failing'), await reservations()]).toEqual([120, []]);
+  });
+
+  it('counts what a call that is cancelled has reserved as used', async () => {
+    await start(`budget: { tokens: ${need + 10} }`, ', retry: { attempts: 1 }', 2);
     models.script = () => ({ ...GOOD, before: new Promise(() => undefined) });
     await ask('cancelled', 2);
-    await eventually('one is asked', async () => (await reservations()).length === 2);
+    await eventually('one is asked and one waits', async () => models.requests.length === 1 && (await reservations()).length === 2);
     await board.http.post('/api/v1/correlations/cancelled/cancel').expect(200);
-    await eventually('nothing is reserved', async () => (await reservations()).length === 0);
+    await eventually('it is counted', async () => (await spent('cancelled')) === need);
+    expect(await reservations()).toEqual([]);
   });
 
   it('says to the model how much it may write, where neither the agent nor its model has a bound', async () => {

@@ -16,7 +16,7 @@ import { AnswerMemory } from './answer-memory.js';
 import { Answers } from './answers.js';
 import { type AttemptResult, failedAttempt, type RunningAttempt, startAttempt } from './attempt.js';
 import { AttemptReports, traceOf } from './attempt-reports.js';
-import { addUsage, type AttemptUsage } from './attempt-usage.js';
+import type { AttemptUsage } from './attempt-usage.js';
 import type { ClaimedExecution } from './claims.js';
 import { executionNotice, outputNotices } from './execution-notice.js';
 import { inputView } from '../input-view.js';
@@ -24,12 +24,13 @@ import { type HeldInputs, InputParsing, InputsTooLarge } from './input-parsing.j
 import { outsideToken } from './lease-token.js';
 import type { ExecutionFailure } from './ending-execution.js';
 import { type CallingExecution, ModelCalls, type Shortfall } from './model-calls.js';
+import { ModelMeter } from './model-meter.js';
 import { Outcomes } from './outcomes.js';
 import type { MatchedArtifact } from '../publisher.js';
 import type { RecordedCall } from './usages.js';
 
 /** A claimed execution, while its attempt runs. */
-type RunningExecution = ClaimedExecution & CallingExecution & { usage: AttemptUsage | null; toolCalls: RecordedCall[]; answer: MemoryReservation | null };
+type RunningExecution = ClaimedExecution & CallingExecution & { readonly usage: AttemptUsage | null; toolCalls: RecordedCall[]; answer: MemoryReservation | null };
 
 /** Runs one attempt of a claimed execution: its engine, the check of the answer, the outcome. */
 @Injectable()
@@ -80,7 +81,19 @@ export class ExecutionRun {
 
   /** `given`: its inputs, or why it cannot have them. */
   private begin(claimed: ClaimedExecution, given: HeldInputs | ExecutionFailure, abort: AbortController, holder: ClaimHolder): StartedRun {
-    const execution: RunningExecution = { ...claimed, span: this.reports.span(claimed), usage: null, toolCalls: [], answer: null, hasReserved: false, shortfall: null };
+    const meter = new ModelMeter();
+    const execution: RunningExecution = {
+      ...claimed,
+      span: this.reports.span(claimed),
+      meter,
+      get usage() {
+        return meter.usage;
+      },
+      toolCalls: [],
+      answer: null,
+      hasReserved: false,
+      shortfall: null,
+    };
     const agent = this.catalog.agent(execution.agent)!;
     const startedAt = performance.now();
     const endsBy = this.clock.now() + agent.timeoutMs;
@@ -133,11 +146,9 @@ export class ExecutionRun {
         const checked = this.check(execution, agent, { ok: true, answer });
         return 'failure' in checked ? checked.failure.message : null;
       },
-      used: (usage) => {
-        execution.usage = addUsage(execution.usage, usage);
-      },
+      used: (usage) => execution.meter.used(usage),
       reserve: (need) => this.modelCalls.reserve(execution, need, signal),
-      settle: () => this.modelCalls.settle(execution),
+      settle: (end) => this.modelCalls.settle(execution, end),
       calls: (call) => {
         const recorded: RecordedCall = { ...call, end: null };
         execution.toolCalls.push(recorded);

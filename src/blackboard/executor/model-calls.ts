@@ -8,6 +8,7 @@ import { EngineFailure } from '../../engines/engine-failure.js';
 import type { Span } from '../../tracing/tracing.js';
 import { CorrelationTracker } from '../correlation-tracker.js';
 import type { Amount } from './budget-room.js';
+import type { ModelMeter } from './model-meter.js';
 import { type Reservation, Reservations } from './reservations.js';
 import { type Spender, Usages } from './usages.js';
 
@@ -17,6 +18,7 @@ const LOOK_AGAIN_MS = 1_000;
 /** An attempt whose calls of models reserve what they may take. */
 export interface CallingExecution extends Spender {
   span: Span;
+  meter: ModelMeter;
   hasReserved: boolean;
   /** Why it has to end without an answer: there is no room for its first call now, never for the next one, or not for what it has used. */
   shortfall: Shortfall | null;
@@ -46,7 +48,11 @@ export class ModelCalls {
     for (;;) {
       signal.throwIfAborted();
       const reservation = await this.tryToReserve(execution, amountOf(need), isFirst);
-      if (reservation?.is === 'made') return;
+      if (reservation?.is === 'made') {
+        // Then the call is not made, and the outcome gives back what is reserved.
+        signal.throwIfAborted();
+        return execution.meter.begins(need);
+      }
       if (reservation?.is === 'lost') throw new EngineFailure('budget', 'the execution has gone to another process');
       if (reservation && (isFirst || reservation.is === 'short')) {
         execution.shortfall = reservation;
@@ -57,7 +63,8 @@ export class ModelCalls {
   }
 
   /** What `EngineContext.settle` promises. What cannot be stored now is stored with the outcome. */
-  async settle(execution: CallingExecution): Promise<void> {
+  async settle(execution: CallingExecution, end: 'answered' | 'refused'): Promise<void> {
+    execution.meter.settled(end);
     try {
       const overrun = await this.unitOfWork.run(async (tx) => {
         const changes = this.tracker.begin(tx, this.clock.now(), execution.span);

@@ -25,8 +25,8 @@ export interface Question {
 export interface Listener {
   /** A call is to be made, which will read about so many tokens. Where it rejects, none is made, and so does the answer. */
   calls(inputTokens: number): Promise<void>;
-  /** The answer to a call has ended. */
-  answered(): Promise<void>;
+  /** As `Meter.ended`. */
+  ended(end: 'answered' | 'refused'): Promise<void>;
   /** The model begins to answer: once, and again after tools. */
   begun(): void;
   /** A piece of the answer's text. */
@@ -43,7 +43,7 @@ export interface ModelAnswer {
   before: ModelMessage[];
 }
 
-const UNTOLD = 'it does not say how many tokens a call takes: its use counts as none, and no budget holds for it';
+const UNTOLD = 'it does not say how many tokens a call takes: without a budget its calls count as none, with one as all that was reserved for them';
 
 /**
  * One answer of the model, after the tools that it asks for. Never asks twice: trying again is the execution's policy.
@@ -59,7 +59,7 @@ export async function askModel(question: Question, listener: Listener): Promise<
     const { stream } = streamText({
       model: meteredModel(sdk.wrapLanguageModel, question.model, {
         begins: listener.calls,
-        ended: listener.answered,
+        ended: listener.ended,
         used: listener.used,
         untold: () => listener.warning(UNTOLD),
       }),

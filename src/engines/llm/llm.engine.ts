@@ -170,7 +170,7 @@ class LlmAgent implements PreparedEngine {
       },
       {
         calls: (inputTokens) => this.reserve(inputTokens, context),
-        answered: () => (this.isLimited ? context.settle() : NOTHING_TO_DO),
+        ended: (end) => (this.isLimited ? context.settle(end) : NOTHING_TO_DO),
         begun: () => {
           show(pieces.end());
           turn.answers += 1;
@@ -191,7 +191,7 @@ class LlmAgent implements PreparedEngine {
   private reserve(inputTokens: number, context: EngineContext): Promise<void> {
     if (!this.isLimited) return NOTHING_TO_DO;
     const outputTokens = this.maxOutputTokens!;
-    return context.reserve({ inputTokens, outputTokens, cost: this.costOf(inputTokens, outputTokens) });
+    return context.reserve({ model: this.options.model, inputTokens, outputTokens, cost: this.costOf(inputTokens, outputTokens) });
   }
 
   private judge(text: string, context: EngineContext): Judged {

@@ -26,6 +26,25 @@ export const isRefused = (error: unknown): boolean => outboundErrorIn(error)?.is
 /** Of a provider's package, which may look for its key elsewhere than in `keyVariable`. Told by its name: the package may have a copy of the class of its own. */
 const isKeyMissing = (error: unknown): boolean => (error as Partial<Error> | null)?.name === 'AI_LoadAPIKeyError';
 
+/**
+ * Of an error before the answer began: whether the model cannot have generated anything, because the request was not sent or the provider
+ * answered that it failed. A connection that was lost after the request was sent leaves that open.
+ */
+export function hasGeneratedNothing(error: unknown): boolean {
+  const { statusCode } = (error ?? {}) as Partial<APICallError>;
+  if (statusCode !== undefined) return statusCode < 200 || statusCode > 299;
+  return isKeyMissing(error) || outboundErrorIn(error) !== undefined || isUnconnected(error);
+}
+
+const UNCONNECTED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_TLS|ERR_SSL|CERT|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)_.*)$/;
+
+function isUnconnected(error: unknown): boolean {
+  const { cause, code, syscall, errors } = (error ?? {}) as { cause?: unknown; code?: unknown; syscall?: unknown; errors?: unknown };
+  if (syscall === 'connect' || (typeof code === 'string' && UNCONNECTED.test(code))) return true;
+  const within = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
+  return within !== undefined && within !== error && isUnconnected(within);
+}
+
 /** The message of the innermost cause that has one: the SDKs and undici each wrap what happened, of several addresses to each. */
 export function reasonOf(error: unknown): string {
   if (typeof error === 'string') return error;

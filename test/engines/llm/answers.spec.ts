@@ -231,7 +231,7 @@ agents:
     const warnings = () => board.app.logLines.filter(({ level, warning }) => level === 40 && warning !== undefined).map(({ model, warning }) => [model, warning]);
     models.answers({ text: JSON.stringify(REPLY), untold: true });
     for (const text of ['Where?', 'When?']) expect((await board.publishSync('Question', { text })).artifacts.map(({ payload }) => payload)).toEqual([REPLY]);
-    expect(warnings()).toEqual([['local/llama3.2', 'it does not say how many tokens a call takes: its use counts as none, and no budget holds for it']]);
+    expect(warnings()).toEqual([['local/llama3.2', 'it does not say how many tokens a call takes: without a budget its calls count as none, with one as all that was reserved for them']]);
   });
 
   test('a server that is not there is a failed attempt', async () => {
