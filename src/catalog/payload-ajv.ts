@@ -2,6 +2,7 @@ import { Ajv, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Pattern } from '../patterns/pattern.js';
 import { PatternError } from '../patterns/pattern-error.js';
+import type { PatternBudget } from '../patterns/pattern-work.js';
 import { addSafeFormats } from './formats.js';
 import { UNIQUE_ITEMS } from './unique-items.js';
 
@@ -31,11 +32,13 @@ export class Patterns {
   /** By pattern: why it cannot be used. */
   readonly refused = new Map<string, string>();
 
+  constructor(private readonly budget: PatternBudget) {}
+
   get(source: string): { test(text: string): boolean } {
     const known = this.made.get(source);
     if (known) return known;
     try {
-      const pattern = new Pattern(source);
+      const pattern = new Pattern(source, this.budget);
       this.made.set(source, pattern);
       return pattern;
     } catch (error) {

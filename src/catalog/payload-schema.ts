@@ -1,5 +1,6 @@
 import { type Ajv, MissingRefError, type ValidateFunction } from 'ajv';
 import type { JsonObject } from '../common/json.js';
+import { PatternBudget } from '../patterns/pattern-work.js';
 import { type Draft, DRAFT_NAMES, newAjv, Patterns } from './payload-ajv.js';
 import { RecursiveReferences } from './recursive-references.js';
 import { describeSchemaErrors, type SchemaError } from './schema-errors.js';
@@ -12,8 +13,8 @@ export type CompiledSchema = { validate: PayloadValidator } | { mistakes: Schema
 
 const DEFAULT_DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Compiles the JSON Schema of a type's payloads, or tells what is wrong with it; nothing is ever fetched. */
-export function compilePayloadSchema(schema: JsonObject): CompiledSchema {
+/** Compiles the JSON Schema of a type's payloads, or tells what is wrong with it; nothing is ever fetched. `budget`: of all schemas together. */
+export function compilePayloadSchema(schema: JsonObject, budget = new PatternBudget()): CompiledSchema {
   const draft = draftOf(schema);
   if (draft === null) {
     return mistake(['$schema'], `must be ${DRAFT_NAMES.join(' or ')}`);
@@ -22,7 +23,7 @@ export function compilePayloadSchema(schema: JsonObject): CompiledSchema {
   if (typeof schema.type === 'string' && schema.type !== 'object') return mistake(['type'], 'must be object: every payload is one');
   const wrong = violationsOfDraft(draft, schema);
   if (wrong.length > 0) return { mistakes: wrong };
-  return compile(draft, schema);
+  return compile(draft, schema, budget);
 }
 
 function draftOf(schema: JsonObject): Draft | null {
@@ -34,7 +35,7 @@ const draftValidators = new Map<Draft, Ajv>();
 
 function violationsOfDraft(draft: Draft, schema: JsonObject): SchemaError[] {
   // Compiling a draft's own schema takes long; one instance serves all types.
-  const ajv = draftValidators.get(draft) ?? newAjv(draft, new Patterns(), { allErrors: true });
+  const ajv = draftValidators.get(draft) ?? newAjv(draft, new Patterns(new PatternBudget()), { allErrors: true });
   draftValidators.set(draft, ajv);
   void ajv.validateSchema(schema);
   return withoutRepetition(describeSchemaErrors(ajv.errors ?? [], schema));
@@ -44,10 +45,10 @@ function violationsOfDraft(draft: Draft, schema: JsonObject): SchemaError[] {
 const dynamicReferences = (schema: JsonObject): SchemaError[] =>
   dynamicReferencesIn(schema).map((path) => ({ path, message: 'is not supported; use $ref' }));
 
-function compile(draft: Draft, schema: JsonObject): CompiledSchema {
+function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): CompiledSchema {
   const unknownFormats: SchemaError[] = [];
   const logger = { log: () => {}, error: () => {}, warn: (text: unknown) => void unknownFormats.push(unknownFormat(String(text))) };
-  const patterns = new Patterns();
+  const patterns = new Patterns(budget);
   const references = new RecursiveReferences();
   const compiled = (allErrors: boolean): ValidateFunction => {
     const ajv = newAjv(draft, patterns, { logger: allErrors ? false : logger, allErrors, validateSchema: false });

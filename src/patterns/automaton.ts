@@ -2,6 +2,7 @@ import { type AST, RegExpParser } from '@eslint-community/regexpp';
 import { type CharacterNode, charactersOf } from './character-sets.js';
 import type { CodePoints } from './code-points.js';
 import { PatternError, TOO_LARGE } from './pattern-error.js';
+import type { PatternWork } from './pattern-work.js';
 
 /** A step of a nondeterministic automaton; `next` are positions of steps. */
 export type Step =
@@ -26,9 +27,9 @@ const MATCH = 0;
 const MOST_STEPS = 500_000;
 
 /** The automaton of a pattern of ECMA-262 with the flag `u`. PatternError where it is none, or has what no such automaton can do. */
-export function automatonOf(pattern: string): Automaton {
+export function automatonOf(pattern: string, work: PatternWork): Automaton {
   const steps: Step[] = [{ kind: 'match' }];
-  const first = new Builder(steps).alternatives(parse(pattern).alternatives, MATCH);
+  const first = new Builder(steps, work).alternatives(parse(pattern).alternatives, MATCH);
   return { steps, first };
 }
 
@@ -45,14 +46,24 @@ class Builder {
   /** What is repeated is built several times, and its characters are the same set. */
   private readonly characters = new Map<CharacterNode, CodePoints>();
 
-  constructor(private readonly steps: Step[]) {}
+  constructor(
+    private readonly steps: Step[],
+    private readonly work: PatternWork,
+  ) {}
 
   alternatives(alternatives: readonly AST.Alternative[], next: number): number {
-    const firsts = alternatives.map(({ elements }) => elements.reduceRight((following, element) => this.element(element, following), next));
+    const firsts = [...new Set(alternatives.map((alternative) => this.alternative(alternative, next)))];
     return firsts.length === 1 ? firsts[0]! : this.add({ kind: 'fork', next: firsts });
   }
 
+  private alternative({ elements }: AST.Alternative, next: number): number {
+    this.work.count();
+    return elements.reduceRight((following, element) => this.element(element, following), next);
+  }
+
   private element(element: AST.Element, next: number): number {
+    // What is empty adds no step, however often it is repeated.
+    this.work.count();
     switch (element.type) {
       case 'Character':
       case 'CharacterSet':

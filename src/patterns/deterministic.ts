@@ -1,7 +1,7 @@
 import { Alphabet } from './alphabet.js';
 import type { Assertion, Automaton, Step } from './automaton.js';
 import { WORD } from './character-sets.js';
-import { PatternError, TOO_LARGE } from './pattern-error.js';
+import type { PatternWork } from './pattern-work.js';
 
 /** States of every deterministic automaton. */
 export const FAILED = 0;
@@ -29,11 +29,8 @@ export interface Deterministic {
   matchesAtEnd: Uint8Array;
 }
 
-/** Steps looked at: about a second, and no more than 16 MB of tables. */
-const MOST_WORK = 4_000_000;
-
 /** Makes every state before anything is matched, so that no text can make more. PatternError where these would be too many. */
-export const deterministic = (automaton: Automaton): Deterministic => new SubsetConstruction(automaton).run();
+export const deterministic = (automaton: Automaton, work: PatternWork): Deterministic => new SubsetConstruction(automaton, work).run();
 
 class SubsetConstruction {
   private readonly steps: readonly Step[];
@@ -46,9 +43,11 @@ class SubsetConstruction {
   private readonly open: Open[] = [];
   private readonly table: number[] = [];
   private readonly matchesAtEnd: number[] = [0, 1];
-  private work = 0;
 
-  constructor(private readonly automaton: Automaton) {
+  constructor(
+    private readonly automaton: Automaton,
+    private readonly work: PatternWork,
+  ) {
     this.steps = automaton.steps;
     this.asksForWords = this.steps.some(({ kind }) => kind === 'word_boundary');
     const sets = new Set(this.steps.flatMap((step) => (step.kind === 'characters' ? [step.characters] : [])));
@@ -103,17 +102,13 @@ class SubsetConstruction {
   private reached(from: readonly number[], before: Before, after: After | null): number[] | null {
     const seen = new Set(from);
     for (const position of seen) {
-      this.count();
+      this.work.count();
       const step = this.steps[position]!;
       if (step.kind === 'match') return null;
       if (step.kind === 'fork') for (const next of step.next) seen.add(next);
       else if (step.kind !== 'characters' && holds(step, before, after)) seen.add(step.next);
     }
     return [...seen].filter((position) => this.steps[position]!.kind !== 'fork');
-  }
-
-  private count(): void {
-    if (++this.work > MOST_WORK) throw new PatternError(TOO_LARGE);
   }
 
   private flags(classes: readonly number[]): Uint8Array {

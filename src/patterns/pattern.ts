@@ -1,5 +1,6 @@
 import { automatonOf } from './automaton.js';
 import { type Deterministic, deterministic, MATCHED } from './deterministic.js';
+import { PatternBudget, PatternWork } from './pattern-work.js';
 
 /** Code points beyond take two units of a string. */
 const LAST_UNIT = 0xffff;
@@ -11,9 +12,13 @@ const LAST_UNIT = 0xffff;
 export class Pattern {
   private readonly automaton: Deterministic;
 
-  /** PatternError where it is no regular expression, or one that cannot be checked in linear time. */
-  constructor(readonly source: string) {
-    this.automaton = deterministic(automatonOf(source));
+  /** PatternError where it is no regular expression, one that cannot be checked in linear time, or one too many for `budget`. */
+  constructor(
+    readonly source: string,
+    budget = new PatternBudget(),
+  ) {
+    const work = new PatternWork(budget);
+    this.automaton = deterministic(automatonOf(source, work), work);
   }
 
   /** Whether some part of `text` matches. */

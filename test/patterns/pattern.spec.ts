@@ -1,6 +1,7 @@
 // What patterns are taken, and that the time for a text depends on its length alone.
 import { Pattern } from '../../src/patterns/pattern.js';
-import { PatternError } from '../../src/patterns/pattern-error.js';
+import { PatternError, TOO_LARGE_TOGETHER } from '../../src/patterns/pattern-error.js';
+import { PatternBudget } from '../../src/patterns/pattern-work.js';
 
 const MEBIBYTE = 1_048_576;
 
@@ -27,11 +28,26 @@ describe('patterns', () => {
     ['(?i:a)', /^has \(\?i:, and modifiers/],
     ['a.{0,100}b.{0,100}c', /^is too large for a check in linear time/],
     ['(?:a{1000}){1000}', /^is too large/],
+    ['(?:){1000000000}', /^is too large/],
+    ['(?:){0,1000000000}', /^is too large/],
+    ['(?:(?:){1000}(?:){1000}){1000000}', /^is too large/],
+    ['(?:a{0}){1000000000}', /^is too large/],
     ['(a', /^is no regular expression: Unterminated group$/],
     ['\\-', /^is no regular expression: Invalid escape$/],
   ])('%s is refused, and why', (source, why) => {
     expect(() => new Pattern(source)).toThrow(PatternError);
     expect(() => new Pattern(source)).toThrow(why);
+  });
+
+  it('the patterns of one configuration are bounded together, each of them being small enough', () => {
+    const budget = new PatternBudget();
+    const large = '^[^]{1,65536}$';
+    const make = () => {
+      for (let number = 0; number < 1_000; number++) new Pattern(large, budget);
+    };
+    expect(make).toThrow(new PatternError(TOO_LARGE_TOGETHER));
+    expect(() => new Pattern('a', budget)).toThrow(/^and those before it are too large together/);
+    expect(new Pattern(large).test('x')).toBe(true);
   });
 
   // The runtime's own search takes longer than anybody waits for each of these.
