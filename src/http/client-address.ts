@@ -17,13 +17,16 @@ export function clientAddresses(trustedProxies: readonly string[]): (request: Pi
     const hops = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
     let client = socket.remoteAddress ?? 'nowhere';
     while (hops.length > 0 && isIn(trusted, client)) {
-      const hop = hops.pop()!.trim();
+      const hop = withoutPort(hops.pop()!.trim());
       if (!ipAddress(hop)) break;
       client = hop;
     }
     return networkOf(client);
   };
 }
+
+/** Some proxies name the port as well, such as Azure Application Gateway: `1.2.3.4:5678`, `[2001:db8::1]:443`. */
+const withoutPort = (hop: string): string => hop.replace(/^\[([^\]]*)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
 
 function isIn(ranges: BlockList, text: string): boolean {
   const address = ipAddress(text);

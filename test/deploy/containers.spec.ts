@@ -16,6 +16,12 @@ interface ComposeService {
   stop_grace_period?: string;
 }
 
+interface Compose {
+  services: Record<string, ComposeService>;
+  volumes: object;
+  networks: Record<string, { ipam: { config: { subnet: string }[] } }>;
+}
+
 const settings = resolveSettings({ flags: {}, environment: {}, server: {} });
 const DOCKERFILE = readFileSync('Dockerfile', 'utf8').replaceAll('\\\n', '');
 const CADDYFILE = readFileSync('deploy/compose/Caddyfile', 'utf8');
@@ -72,10 +78,10 @@ describe('the containers', () => {
   });
 
   describe('docker-compose.yml', () => {
-    const [{ services, volumes }] = readYaml<{ services: Record<string, ComposeService>; volumes: object }>('docker-compose.yml') as [never];
-    const all = Object.entries(services as Record<string, ComposeService>);
+    const [{ services, volumes, networks }] = readYaml<Compose>('docker-compose.yml') as [Compose];
+    const all = Object.entries(services);
     const replicas = all.filter(([, service]) => service.build !== undefined);
-    const { balancer, postgres } = services as Record<string, ComposeService>;
+    const { balancer, postgres } = services;
 
     it('runs several replicas on the one Postgres, and keeps its data', () => {
       expect(replicas.length).toBeGreaterThan(1);
@@ -101,6 +107,15 @@ describe('the containers', () => {
       // They refuse foreign names themselves, for the balancer leaves the Host header as it is.
       for (const [, { environment }] of replicas) expect(environment!.STARLING_ALLOWED_HOSTS).toBe('${STARLING_ALLOWED_HOSTS:-localhost}');
       expect(CADDYFILE).not.toContain('header_up');
+    });
+
+    it('believes what the balancer says of its clients, since all are in one network', () => {
+      expect(all.filter(([, service]) => 'networks' in service || 'network_mode' in service)).toEqual([]);
+      const [{ subnet }] = networks.default!.ipam.config as [{ subnet: string }];
+      for (const [, { environment }] of replicas) {
+        const { STARLING_TRUSTED_PROXIES } = environment!;
+        expect(resolveSettings({ flags: {}, environment: { STARLING_TRUSTED_PROXIES: STARLING_TRUSTED_PROXIES! }, server: {} }).trustedProxies).toEqual([subnet]);
+      }
     });
 
     it('checks routes that the service answers', async () => {

@@ -224,4 +224,13 @@ describe('behind proxies', () => {
     expect(await stream('nonsense')).toBe(200);
     expect(await stream('others')).toBe(503);
   });
+
+  it('an address is the same with a port after it', async () => {
+    expect(await stream('203.0.113.4:5678')).toBe(200);
+    expect(await stream('203.0.113.4:5679')).toBe(503);
+    expect(await stream('203.0.113.5:5678, 10.1.2.3:443')).toBe(200);
+    expect(await stream('203.0.113.5')).toBe(503);
+    expect(await stream('[2001:db8:1::1]:443')).toBe(200);
+    expect(await stream('[2001:db8:1::2]')).toBe(503);
+  });
 });
