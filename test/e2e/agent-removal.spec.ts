@@ -90,7 +90,9 @@ describe('POST /api/v1/executions/fail', () => {
     const order = await board.publish('Order', { n: 1 });
     expect(await fail({ agent: 'price' })).toEqual([409, { detail: 'A live process has the agent price and does what waits for it; GET /api/v1/processes says which' }]);
     expect(await fail({ agent: 'prize' })).toEqual([404, { detail: 'Agent not found: prize' }]);
-    expect(await fail({})).toEqual([400, { detail: expect.stringContaining('agent: must be a string') as string }]);
+    expect(await fail({})).toEqual([400, { detail: expect.stringContaining('agent: must be 1 to 255 characters of text, without NUL') as string }]);
+    const [status, answer] = await fail({ agent: 'a'.repeat(100_000) });
+    expect([status, JSON.stringify(answer).length < 1_000]).toEqual([400, true]);
     expect(await board.status(order)).toMatchObject({ state: 'active' });
   });
 

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsInt, IsObject, IsString, Max, Min, ValidateBy } from 'class-validator';
+import { IsBoolean, IsInt, IsObject, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
+import { MAX_SHORT_TEXT } from '../../common/short-text.js';
 import { SchemaPart } from '../../http/dto/schema-part.js';
 import { IfGiven } from '../../http/if-given.js';
 import { IgnoresUnknownFields } from '../../http/ignores-unknown-fields.js';
@@ -27,8 +28,9 @@ const isMapping = (value: unknown): boolean => isJsonObject(value) && Object.val
 @SchemaPart({ not: { required: ['batch_inputs'], properties: { batch_inputs: {} } } })
 @IgnoresUnknownFields()
 export class UploadedBatchRequest {
-  @ApiProperty({ description: 'Name of the agent that each run starts with', example: 'classifier' })
+  @ApiProperty({ description: 'Name of the agent that each run starts with', maxLength: MAX_SHORT_TEXT, example: 'classifier' })
   @IsString()
+  @MaxLength(MAX_SHORT_TEXT)
   agent_name!: string;
 
   @ApiProperty({ description: "Inputs of every run, up to 64 KiB as JSON in UTF-8, and 1 GiB over all items; an item's own value wins", type: 'object', additionalProperties: true, selfRequired: false, example: {} })

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsInt, IsNumber, IsString, Max, Min } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsInt, IsNumber, IsString, Max, MaxLength, Min } from 'class-validator';
+import { MAX_SHORT_TEXT } from '../../common/short-text.js';
 import { IfGiven } from '../../http/if-given.js';
 import { IsShortText, SHORT_TEXT_SCHEMA } from '../../http/short-text.js';
 
@@ -24,7 +25,8 @@ export class ClaimOneRequest {
 export class ClaimRequestBody extends ClaimOneRequest {
   @ApiProperty({
     description: 'External agents; executions of the first come before those of the next',
-    type: [String],
+    type: 'array',
+    items: { type: 'string', maxLength: MAX_SHORT_TEXT },
     minItems: 1,
     maxItems: MOST_AGENTS,
     example: ['approver'],
@@ -33,6 +35,7 @@ export class ClaimRequestBody extends ClaimOneRequest {
   @ArrayMinSize(1)
   @ArrayMaxSize(MOST_AGENTS)
   @IsString({ each: true })
+  @MaxLength(MAX_SHORT_TEXT, { each: true })
   agents!: string[];
 
   @ApiProperty({ description: 'Most executions', type: 'integer', required: false, minimum: 1, maximum: MOST_EXECUTIONS, default: 1, example: 1 })

@@ -1,11 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsString, MinLength } from 'class-validator';
+import { IsShortText, SHORT_TEXT_SCHEMA } from '../../http/short-text.js';
 
 /** Body of a request to end what waits for an agent. */
 export class EndRequest {
-  @ApiProperty({ description: 'The agent that no process has', minLength: 1, example: 'price' })
-  @IsString()
-  @MinLength(1)
+  @ApiProperty({ description: 'The agent that no process has', ...SHORT_TEXT_SCHEMA, example: 'price' })
+  @IsShortText()
   agent!: string;
 }
 

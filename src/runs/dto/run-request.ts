@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsObject, IsString } from 'class-validator';
+import { IsBoolean, IsObject, IsString, MaxLength } from 'class-validator';
 import type { JsonObject } from '../../common/json.js';
+import { MAX_SHORT_TEXT } from '../../common/short-text.js';
 import { Deadline } from '../../http/dto/deadline.js';
 import { IfGiven } from '../../http/if-given.js';
 import { IgnoresUnknownFields } from '../../http/ignores-unknown-fields.js';
@@ -9,8 +10,9 @@ import { Opaque } from '../../http/opaque.js';
 /** Body of a run. */
 @IgnoresUnknownFields()
 export class RunRequest {
-  @ApiProperty({ description: 'Name of the agent that starts the workflow', example: 'classifier' })
+  @ApiProperty({ description: 'Name of the agent that starts the workflow', maxLength: MAX_SHORT_TEXT, example: 'classifier' })
   @IsString()
+  @MaxLength(MAX_SHORT_TEXT)
   agent_name!: string;
 
   @ApiProperty({
