@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { dirname, join } from 'node:path';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
+import { AddressRules } from '../../src/outbound/address-rules.js';
+import { ipAddress } from '../../src/outbound/ip-address.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { commandLine, readYaml, VARIABLES } from './files.js';
 
@@ -52,6 +54,26 @@ const IMAGE_USER = Number(/^USER (\d+)$/m.exec(readFileSync('Dockerfile', 'utf8'
 const read = <T>(file: string): T[] => readYaml<T>(join(FOLDER, file));
 const selects = (labels: Labels, { template }: Deployment['spec']): boolean =>
   Object.entries(labels).every(([name, value]) => template.metadata.labels[name] === value);
+
+function blockList(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', prefix] = range.split('/');
+    list.addSubnet(address, Number(prefix), isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}
+
+function numberOf(address: string): bigint {
+  if (isIP(address) === 4) return address.split('.').reduce((number, byte) => number * 256n + BigInt(byte), 0n);
+  const [front = [], back = []] = address.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  return [...front, ...Array<string>(8 - front.length - back.length).fill('0'), ...back].reduce((number, group) => number * 65_536n + BigInt(`0x${group}`), 0n);
+}
+
+function textOf(number: bigint, bits: number): string {
+  if (bits === 32) return [24n, 16n, 8n, 0n].map((shift) => String((number >> shift) & 255n)).join('.');
+  return Array.from({ length: 8 }, (_, index) => ((number >> BigInt(112 - 16 * index)) & 65_535n).toString(16)).join(':');
+}
 
 // Real: the files as kubectl gets them, the application on HTTP. There is no cluster: what Kubernetes makes of them is not tried.
 describe('the Kubernetes manifests', () => {
@@ -158,15 +180,41 @@ describe('the Kubernetes manifests', () => {
       expect(ports).toEqual(expect.arrayContaining([[53, 53], [5432]]));
     });
 
-    // The same addresses that the program itself takes for inner ones.
-    it.each(['10.0.0.7', '172.31.0.1', '192.168.1.1', '100.64.0.1', '127.0.0.1', '169.254.169.254', 'fd00:ec2::254', 'fe80::1'])('lets no call of a public address out to %s', (address) => {
+    const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+    const lists = blocks.map(({ cidr, except }) => ({ within: blockList([cidr]), without: blockList(except) }));
+    const letsOut = (address: string): boolean => {
       const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-      const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? [])).filter(({ cidr }) => cidr.includes(':') === (family === 'ipv6'));
-      expect(blocks).toHaveLength(1);
-      const inner = new BlockList();
-      for (const range of blocks[0]!.except) inner.addSubnet(range.split('/')[0]!, Number(range.split('/')[1]), family);
-      expect(inner.check(address, family)).toBe(true);
-      expect(inner.check(family === 'ipv6' ? '2606:4700::1111' : '1.1.1.1', family)).toBe(false);
+      return lists.some(({ within, without }) => within.check(address, family) && !without.check(address, family));
+    };
+    /** The addresses of a range's ends, and those right before and behind it. */
+    const around = (range: string): string[] => {
+      const [text = '', prefix] = range.split('/');
+      const bits = isIP(text) === 6 ? 128 : 32;
+      const size = 1n << BigInt(bits - Number(prefix));
+      const first = (numberOf(text) / size) * size;
+      return [first - 1n, first, first + size - 1n, first + size].filter((one) => one >= 0n && one < 1n << BigInt(bits)).map((one) => textOf(one, bits));
+    };
+
+    // Both lists are read: a range in one of them alone shows as a difference at its edges.
+    it('lets calls out to exactly those addresses that the program calls for clients', () => {
+      const rules = new AddressRules({ allow: [], ports: [443], hosts: null });
+      const ranges = [...blocks.flatMap(({ cidr, except }) => [cidr, ...except]), ...[...readFileSync('src/outbound/address-rules.ts', 'utf8').matchAll(/'([\da-f.:]+\/\d+)'/g)].map(([, range]) => range!)];
+      expect(ranges).toEqual(expect.arrayContaining(['168.63.129.16/32', '192.0.0.192/32', '64:ff9b:1::/48', '2000::/3']));
+      // A wrapped IPv4 address is called as such by the program, and leaves a cluster with NAT64 as IPv6.
+      const addresses = ranges.flatMap(around).filter((address) => ipAddress(address)!.text === address);
+      const different = addresses.filter((address) => letsOut(address) !== (rules.refusal(address, 443, 'client') === null));
+      expect(different).toEqual([]);
+    });
+
+    it.each(['64:ff9b::a9fe:a9fe', '::ffff:169.254.169.254', 'fd00:ec2::254', 'fe80::1', '168.63.129.16', '192.0.0.192', '198.19.255.255', '239.1.2.3'])('lets no call out to %s', (address) => {
+      expect(letsOut(address)).toBe(false);
+    });
+
+    it('lets calls out to public addresses', () => expect(['1.1.1.1', '2606:4700::1111'].map(letsOut)).toEqual([true, true]));
+
+    it('opens the port of Postgres to pods that are named, and to no others', () => {
+      const database = egress.filter(({ ports = [] }) => ports.some(({ port }) => port === 5432));
+      expect(database).toEqual([{ to: [{ namespaceSelector: { matchLabels: expect.any(Object) }, podSelector: { matchLabels: expect.any(Object) } }], ports: [{ protocol: 'TCP', port: 5432 }] }]);
     });
   });
 
