@@ -4,7 +4,6 @@ import { Pattern } from '../patterns/pattern.js';
 import { PatternError } from '../patterns/pattern-error.js';
 import type { PatternBudget } from '../patterns/pattern-work.js';
 import { addSafeFormats } from './formats.js';
-import { UNIQUE_ITEMS } from './unique-items.js';
 
 const DRAFTS = {
   'https://json-schema.org/draft/2020-12/schema': Ajv2020,
@@ -16,14 +15,14 @@ export type Draft = keyof typeof DRAFTS;
 export const DRAFT_NAMES = Object.keys(DRAFTS) as Draft[];
 
 /**
- * An instance for each schema: `$id`s of one type's schema must not collide with another's. Whatever it compiles takes time in proportion
- * to the payload, which a client chooses.
+ * An instance for each schema: `$id`s of one type's schema must not collide with another's. Patterns and formats take time in proportion
+ * to the text, which a client chooses.
  */
 export function newAjv(draft: Draft, patterns: Patterns, options: Options): Ajv {
   const code = { regExp: Object.assign((source: string) => patterns.get(source), { code: 'pattern' }) };
   const ajv = new DRAFTS[draft]({ strict: false, verbose: true, ownProperties: true, code, ...options });
   addSafeFormats(ajv);
-  return ajv.removeKeyword(UNIQUE_ITEMS.keyword as string).addKeyword(UNIQUE_ITEMS);
+  return ajv;
 }
 
 /** The patterns of one schema, each made once. */

@@ -5,6 +5,7 @@ import { type Draft, DRAFT_NAMES, newAjv, Patterns } from './payload-ajv.js';
 import { RecursiveReferences } from './recursive-references.js';
 import { describeSchemaErrors, type SchemaError } from './schema-errors.js';
 import { dynamicReferencesIn, patternPlacesIn } from './schema-places.js';
+import { UniqueItems } from './unique-items.js';
 
 /** Gives what is wrong with a payload; empty where it fits. */
 export type PayloadValidator = (payload: unknown) => SchemaError[];
@@ -50,9 +51,11 @@ function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): Compi
   const logger = { log: () => {}, error: () => {}, warn: (text: unknown) => void unknownFormats.push(unknownFormat(String(text))) };
   const patterns = new Patterns(budget);
   const references = new RecursiveReferences();
+  const uniqueItems = new UniqueItems();
   const compiled = (allErrors: boolean): ValidateFunction => {
     const ajv = newAjv(draft, patterns, { logger: allErrors ? false : logger, allErrors, validateSchema: false });
     references.addTo(ajv);
+    uniqueItems.addTo(ajv);
     return ajv.compile(schema);
   };
   try {
@@ -61,7 +64,7 @@ function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): Compi
     const mistakes = [...unknownFormats, ...refusedPatterns(patterns, schema), ...dynamicReferences(schema)];
     if (mistakes.length > 0) return { mistakes: withoutRepetition(mistakes) };
     const thorough = compiled(true);
-    return { validate: (payload) => violations(quick, thorough, references, payload) };
+    return { validate: (payload) => violations(quick, thorough, [references, uniqueItems], payload) };
   } catch (error) {
     return mistake([], compileProblem(error as Error));
   }
@@ -91,15 +94,16 @@ function compileProblem(error: Error): string {
 
 const SMALL_PAYLOAD = 1_000;
 
-function violations(quick: ValidateFunction, thorough: ValidateFunction, references: RecursiveReferences, payload: unknown): SchemaError[] {
+function violations(quick: ValidateFunction, thorough: ValidateFunction, memories: { forget(): void }[], payload: unknown): SchemaError[] {
+  const forget = (): void => memories.forEach((memory) => memory.forget());
   try {
     if (quick(payload)) return [];
-    const validate = countValues(payload, SMALL_PAYLOAD) < SMALL_PAYLOAD ? thorough : quick;
-    references.forget();
-    validate(payload);
-    return withoutRepetition(describeSchemaErrors(validate.errors ?? [], payload));
+    const isSmall = countValues(payload, SMALL_PAYLOAD) < SMALL_PAYLOAD;
+    forget();
+    if (isSmall) thorough(payload);
+    return withoutRepetition(describeSchemaErrors((isSmall ? thorough : quick).errors ?? [], payload));
   } finally {
-    references.forget();
+    forget();
   }
 }
 

@@ -75,14 +75,15 @@ describe('a schema that refers to itself', () => {
   });
 });
 
+const reordered = (value: JsonValue): JsonValue =>
+  typeof value !== 'object' || value === null
+    ? value
+    : Array.isArray(value)
+      ? value.map(reordered)
+      : Object.fromEntries(Object.entries(value).reverse().map(([key, inner]) => [key, reordered(inner)]));
+
 it('items are unique where no two are equal', () => {
   const item = fc.jsonValue({ maxDepth: 2, stringUnit: fc.constantFrom('a', '1', '"', '=') }) as fc.Arbitrary<JsonValue>;
-  const reordered = (value: JsonValue): JsonValue =>
-    typeof value !== 'object' || value === null
-      ? value
-      : Array.isArray(value)
-        ? value.map(reordered)
-        : Object.fromEntries(Object.entries(value).reverse().map(([key, inner]) => [key, reordered(inner)]));
   const validate = validator({ properties: { list: { uniqueItems: true } } });
   fc.assert(
     fc.property(fc.array(item, { maxLength: 5 }), fc.boolean(), (items, again) => {
@@ -94,4 +95,50 @@ it('items are unique where no two are equal', () => {
     }),
     { numRuns: 1_000 },
   );
+});
+
+describe('lists in lists that all have to be unique', () => {
+  const schema = {
+    properties: { list: { $ref: '#/$defs/set' } },
+    $defs: { set: { uniqueItems: true, items: { $ref: '#/$defs/set' }, additionalProperties: { $ref: '#/$defs/set' } } },
+  };
+  const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom<JsonValue>(0, 1, -1, 1e30, '', '0', '#0', '=1', '\ud800', '\udfff', '\ufffd', 'x'.repeat(20_000), `${'x'.repeat(19_999)}y`, true, false, null),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom('a', 'b', '1', 'a,b', '\ud800'), tie('value'), { maxKeys: 3, noNullPrototype: true }) as fc.Arbitrary<JsonValue>,
+    ),
+  }));
+
+  it('are judged as plain Ajv judges them', () => {
+    const plain = new Ajv2020({ strict: false }).compile(schema);
+    const ours = validator(schema);
+    const verdicts = { accepted: 0, refused: 0 };
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), fc.nat(3), (items, again) => {
+        const list = again === 0 ? [...items, [reordered(items[0]!)], [items[0]!]] : items;
+        const expected = plain({ list });
+        verdicts[expected ? 'accepted' : 'refused'] += 1;
+        expect(ours({ list }).length === 0).toBe(expected);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(Math.min(verdicts.accepted, verdicts.refused)).toBeGreaterThan(200);
+  });
+
+  it('take about as long on 58 levels as on one', () => {
+    const validate = validator(schema);
+    const nested = (levels: number, inmost: JsonValue): JsonValue => (levels === 0 ? inmost : [nested(levels - 1, inmost)]);
+    const shortest = (levels: number): number => {
+      const list = nested(levels, Array.from({ length: 50_000 }, (_, n) => ({ n })));
+      const times = Array.from({ length: 5 }, () => {
+        const begun = performance.now();
+        expect(validate({ list })).toEqual([]);
+        return performance.now() - begun;
+      });
+      return Math.min(...times);
+    };
+    expect(shortest(58)).toBeLessThan(5 * shortest(1));
+  });
 });
