@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, lstatSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const PRIVATE = 0o600;
@@ -30,9 +30,16 @@ export function makePrivate(file: string): void {
   }
 }
 
-/** Takes the rights of everybody else from the files that are there, of an earlier version for instance. One line for each that stays open. */
+/**
+ * Takes the rights of other users from the files that are there, of an earlier version for instance. Does not follow a link that another
+ * user has made: it may lead to any file of this user. One line for each such link, and for each file that stays open.
+ */
 export function closeToOthers(files: readonly string[]): string[] {
   return files.flatMap((file) => {
+    const owner = foreignLinkOwner(file);
+    if (owner !== null) {
+      return [`database_url: ${file} is a link that the user with the id ${owner} has made, so that the mode of what it leads to is left as it is; remove the link, or make it as the user that Starling runs as`];
+    }
     const found = statSync(file, { throwIfNoEntry: false });
     if (!found || (found.mode & OF_OTHERS) === 0) return [];
     try {
@@ -42,6 +49,13 @@ export function closeToOthers(files: readonly string[]): string[] {
       return [`database_url: other users may read or write ${file}, and its mode cannot be changed: ${(error as Error).message}; run chmod 600 on it as its owner`];
     }
   });
+}
+
+/** Null where the file is no link, or one that this user or root has made, as operators do. */
+function foreignLinkOwner(file: string): number | null {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (!found?.isSymbolicLink()) return null;
+  return found.uid === 0 || found.uid === process.getuid?.() ? null : found.uid;
 }
 
 /** One line where others may put files of their own into the folder that holds the database. It is left as it is: it may hold more than the database. */

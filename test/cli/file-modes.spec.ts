@@ -1,5 +1,5 @@
 // The built program as a child process on real SQLite files, under a umask that lets everybody read and write.
-import { chmodSync, closeSync, existsSync, lstatSync, mkdirSync, openSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, lchownSync, lstatSync, mkdirSync, openSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
@@ -67,6 +67,34 @@ it('what an earlier version left open is closed at the next start', async () => 
   const service = await start(database);
   expect(modesOf(database)).toEqual(PRIVATE);
   expect(warningsOf(service)).toEqual([]);
+});
+
+// Making links of other users takes root.
+(process.getuid?.() === 0 ? describe : describe.skip)('a link beside the database', () => {
+  const OTHER_USER = 12_345;
+
+  /** Starts on a database beside which a link leads to a file that everybody may read. */
+  async function startBesideLink(name: string, owner: number): Promise<{ mode: string; warnings: string[] }> {
+    const database = join(existing(name, 0o755), 'starling.db');
+    const target = folder.write(`${name}-target`, `${'5'.repeat(64)}\n`);
+    chmodSync(target, 0o644);
+    symlinkSync(target, `${database}.key`);
+    lchownSync(`${database}.key`, owner, owner);
+    const service = await start(database);
+    await eventually('the log has the start', () => service.log.some((line) => line.includes('"serving"')));
+    return { mode: modeOf(target), warnings: warningsOf(service) };
+  }
+
+  it('that another user has made is not followed, and the start warns', async () => {
+    const { mode, warnings } = await startBesideLink('planted-link', OTHER_USER);
+    expect(mode).toBe('644');
+    expect(warnings).toEqual([expect.stringContaining('starling.db.key is a link that the user with the id 12345 has made')]);
+  });
+
+  it('that the user of the process has made is followed', async () => {
+    const { mode, warnings } = await startBesideLink('own-link', 0);
+    expect([mode, warnings]).toEqual(['600', []]);
+  });
 });
 
 it.each([
