@@ -2,8 +2,17 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
 import type { Request } from 'express';
 import { CollectedBytes } from './collected-bytes.js';
+import { LARGER_PARTS_BYTES, LargerParts } from './larger-parts.js';
 
 const DECOMPRESSORS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress };
+
+const MIB = 1_024 * 1_024;
+
+/** Bytes of memory that each takes from its first part on, for its window, its tables and what it has inflated last. */
+const DECOMPRESSOR_BYTES = { gzip: MIB / 16, deflate: MIB / 16, br: MIB };
+
+/** The window that is added to that as it fills. */
+const GROWING_WINDOW_BYTES = { gzip: 0, deflate: 0, br: 16 * MIB };
 
 type Encoding = keyof typeof DECOMPRESSORS;
 
@@ -29,17 +38,21 @@ function refuseLarge(inflatedBytes: number, compressedBytes: number, limitBytes:
 export const tooLarge = (limitBytes: number): Error => new PayloadTooLargeException(`The body is larger than ${limitBytes} bytes`);
 
 /**
- * A body as it comes, inflated where it is compressed; errors as of `inflate`, 415, and 400 where it is cut off. Where whoever reads it
- * stops before its end, the rest still flows, unread: a client that is cut off in mid-upload would not see the answer.
+ * A body as it comes, inflated where it is compressed; errors as of `inflate`, 415, and 400 where it is cut off. Where its reader stops
+ * before its end, the rest still flows, unread. `take`: as of CollectedBytes, for what is held beside the parts.
  */
-export async function* inflatedParts(request: Request, limitBytes: number): AsyncGenerator<Buffer> {
+export async function* inflatedParts(request: Request, limitBytes: number, take: (bytes: number) => void): AsyncGenerator<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const encoding = encodingOf(request);
+  take(LARGER_PARTS_BYTES + (encoding === null ? 0 : DECOMPRESSOR_BYTES[encoding]));
+  const windowBytes = encoding === null ? 0 : GROWING_WINDOW_BYTES[encoding];
+  const parts = new LargerParts(request);
   const decompressor = encoding === null ? null : DECOMPRESSORS[encoding]();
-  if (decompressor) request.once('error', (error) => decompressor.destroy(error)).pipe(decompressor);
+  if (decompressor) parts.once('error', (error) => decompressor.destroy(error)).pipe(decompressor);
   let size = 0;
   try {
-    for await (const part of (decompressor ?? request).iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    for await (const part of (decompressor ?? parts).iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      if (size < windowBytes) take(Math.min(part.length, windowBytes - size));
       size += part.length;
       refuseLarge(size, decompressor?.bytesWritten ?? size, limitBytes);
       yield part;
@@ -47,9 +60,8 @@ export async function* inflatedParts(request: Request, limitBytes: number): Asyn
   } catch (error) {
     throw asAnswer(error, encoding);
   } finally {
-    if (decompressor) request.unpipe(decompressor);
+    parts.destroy();
     decompressor?.destroy();
-    request.resume();
   }
 }
 
@@ -78,6 +90,11 @@ export type Done = (error: Error | null, body?: Buffer) => void;
  * the decompressor waits until each chunk is read. Errors: 413, and 400 where the body is not what its encoding says.
  */
 export function inflate(compressed: Buffer, encoding: Encoding, limitBytes: number, take: (bytes: number) => void, done: Done): void {
+  try {
+    take(DECOMPRESSOR_BYTES[encoding]);
+  } catch (error) {
+    return done(error as Error);
+  }
   const stream = DECOMPRESSORS[encoding]();
   const inflated = new CollectedBytes(take);
   const end: Done = (error, body) => {

@@ -1,9 +1,14 @@
 // Real: the application, its database, HTTP, multipart bodies as a browser and as a broken client send them.
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir, readlink } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { eventually } from '../support/eventually.js';
+import { usedMemory } from '../support/heap.js';
 import { inputsOf, IntakeApp } from './intake-app.js';
 
 let taken: IntakeApp;
@@ -162,4 +167,64 @@ it('tells uploads with the same request apart by their files where an idempotenc
   expect([first, same, other].map(mismatch)).toEqual([null, null, 'true']);
   expect((await taken.held()).batches).toBe(1);
   await noUploadIsLeft();
+});
+
+describe('an unfinished upload', () => {
+  const usedBytes = (): number => taken.app.app.get(MemoryBudget, { strict: false }).usedBytes;
+  const TINY = 60_000;
+
+  /** Begins a request to create a batch whose body comes in chunks, and sends `text` and then `tiny` chunks of one byte. */
+  async function begin(type: string, text: string, tiny: number): Promise<Socket> {
+    const socket = connect(Number(new URL(taken.app.url).port), '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    socket.write(`POST /run/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n`);
+    await new Promise((resolve) => void socket.write('1\r\nx\r\n'.repeat(tiny), resolve));
+    return socket;
+  }
+
+  const sockets: Socket[] = [];
+  afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
+
+  const part = (disposition: string): string => `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n`;
+
+  it.each([
+    ['a request as a file', 'name="request"; filename="r"'],
+    ['a request as a plain field', 'name="request"'],
+  ])('counts what it holds of %s, and gives it back when the client hangs up', async (_what, disposition) => {
+    const before = usedMemory();
+    const socket = await begin('multipart/form-data; boundary=b', part(disposition), TINY);
+    await eventually('all of it but the last 16 KiB is counted', () => usedBytes() >= TINY - 16 * 1_024);
+    // One buffer for each byte would take 20 MiB.
+    expect(usedMemory() - before).toBeLessThan(8 * MIB);
+    socket.destroy();
+    await eventually('all memory is free', () => usedBytes() === 0);
+    await noUploadIsLeft();
+  });
+
+  it('is refused where there is no memory for its request', async () => {
+    const budget = taken.app.app.get(MemoryBudget, { strict: false });
+    const held = budget.reserve(budget.largestBytes - MIB);
+    const socket = await begin('multipart/form-data; boundary=b', part('name="request"'), 0);
+    const text = 'x'.repeat(900_000);
+    socket.write(`${text.length.toString(16)}\r\n${text}\r\n`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 503 [^]*Retry-After: 1/);
+    held.release();
+    socket.destroy();
+    await eventually('all memory is free', () => usedBytes() === 0);
+  });
+
+  it.each([
+    ['gzip', gzipSync, 48],
+    ['br', brotliCompressSync, 512],
+  ])('counts what inflates a list in %s', async (encoding, compress, kib) => {
+    const list = compress(`{"agent_name":"greeter","batch_inputs":[${'{"age":1},'.repeat(20_000)}{}]}`).subarray(0, -16);
+    const socket = connect(Number(new URL(taken.app.url).port), '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    socket.write(`POST /run/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Encoding: ${encoding}\r\nContent-Length: 100000\r\n\r\n`);
+    socket.write(list);
+    await eventually('it is counted', () => usedBytes() >= kib * 1_024);
+    socket.destroy();
+    await eventually('all memory is free', () => usedBytes() === 0);
+  });
 });

@@ -52,11 +52,11 @@ export class BatchBodyInterceptor implements NestInterceptor {
     return next.handle().pipe(finalize(() => void this.drop(close)));
   }
 
-  private async readForm(request: Request, response: Response, { memory }: IncomingBody): Promise<ReadBody> {
-    const { file, digest, request: text } = await readUpload(request, response, this.space);
+  private async readForm(request: Request, response: Response, incoming: IncomingBody): Promise<ReadBody> {
+    const { file, digest, request: json } = await readUpload(request, response, incoming, this.space);
     try {
-      memory.resize(parsedSize(Buffer.from(text)));
-      return { fields: parseJson(text, 'The field request'), source: { file }, digest, close: () => file.close() };
+      incoming.memory.resize(parsedSize(json));
+      return { fields: parseJson(json.toString('utf8'), 'The field request'), source: { file }, digest, close: () => file.close() };
     } catch (error) {
       await this.drop(() => file.close());
       throw error;
@@ -90,7 +90,11 @@ async function fill(spool: Spool, request: Request, incoming: IncomingBody, limi
   const refused = Promise.withResolvers<never>();
   refused.promise.catch(() => undefined);
   incoming.onRefused = refused.reject;
-  const parts = inflatedParts(request, limitBytes);
+  let beside = 0;
+  const parts = inflatedParts(request, limitBytes, (bytes) => {
+    incoming.grow(bytes);
+    beside += bytes;
+  });
   try {
     for (;;) {
       const { done, value } = await Promise.race([parts.next(), refused.promise]);
@@ -99,6 +103,7 @@ async function fill(spool: Spool, request: Request, incoming: IncomingBody, limi
     }
   } finally {
     incoming.onRefused = null;
+    incoming.memory.grow(-beside);
     // Not awaited: where the request was refused, the part that is waited for may never come.
     void parts.return(undefined).catch(() => undefined);
   }

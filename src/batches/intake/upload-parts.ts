@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import multer from 'multer';
 import { DomainError } from '../../common/domain-error.js';
-import { incomingBody } from '../../http/incoming-bodies.js';
+import { CollectedBytes } from '../../http/collected-bytes.js';
+import type { IncomingBody } from '../../http/incoming-bodies.js';
+import { LARGER_PARTS_BYTES, LargerParts } from '../../http/larger-parts.js';
+import { ParserMemory } from './parser-memory.js';
 import { TemporaryFile } from './temporary-file.js';
 import type { UploadSpace } from './upload-space.js';
 
@@ -19,7 +21,7 @@ export interface UploadParts {
   /** SHA-256 of the file's content. */
   digest: string;
   /** JSON. */
-  request: string;
+  request: Buffer;
 }
 
 interface StoredFile {
@@ -28,12 +30,19 @@ interface StoredFile {
 }
 
 /** multer drops what was stored only where it has a path. */
-type Stored = { path: string } & (StoredFile | { text: string });
+type Stored = { path: string } & (StoredFile | { json: Buffer });
 
-const parserWith = (space: UploadSpace, onRefused: (error: Error) => void) => multer({
+/** Where an upload goes. */
+interface Upload {
+  space: UploadSpace;
+  incoming: IncomingBody;
+  kept: ParserMemory;
+}
+
+const parserOf = (upload: Upload) => multer({
   storage: {
     _handleFile(_request, { fieldname, stream }, done) {
-      const stored = fieldname === 'file' ? storeFile(stream, space, onRefused) : readRequest(stream);
+      const stored = fieldname === 'file' ? storeFile(stream, upload) : readRequest(stream, upload);
       stored.then((info) => done(null, info as object), done);
     },
     _removeFile(_request, stored, done) {
@@ -44,12 +53,13 @@ const parserWith = (space: UploadSpace, onRefused: (error: Error) => void) => mu
   // A browser sends JSON with a content type of its own as a file.
 }).fields([{ name: 'file', maxCount: 1 }, { name: 'request', maxCount: 1 }]);
 
-async function storeFile(stream: Readable, space: UploadSpace, onRefused: (error: Error) => void): Promise<Stored> {
-  const file = await TemporaryFile.open(space, onRefused);
+async function storeFile(stream: Readable, { space, incoming, kept }: Upload): Promise<Stored> {
+  const file = await TemporaryFile.open(space, (error) => incoming.refuse(error));
   const sum = createHash('sha256');
   try {
     // A stream that is destroyed fails too, and its error would come before what is wrong with the file.
     for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      kept.comesOut(chunk.length);
       sum.update(chunk);
       await file.append(chunk);
     }
@@ -62,46 +72,66 @@ async function storeFile(stream: Readable, space: UploadSpace, onRefused: (error
   return { path: 'a temporary file', file, digest: sum.digest('base64url') };
 }
 
-async function readRequest(stream: NodeJS.ReadableStream): Promise<Stored> {
-  let size = 0;
-  const bounded = async function* (): AsyncGenerator<Buffer> {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > MAX_REQUEST_BYTES) throw new multer.MulterError('LIMIT_FIELD_VALUE');
-      yield chunk;
+async function readRequest(stream: Readable, { incoming, kept }: Upload): Promise<Stored> {
+  const bytes = new CollectedBytes((taken) => incoming.grow(taken));
+  try {
+    for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      kept.comesOut(chunk.length);
+      if (bytes.size + chunk.length > MAX_REQUEST_BYTES) throw new multer.MulterError('LIMIT_FIELD_VALUE');
+      bytes.add(chunk);
     }
-  };
-  return { path: '', text: (await buffer(bounded())).toString('utf8') };
+  } catch (error) {
+    stream.resume();
+    throw error;
+  }
+  return { path: '', json: bytes.takeAll() };
 }
 
 /**
- * Reads a multipart body as it comes; whoever gets the parts drops the file. Errors: 400, 413, 415, and `unavailable` where
- * the disk is full.
+ * Reads a multipart body as it comes; who gets the parts drops the file. Errors: 400, 413, 415, and `unavailable` where the disk is full
+ * or there is no memory.
  */
-export async function readUpload(request: Request, response: Response, space: UploadSpace): Promise<UploadParts> {
+export async function readUpload(request: Request, response: Response, incoming: IncomingBody, space: UploadSpace): Promise<UploadParts> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + 2 * MIB) throw tooLarge();
   if (request.headers['content-encoding'] !== undefined) throw new UnsupportedMediaTypeException('Send a multipart/form-data body without Content-Encoding');
-  await parsed(request, response, space);
-  const parts = request.files as unknown as Partial<Record<'file' | 'request', Stored[]>>;
-  const fields = request.body as { request?: string };
-  const stored = parts.file?.[0] as StoredFile | undefined;
-  const json = parts.request?.[0] as { text: string } | undefined;
+  incoming.grow(LARGER_PARTS_BYTES);
+  const { files, body } = await parsed(request, response, { space, incoming, kept: new ParserMemory(incoming, MAX_REQUEST_BYTES) });
+  const stored = files.file?.[0] as StoredFile | undefined;
   if (!stored) throw new BadRequestException(`${WANTED}; there was no file field \`file\``);
-  const text = json?.text ?? fields.request;
-  if (text !== undefined) return { ...stored, request: text };
+  const part = files.request?.[0] as { json: Buffer } | undefined;
+  if (part) return { ...stored, request: part.json };
+  if (body.request !== undefined) return { ...stored, request: Buffer.from(body.request) };
   await stored.file.close();
   throw new BadRequestException(`${WANTED}; there was no field \`request\``);
 }
 
-function parsed(request: Request, response: Response, space: UploadSpace): Promise<void> {
-  return new Promise<void>((resolve, reject) => {
-    const incoming = incomingBody(request)!;
-    // What it has stored until then, the parser drops when the connection ends.
-    incoming.onRefused = reject;
-    parserWith(space, (error) => incoming.refuse(error))(request, response, (error: unknown) => {
+/** What the parser leaves on what it has read. */
+interface ParsedForm {
+  files: Partial<Record<'file' | 'request', Stored[]>>;
+  body: { request?: string };
+}
+
+function parsed(request: Request, response: Response, upload: Upload): Promise<ParsedForm> {
+  return new Promise<ParsedForm>((resolve, reject) => {
+    const { incoming, kept } = upload;
+    const form = Object.assign(new LargerParts(request), { headers: request.headers });
+    // The parser drops what it has stored until then.
+    const refuse = (error: Error): void => {
+      reject(error);
+      form.destroy(error);
+    };
+    incoming.onRefused = refuse;
+    parserOf(upload)(form as unknown as Request, response, (error: unknown) => {
       incoming.onRefused = null;
       if (error) reject(asAnswer(error));
-      else resolve();
+      else resolve(form as unknown as ParsedForm);
+    });
+    form.on('data', (part: Buffer) => {
+      try {
+        kept.goesIn(part.length);
+      } catch (error) {
+        refuse(error as Error);
+      }
     });
   });
 }

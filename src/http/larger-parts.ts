@@ -1,0 +1,44 @@
+import { finished, Readable } from 'node:stream';
+import { CollectedBytes } from './collected-bytes.js';
+
+const PART_BYTES = 16 * 1_024;
+
+/** Bytes of memory that these take at most, while their reader keeps up. */
+export const LARGER_PARTS_BYTES = 2 * PART_BYTES;
+
+/**
+ * A body in parts of at least 16 KiB, but for the last. The client chooses the parts in which its body comes, and each takes hundreds of
+ * bytes however small it is: what keeps parts, or writes each of them to a disk, must not get them as they come. Once destroyed, the rest
+ * still flows, unread: a client that is cut off in mid-upload would not see the answer.
+ */
+export class LargerParts extends Readable {
+  private readonly collected = new CollectedBytes();
+  private readonly stopWatching: () => void;
+
+  constructor(private readonly source: Readable) {
+    super({ highWaterMark: PART_BYTES });
+    source.on('data', this.add);
+    this.stopWatching = finished(source, { writable: false }, (error) => (error ? this.destroy(error) : this.end()));
+  }
+
+  override _read(): void {
+    this.source.resume();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.stopWatching();
+    this.source.off('data', this.add).resume();
+    this.collected.takeAll();
+    done(error);
+  }
+
+  private readonly add = (part: Buffer): void => {
+    this.collected.add(part);
+    if (this.collected.size >= PART_BYTES && !this.push(this.collected.takeAll())) this.source.pause();
+  };
+
+  private end(): void {
+    if (this.collected.size > 0) this.push(this.collected.takeAll());
+    this.push(null);
+  }
+}
