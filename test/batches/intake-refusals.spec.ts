@@ -74,6 +74,8 @@ describe('a CSV is refused, and nothing of it is left', () => {
     ['a mapping of what is no column', { input_mapping: { a: 'x', z: 'y' } }, 'input_mapping: there is no column "z"; the header has 2 columns of other names'],
     ['a mapping of two columns to one name', { input_mapping: { a: 'x', b: 'x' } }, 'input_mapping: "a" and "b" both become "x"; give one another name'],
     ['a mapping to the name that reaches prototypes', { input_mapping: { a: '__proto__' } }, 'input_mapping: __proto__ may not be the name of an input; give "a" another one, or drop it'],
+    ['a mapping to a name of 256 characters', { input_mapping: { a: 'x'.repeat(256) } }, 'input_mapping: must have no name longer than 255 characters'],
+    ['a mapping with 1,001 names', { input_mapping: Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`${n}`, `${n}`])) }, 'input_mapping: must not have more than 1000 names'],
     ['static inputs that every row would repeat', { static_inputs: { text: 'x'.repeat(65_526) } }, 'static_inputs: must not be larger than 64 KiB, for every run gets them'],
   ])('asked for with %s', async (_what, body, detail) => {
     expect(await refused({ batch_inputs: await taken.file('good.csv', 'a,b\n1,2\n'), ...body })).toContain(detail);

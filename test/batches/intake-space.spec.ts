@@ -52,13 +52,30 @@ it('one that would not fit alone is refused itself', async () => {
 });
 
 const LARGEST = { note: 'x'.repeat(64 * 1_024 - '{"note":""}'.length) };
-const MOST_ITEMS = 1_024 ** 3 / (64 * 1_024);
-const REFUSAL = `static_inputs: of 65536 bytes, ${MOST_ITEMS} items can get them, 1 GiB in all; make them smaller, or send several batches`;
+/** As many as store 64 MiB of them. */
+const MOST_ITEMS = (64 * MIB) / (64 * 1_024);
+const TOO_MUCH = /^(file|batch_inputs): the rows would store more than \d+ MiB, with static_inputs and the names of inputs in each of them; make these smaller, or send several batches$/;
 
-it('takes no more items than all of which can store static_inputs', async () => {
+const itemsOf = (count: number, item: object = {}): object[] => Array.from({ length: count }, () => item);
+
+it.each<[what: string, takeIn: () => Promise<unknown>]>([
+  ['a list with static inputs', () => taken.list(itemsOf(MOST_ITEMS + 10), { staticInputs: LARGEST })],
+  ['a CSV with static inputs', () => taken.csv(`age\n${'42\n'.repeat(MOST_ITEMS + 10)}`, { staticInputs: LARGEST })],
+  ['a CSV whose mapping has a long name', () => taken.csv(`a\n${'1\n'.repeat(2_000)}`, { inputMapping: { a: 'n'.repeat(65_000) } })],
+  ['a list whose mapping has a long name', () => taken.list(itemsOf(80, { a: 1 }), { inputMapping: { a: 'n'.repeat(1_000_000) } })],
+  ['a CSV of empty cells under long names', () => taken.csv(`${Array.from({ length: 1_000 }, (_, n) => `${n}`.padEnd(60, 'c')).join()}\n${`${','.repeat(999)}\n`.repeat(2_500)}`)],
+])('refuses what stores many times its size: %s', async (_what, takeIn) => {
   const before = await taken.held();
-  const items = Array.from({ length: MOST_ITEMS + 1 }, () => ({}));
-  await expect(taken.list(items, { staticInputs: LARGEST })).rejects.toThrow(REFUSAL);
-  await expect(taken.csv(`age\n${'42\n'.repeat(items.length)}`, { staticInputs: LARGEST })).rejects.toThrow(REFUSAL);
+  await expect(takeIn()).rejects.toThrow(TOO_MUCH);
   expect(await taken.held()).toEqual(before);
+}, 60_000);
+
+it('takes 100,000 items with 500 bytes of static inputs', async () => {
+  const rows = await taken.list(itemsOf(100_000), { staticInputs: { note: 'x'.repeat(500 - '{"note":""}'.length) } });
+  expect(rows).toHaveLength(100_000);
+}, 60_000);
+
+it('takes a wide CSV whose cells are nearly all empty', async () => {
+  const names = Array.from({ length: 200 }, (_, n) => `${n}`.padEnd(20, 'c')).join();
+  expect(await taken.csv(`${names}\n${`1${','.repeat(199)}\n`.repeat(5_000)}`)).toHaveLength(5_000);
 }, 60_000);

@@ -22,7 +22,18 @@ function delimiterMistake(value: unknown): string | null {
   return DELIMITER.test(value) ? null : 'must not be a quote, a line break or NUL';
 }
 
-const isMapping = (value: unknown): boolean => isJsonObject(value) && Object.values(value).every((name) => typeof name === 'string');
+const MOST_NAMES = 1_000;
+const LONGEST_NAME = 255;
+
+function mappingMistake(value: unknown): string | null {
+  if (!isJsonObject(value) || !Object.values(value).every((name) => typeof name === 'string')) return 'must be an object whose values are strings';
+  const names = Object.values(value) as string[];
+  if (names.length > MOST_NAMES) return `must not have more than ${MOST_NAMES} names`;
+  return names.some(isLong) ? `must have no name longer than ${LONGEST_NAME} characters` : null;
+}
+
+// Cut first: a megabyte is not taken apart for its length.
+const isLong = (name: string): boolean => [...name.slice(0, 2 * LONGEST_NAME + 1)].length > LONGEST_NAME;
 
 /** What a batch does with its rows: the field `request` of an upload. */
 @SchemaPart({ not: { required: ['batch_inputs'], properties: { batch_inputs: {} } } })
@@ -33,7 +44,7 @@ export class UploadedBatchRequest {
   @MaxLength(MAX_SHORT_TEXT)
   agent_name!: string;
 
-  @ApiProperty({ description: "Inputs of every run, up to 64 KiB as JSON in UTF-8, and 1 GiB over all items; an item's own value wins", type: 'object', additionalProperties: true, selfRequired: false, example: {} })
+  @ApiProperty({ description: "Inputs of every run, up to 64 KiB as JSON in UTF-8; an item's own value wins. Over all rows, they, the names of inputs and the values take at most 64 MiB, and 8 times the bytes of a list or 32 times those of a CSV", type: 'object', additionalProperties: true, selfRequired: false, example: {} })
   @IfGiven()
   @IsObject()
   @Opaque()
@@ -42,13 +53,14 @@ export class UploadedBatchRequest {
   @ApiProperty({
     description: 'Source column or key → input name; what it does not name is dropped. No two have the same input name',
     type: 'object',
-    additionalProperties: { type: 'string' },
+    additionalProperties: { type: 'string', maxLength: LONGEST_NAME },
+    maxProperties: MOST_NAMES,
     selfRequired: false,
     example: { text: 'text' },
   })
   @IfGiven()
   @Opaque()
-  @ValidateBy({ name: 'isMapping', validator: { validate: isMapping, defaultMessage: () => 'must be an object whose values are strings' } })
+  @ValidateBy({ name: 'isMapping', validator: { validate: (value) => mappingMistake(value) === null, defaultMessage: (args) => mappingMistake(args?.value) ?? '' } })
   input_mapping?: Record<string, string>;
 
   @ApiProperty({ description: 'False: one run at a time, in order', type: Boolean, required: false, default: true, example: true })

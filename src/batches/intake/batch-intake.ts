@@ -14,14 +14,13 @@ import { type IntakeRow, inParts } from './intake-row.js';
 import { IntakesRepository } from './intakes.repository.js';
 import type { ListedItems } from './list-body.js';
 import { checkRowKeys, listRows } from './list-rows.js';
+import { CSV_FACTOR, LIST_FACTOR, type SentRows, staticBytes, StoredBytes } from './stored-bytes.js';
 import type { TemporaryFile } from './temporary-file.js';
 
 export type { BatchDraft };
 
 // Every run gets them, and stores them with its input.
 const MAX_STATIC_INPUTS = 64 * 1_024;
-/** Bytes that the runs of one batch store of them together. */
-const MAX_STATIC_IN_ALL = 1_024 ** 3;
 
 /** How a batch gets its rows: checked and stored in parts, so that neither memory nor other writers feel how many there are. */
 @Injectable()
@@ -41,10 +40,9 @@ export class BatchIntake {
   async fromList(draft: BatchDraft, items: ListedItems): Promise<void> {
     checkStaticInputs(draft);
     if (items.count === 0) throw new DomainError('invalid', 'batch_inputs: must not be empty');
-    checkStaticInAll(sizeOf(draft), items.count);
     const toRow = listRows(draft);
     await checkRowKeys(items, draft.rowKey);
-    await this.store(draft, listParts(items, toRow));
+    await this.store(draft, { field: 'batch_inputs', bytes: items.bytes, factor: LIST_FACTOR }, listParts(items, toRow));
   }
 
   /** As `fromList` otherwise. */
@@ -66,19 +64,20 @@ export class BatchIntake {
 
   private async storeCsv(draft: BatchDraft, source: CsvSource, delimiter: string): Promise<void> {
     const rows = readCsv(source.field, source.file, delimiter);
-    const total = await this.store(draft, csvParts(source, draft, cellTypes(this.catalog, draft.agent), rows));
+    const sent = { field: source.field, bytes: (await source.file.stat()).size, factor: CSV_FACTOR };
+    const total = await this.store(draft, sent, csvParts(source, draft, cellTypes(this.catalog, draft.agent), rows));
     if (total === 0) throw new DomainError('invalid', `${source.field}: has no rows below its header; a batch needs one at least`);
   }
 
   /** How many rows there were. */
-  private async store(draft: BatchDraft, parts: Iterable<IntakeRow[]> | AsyncIterable<IntakeRow[]>): Promise<number> {
-    const staticBytes = sizeOf(draft);
+  private async store(draft: BatchDraft, sent: SentRows, parts: AsyncIterable<IntakeRow[]>): Promise<number> {
+    const stored = new StoredBytes(sent, draft);
     let seq: number | null = null;
     let total = 0;
     try {
       for await (const part of parts) {
         if (this.lifecycle.stopping) throw STOPPING;
-        checkStaticInAll(staticBytes, total + part.length);
+        stored.add(part);
         seq ??= await this.intakes.begin(draft);
         await this.intakes.add(seq, total, part, draft.rowKey !== null);
         total += part.length;
@@ -122,12 +121,5 @@ async function* csvParts(
 }
 
 function checkStaticInputs(draft: BatchDraft): void {
-  if (sizeOf(draft) > MAX_STATIC_INPUTS) throw new DomainError('invalid', 'static_inputs: must not be larger than 64 KiB, for every run gets them');
+  if (staticBytes(draft.staticInputs) > MAX_STATIC_INPUTS) throw new DomainError('invalid', 'static_inputs: must not be larger than 64 KiB, for every run gets them');
 }
-
-function checkStaticInAll(bytes: number, items: number): void {
-  if (bytes * items <= MAX_STATIC_IN_ALL) return;
-  throw new DomainError('invalid', `static_inputs: of ${bytes} bytes, ${Math.floor(MAX_STATIC_IN_ALL / bytes)} items can get them, 1 GiB in all; make them smaller, or send several batches`);
-}
-
-const sizeOf = ({ staticInputs }: BatchDraft): number => Buffer.byteLength(JSON.stringify(staticInputs));

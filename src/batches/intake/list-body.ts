@@ -22,6 +22,8 @@ export class ListedItems {
     private readonly spool: Spool,
     private readonly limits: ScanLimits,
     readonly count: number,
+    /** Of all items, as JSON. */
+    readonly bytes: number,
     /** Which list it is of those that the body has under this name: the last one holds, as with `JSON.parse`. */
     private readonly which: number,
     /** SHA-256; the same for items that say the same. Null where nobody asked for it. */
@@ -67,12 +69,13 @@ export async function readListBody(spool: Spool, limits: ScanLimits, memory: Mem
   memory.resize(spooled + parsedSize(rest));
   const fields = parseJson(rest.toString('utf8'), 'The body');
   const hasList = isJsonObject(fields) && Array.isArray(fields[FIELD]) && checks.lists > 0;
-  return { fields, items: hasList ? new ListedItems(spool, limits, checks.items, checks.lists, checks.digest()) : null };
+  return { fields, items: hasList ? new ListedItems(spool, limits, checks.items, checks.bytes, checks.lists, checks.digest()) : null };
 }
 
 class ItemChecks {
   lists = 0;
   items = 0;
+  bytes = 0;
   private sum = createHash('sha256');
 
   constructor(private readonly wantsDigest: boolean) {}
@@ -80,6 +83,7 @@ class ItemChecks {
   list(): void {
     this.lists += 1;
     this.items = 0;
+    this.bytes = 0;
     this.sum = createHash('sha256');
   }
 
@@ -92,6 +96,7 @@ class ItemChecks {
     if (!isJsonObject(item)) throw new DomainError('invalid', `${name}: must be an object`);
     if (this.wantsDigest) this.sum.update(canonicalJson(item)).update('\n');
     this.items += 1;
+    this.bytes += json.length;
   }
 
   digest(): string | null {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { type Attack, ask, atOnce, MIB } from './attack.js';
 
 const BOUNDARY = 'attack';
@@ -39,6 +40,17 @@ export const BATCHES: Attack[] = [
       return atOnce(target, 8, () => ({ path: '/run/batch', body }));
     },
   },
+  {
+    name: 'lists whose mapping gives every item a name of a megabyte',
+    mostStoredMib: 64,
+    run: (target) => {
+      const body = gzipSync(JSON.stringify({ agent_name: 'clerk', input_mapping: { a: 'x'.repeat(1_000_000) }, batch_inputs: Array.from({ length: 80 }, () => ({ a: 1 })) }));
+      return atOnce(target, 4, () => ({ path: '/run/batch', headers: { 'content-encoding': 'gzip' }, body }));
+    },
+  },
+  uploads('rows whose mapping gives each a name of 65,000 characters', () =>
+    part('file', `a\n${'1\n'.repeat(1_000)}`, 'x.csv') + part('request', JSON.stringify({ agent_name: 'clerk', input_mapping: { a: 'x'.repeat(65_000) } })) + END,
+  ),
   uploads('a thousand parts', () => Array.from({ length: 1_000 }, (_, n) => part(`p${n}`, 'x')).join('') + END),
   uploads('a field name of a megabyte', () => part('n'.repeat(MIB), 'x') + END),
   uploads('a file name of a megabyte', () => part('file', 'a\n1\n', 'f'.repeat(MIB)) + END),
