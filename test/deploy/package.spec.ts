@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { blocksOf, readMarkdown } from '../docs/markdown.js';
@@ -29,18 +29,33 @@ describe('the package', () => {
     expect(files.map(({ path }) => path).filter((path) => path.startsWith('node_modules/@scarf/'))).toEqual(['node_modules/@scarf/scarf/package.json']);
   });
 
-  it('has a list of everything that it is made of, by the recipe of the documentation', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'starling-release-'));
-    for (const file of ['package.json', 'package-lock.json', 'stubs']) cpSync(file, join(folder, file), { recursive: true });
-    const [recipe] = blocksOf(readMarkdown('docs/deployment.md'), 'sh').filter((block) => block.includes('npm sbom'));
-    // Without a network: all versions are in the lock file.
-    execFileSync('sh', ['-c', recipe!.split('\n')[0]!.replace('npm install', 'npm install --offline')], { cwd: folder, stdio: 'ignore' });
-    const { components } = read<{ components: { name: string; group?: string; version: string }[] }>(join(folder, 'sbom.json'));
-    rmSync(folder, { recursive: true });
+  describe('the recipe of the documentation for a list of everything that it is made of', () => {
+    let folder: string;
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'starling-release-'));
+      for (const file of ['package.json', 'package-lock.json', 'stubs']) cpSync(file, join(folder, file), { recursive: true });
+    });
+    afterEach(() => rmSync(folder, { recursive: true }));
 
-    const listed = components.map(({ group, name, version }) => `${group === undefined ? '' : `${group}/`}${name}@${version}`);
-    const { dependencies, devDependencies } = read<Manifest>('package.json');
-    expect(listed).toEqual(expect.arrayContaining(Object.entries(dependencies).map(([name, version]) => `${name}@${version}`)));
-    expect(listed).not.toContain(`jest@${devDependencies['jest']}`);
+    const [recipe] = blocksOf(readMarkdown('docs/deployment.md'), 'sh').filter((block) => block.includes('npm sbom'));
+    // Without a network: all versions are in the lock file. TMPDIR: where the recipe works.
+    const follow = (): unknown => execFileSync('sh', ['-e', '-c', recipe!], { cwd: folder, stdio: 'ignore', env: { ...process.env, npm_config_offline: 'true', TMPDIR: folder } });
+
+    it('lists every dependency, and nothing for development', () => {
+      follow();
+      const { components } = read<{ components: { name: string; group?: string; version: string }[] }>(join(folder, 'sbom.json'));
+      const listed = components.map(({ group, name, version }) => `${group === undefined ? '' : `${group}/`}${name}@${version}`);
+      const { dependencies, devDependencies } = read<Manifest>('package.json');
+      expect(listed).toEqual(expect.arrayContaining(Object.entries(dependencies).map(([name, version]) => `${name}@${version}`)));
+      expect(listed).not.toContain(`jest@${devDependencies['jest']}`);
+      expect(readdirSync(folder).filter((name) => name.startsWith('tmp.'))).toEqual([]);
+    });
+
+    it('leaves package.json as it is, where a step fails too', () => {
+      writeFileSync(join(folder, 'package-lock.json'), '{"lockfileVersion": 3, "packages": {"node_modules/x": {"version": "not a version"}}}');
+      expect(follow).toThrow();
+      expect(readFileSync(join(folder, 'package.json'), 'utf8')).toBe(readFileSync('package.json', 'utf8'));
+      expect(existsSync(join(folder, 'sbom.json'))).toBe(false);
+    });
   });
 });
