@@ -14,12 +14,12 @@ import { Settings } from '../config/settings.js';
 import { receiveUpgrades } from '../http/upgrades.js';
 import { readFirstMessage } from './first-message.js';
 import { Resuming } from './resuming.js';
+import { SOCKET_PATHS } from './socket-paths.controller.js';
 import { StreamLimits, stopping } from './stream-limits.js';
 import { everythingBehind, type StreamRequest } from './stream-request.js';
 import { Streams } from './streams.js';
 import { WebSocketSink } from './websocket-sink.js';
 
-const PATHS = ['/ws', '/ws/changelog'];
 /** As long as the query of a stream over HTTP can be: its filter is kept for as long as the stream lasts. */
 const LONGEST_MESSAGE_BYTES = 16 * 1_024;
 const FIRST_MESSAGE_WITHIN_MS = 1_000;
@@ -61,7 +61,7 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
   onApplicationBootstrap(): void {
     if (!this.role.serves) return;
     const server = this.adapter.httpAdapter.getHttpServer() as Server;
-    receiveUpgrades(server, this.settings, this.logger, PATHS, (request, socket, head) => this.accept(request, socket, head));
+    receiveUpgrades(server, this.settings, this.logger, SOCKET_PATHS, (request, socket, head) => this.accept(request, socket, head));
     this.server.on('wsClientError', refuseHandshake);
     this.server.on('headers', (headers) => headers.push(`X-Request-ID: ${newId()}`));
   }

@@ -6,6 +6,7 @@ import { ChangelogSockets } from './changelog-sockets.js';
 import { EventStreamService } from './event-stream.service.js';
 import { NoticeFeed } from './notice-feed.js';
 import { Resuming } from './resuming.js';
+import { SocketPathsController } from './socket-paths.controller.js';
 import { StreamLimits } from './stream-limits.js';
 import { StreamMemory } from './stream-memory.js';
 import { Streams } from './streams.js';
@@ -13,7 +14,7 @@ import { Tail } from './tail.js';
 
 @Module({
   imports: [BlackboardModule],
-  controllers: [ChangelogController],
+  controllers: [ChangelogController, SocketPathsController],
   providers: [ChangelogEventsService, ChangelogSockets, EventStreamService, NoticeFeed, Resuming, StreamLimits, StreamMemory, Streams, Tail],
 })
 export class ChangelogModule {}

@@ -14,7 +14,8 @@ type UpgradeHandler = (request: IncomingMessage, socket: Socket, head: Buffer) =
 
 /**
  * Hands requests for a WebSocket at these paths to a handler, after the checks that every request passes. At any other path the wish
- * for another protocol is not heard (RFC 9110, section 7.8), and the request gets the answer of its route.
+ * for another protocol is not heard (RFC 9110, section 7.8), and the request gets the answer of its route. So does another method than
+ * GET, which no handshake has (RFC 6455, section 4.1).
  */
 export function receiveUpgrades(
   server: Server,
@@ -39,7 +40,7 @@ export function receiveUpgrades(
   });
 }
 
-const asksForWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket';
+const asksForWebSocket = ({ headers, method }: IncomingMessage): boolean => method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]!;
 

@@ -44,6 +44,37 @@ describe('everywhere', () => {
   const NO_JSON = 'Send the body as JSON in UTF-8, with the header Content-Type: application/json';
   const NESTED = `{"type":"Order","payload":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`;
 
+  describe.each(['/ws', '/ws/changelog'])('at %s', (path) => {
+    it.each(['post', 'put', 'trace'] as const)('%s is a 405', async (method) => {
+      const detail = `${method.toUpperCase()} is not allowed at ${path}; use GET, HEAD`;
+      await app.http[method](path).expect(405, { detail }).expect('Allow', 'GET, HEAD');
+    });
+
+    it('a request without a handshake is told that a WebSocket is needed', async () => {
+      const { status: answered, body, headers } = await app.http.get(path);
+      expect([answered, headers.upgrade, headers.connection]).toEqual([426, 'websocket', 'Upgrade']);
+      expect(body).toEqual({ detail: 'This path is a WebSocket; connect with ws:// or wss://, or read GET /api/v1/changelog/stream' });
+    });
+
+    it('a handshake by POST is a 405', async () => {
+      await app.http.post(path).set({ Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' }).expect(405).expect('Allow', 'GET, HEAD');
+    });
+  });
+
+  it.each([
+    ['/api/v1/artifacts', 'GET, HEAD, POST'],
+    ['/mcp', 'POST'],
+    ['/docs', 'GET, HEAD'],
+    ['/openapi.json', 'GET, HEAD'],
+    ['/ws', 'GET, HEAD'],
+    ['/health/live', 'GET, HEAD'],
+  ])('OPTIONS %s says which methods there are', async (path, allow) => {
+    const { status: answered, headers, text } = await app.http.options(path);
+    expect([answered, headers.allow, text]).toEqual([204, allow, '']);
+  });
+
+  it('OPTIONS of an unknown path is a 404', async () => void (await app.http.options('/api/v2/artifacts').expect(404)));
+
   it.each<[string, () => PromiseLike<Response>, number, string]>([
     ['an unknown route', () => app.http.get('/api/v2/artifacts'), 404, 'No route for GET /api/v2/artifacts; /docs lists them all'],
     ['a method that a route does not have', () => app.http.put('/api/v1/artifacts'), 405, 'PUT is not allowed at /api/v1/artifacts; use GET, HEAD, POST'],

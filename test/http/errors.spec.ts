@@ -93,8 +93,20 @@ it.each([
 it.each([
   ['TRACE', '/nope'],
   ['DELETE', '/nope'],
+  ['OPTIONS', '/nope'],
 ])('%s %s is a 404, since the path is unknown', async (method, path) => {
   expect(await send(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)).toContain(`{"detail":"No route for ${method} ${path}; /docs lists them all"}`);
+});
+
+it.each([
+  ['/echo', 'POST'],
+  ['/items/7?a=b', 'GET, HEAD'],
+  ['*', 'GET, HEAD, POST'],
+])('OPTIONS %s says which methods there are', async (path, allow) => {
+  const answer = await send(`OPTIONS ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+  expect(answer).toMatch(/^HTTP\/1\.1 204 /);
+  expect(answer).toContain(`\r\nAllow: ${allow}\r\n`);
+  expect(answer).toMatch(/\r\nX-Request-ID: /);
 });
 
 it('CONNECT is a 405: this server is no proxy', async () => {
