@@ -221,8 +221,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   }
 
   private async refuseUnknownAgent(tx: Transaction, name: string): Promise<void> {
-    const known = await this.processes.known(tx.db);
-    if (!known.hasAgent(name)) throw unknownAgent(name);
+    if (!(await this.processes.isConfigured(tx.db, name))) throw unknownAgent(name);
   }
 
   private refuseWhenStopping(): void {

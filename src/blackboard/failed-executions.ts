@@ -37,7 +37,7 @@ export class FailedExecutions {
     if (correlation.closed === 1) {
       throw new DomainError('conflict', `Execution ${id} cannot be retried: its correlation ${correlation.id} has ended for good; start another one`);
     }
-    if (!(await this.processes.known(tx.db)).hasAgent(failed.agent)) {
+    if (!(await this.processes.isConfigured(tx.db, failed.agent))) {
       throw new DomainError('conflict', `Execution ${id} cannot be retried: no process has the agent ${failed.agent}`);
     }
     if (await lacksInputs(tx, id)) throw new DomainError('conflict', `Execution ${id} cannot be retried: its inputs have been deleted`);

@@ -86,7 +86,8 @@ describe('POST /api/v1/executions/fail', () => {
   });
 
   it('is refused while a process has the agent, and where there has never been such an agent', async () => {
-    const board = await lacking.start(ALL, { role: SERVER });
+    const board = await lacking.start(ALL);
+    await board.http.post('/api/v1/agents/price/pause').expect(200);
     const order = await board.publish('Order', { n: 1 });
     expect(await fail({ agent: 'price' })).toEqual([409, { detail: 'A live process has the agent price and does what waits for it; GET /api/v1/processes says which' }]);
     expect(await fail({ agent: 'prize' })).toEqual([404, { detail: 'Agent not found: prize' }]);

@@ -8,7 +8,7 @@ import { ended, finish, GATE, gatesOf, orders, send, show, started } from './bat
 import type { Board } from './board.js';
 import type { LackingStatus } from './lacking-board.js';
 import { Outside } from './outside.js';
-import { Replicas, WORKER } from './replica-boards.js';
+import { Replicas, SERVER, WORKER } from './replica-boards.js';
 
 const MINUTE = 60_000;
 const LEASE_MS = 30 * MINUTE;
@@ -138,6 +138,46 @@ describe('two processes with different configurations', () => {
     });
     expect(await show(older, batch)).toMatchObject({ status: 'completed', failed_items: 0 });
     for (const id of [execution, event]) expect(await older.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
+  });
+});
+
+/** Real: two apps over HTTP on one Postgres, of which one alone works. Faked: the clock, which both share. */
+describe('an agent that only processes without work have', () => {
+  let replicas: Replicas;
+  let server: Board;
+  let worker: Board;
+
+  beforeEach(async () => {
+    replicas = new Replicas();
+    const options = { files: { 'gate.js': GATE }, clock: new ManualClock(), settings: { leaseMs: LEASE_MS, maxPendingExecutions: 1 } };
+    server = await replicas.start(NEW, { ...options, role: SERVER });
+    worker = await replicas.start(OLD, { ...options, role: WORKER });
+  });
+
+  afterEach(() => replicas.close());
+
+  it('counts as had by no process where it is an internal one: what waits for it takes no place of others, and can be ended', async () => {
+    const id = await server.publish('Gated', { n: 1, batch: 'unworked' });
+    for (const board of [server, worker]) await eventually('it is known that no process runs it', async () => (await lackingOf(board, id))?.includes('gate') === true);
+    const [artifact] = await server.artifacts(id);
+    expect(JSON.stringify((await server.http.get(`/api/v1/artifacts/${artifact!.id}/explain`).expect(200)).body)).toContain('since no process has the agent gate');
+    // There is one place, which it has until the next count.
+    await eventually('it is counted', async () => (await server.http.get('/metrics')).text.includes('\nstarling_queue_depth 0\n'));
+    const other = await server.publish('Message', { n: 1 });
+    expect(await worker.ended(other)).toMatchObject({ state: 'completed' });
+    // It is configured, so that it can be paused for the time when a process runs it.
+    await server.http.post('/api/v1/agents/gate/pause').expect(200);
+    expect(await removal(server)).toBe(200);
+    expect(await server.ended(id)).toMatchObject({ state: 'failed', error_count: 1 });
+  });
+
+  it('is had by them where it is an external one: its work is fetched from them', async () => {
+    const id = await server.publish('Parcel', { n: 1 });
+    expect((await worker.http.post('/api/v1/executions/fail').send({ agent: 'packer' })).status).toBe(409);
+    expect(await lackingOf(worker, id)).toBeUndefined();
+    const held = await new Outside(server.http).claimOne({ agents: ['packer'] });
+    expect(await new Outside(server.http).send(held, 'complete', { output: { ok: true } })).toMatchObject({ status: 200 });
+    expect(await worker.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
   });
 });
 

@@ -75,8 +75,8 @@ describe('a process', () => {
       expect(await runStatus(runId)).toBe('starting');
       expect(await show(board, batchId)).toMatchObject({ status: 'starting', total_items: 3, completed_items: 0 });
       expect(await metric('blackboard_executions_total')).toBe(0);
-      // The order's and the run's: what the timer and the batch bring about is not there yet.
-      expect(await metric('starling_queue_depth')).toBe(2);
+      // The order's and the run's: what the timer and the batch bring about is not there yet. No process runs the agent.
+      expect([await metric('starling_queue_depth'), await metric('starling_executions_without_agent{agent="echo"}')]).toEqual([0, 2]);
       await board.http.get('/health/ready').expect(200);
 
       await restart(WORKER);

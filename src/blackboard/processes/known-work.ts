@@ -1,13 +1,16 @@
 import type { SubscriptionPlace } from '../waiting/subscription-numbers.js';
 
-/** What one process' configuration has. */
+/** What one process has. */
 export interface Configured {
+  /** Whether it runs agents, fires timers and takes over what was lost. */
+  works: boolean;
+  /** Of one that does not work, the external ones alone: those are worked on by people and programs that ask it. */
   agents: readonly string[];
   /** Agent → numbers of its subscriptions in which artifacts can wait; null for a process of a version that does not say it. */
   subscriptions: Readonly<Record<string, readonly number[]>> | null;
 }
 
-/** What the live processes' configurations have, this one's and those of the others. */
+/** What the live processes have, this one and the others. */
 export class KnownWork {
   private readonly ownAgents: ReadonlySet<string>;
 
@@ -27,13 +30,18 @@ export class KnownWork {
     return this.all.some(({ agents }) => agents.includes(name));
   }
 
+  /** Whether any process does what its configuration says of the agent, beside running it. */
+  hasWorkerOf(name: string): boolean {
+    return this.all.some(({ works, agents }) => works && agents.includes(name));
+  }
+
   hasSubscription({ agent, subscription }: SubscriptionPlace): boolean {
     return this.all.some(({ subscriptions }) => subscriptions?.[agent]?.includes(subscription) ?? false);
   }
 
-  /** Agents that other processes have, and this one does not. */
+  /** Agents that other processes which work have, and this one does not. */
   get agentsElsewhere(): string[] {
-    return [...new Set(this.others.flatMap(({ agents }) => agents))].filter((name) => !this.ownAgents.has(name));
+    return [...new Set(this.others.flatMap(({ works, agents }) => (works ? agents : [])))].filter((name) => !this.ownAgents.has(name));
   }
 
   /** Subscriptions that other processes have, and this one does not although it has their agents. */

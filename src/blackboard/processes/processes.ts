@@ -8,6 +8,7 @@ import { VERSION } from '../../common/version.js';
 import { Settings } from '../../config/settings.js';
 import type { WorkersTable } from '../../database/schema.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../signals/signals.js';
 import { SubscriptionNumbers } from '../waiting/subscription-numbers.js';
 import { type Configured, KnownWork } from './known-work.js';
@@ -16,7 +17,7 @@ import { type Configured, KnownWork } from './known-work.js';
 export const PROCESSES = 'processes';
 
 /**
- * Which processes are there, and what the configuration of each of them has: while one configuration follows another, not all have
+ * Which processes are there, and which agents and subscriptions each of them has: while one configuration follows another, not all have
  * the same, and what one does not know another one runs.
  */
 @Injectable()
@@ -60,15 +61,20 @@ export class Processes {
   }
 
   async known(db: Reader = this.unitOfWork.reader): Promise<KnownWork> {
-    const own: Configured = { agents: this.catalog.agents.map(({ name }) => name), subscriptions: this.subscriptions };
+    const own: Configured = { works: this.role.works, agents: this.agents, subscriptions: this.subscriptions };
     if (this.unitOfWork.dialect.exclusive) return new KnownWork(own, []);
     const others = await db
       .selectFrom('workers')
-      .select(['agents', 'subscriptions'])
+      .select(['roles', 'agents', 'subscriptions'])
       .where('seen_until', '>', this.clock.now())
       .where('id', '<>', this.own)
       .execute();
     return new KnownWork(own, others.map(configuredOf));
+  }
+
+  /** Whether an agent of this name is configured anywhere, also where no process runs it now. */
+  async isConfigured(db: Reader, name: string): Promise<boolean> {
+    return this.catalog.agent(name) !== undefined || (await this.known(db)).hasAgent(name);
   }
 
   private async renew(): Promise<boolean> {
@@ -98,7 +104,7 @@ export class Processes {
       .insertInto('workers')
       .values({
         id: this.own,
-        agents: JSON.stringify(this.catalog.agents.map(({ name }) => name)),
+        agents: JSON.stringify(this.agents),
         subscriptions: JSON.stringify(this.subscriptions),
         roles: JSON.stringify(rolesOf(this.role)),
         version: VERSION,
@@ -110,7 +116,15 @@ export class Processes {
       .execute();
   }
 
+  /** A process that does not work runs none of its agents. */
+  private get agents(): string[] {
+    const had = this.role.works ? this.catalog.agents : this.catalog.agents.filter(isExternal);
+    return had.map(({ name }) => name);
+  }
+
+  /** Joins and windows go on by timers, which a process that does not work never fires. */
   private get subscriptions(): Record<string, number[]> {
+    if (!this.role.works) return {};
     const byAgent = Map.groupBy(this.numbers.all, ({ agent }) => agent);
     return Object.fromEntries([...byAgent].map(([agent, places]) => [agent, places.map(({ subscription }) => subscription)]));
   }
@@ -118,7 +132,8 @@ export class Processes {
 
 const rolesOf = ({ serves, works }: Role): string[] => [...(serves ? ['server'] : []), ...(works ? ['worker'] : [])];
 
-const configuredOf = ({ agents, subscriptions }: Pick<Selectable<WorkersTable>, 'agents' | 'subscriptions'>): Configured => ({
+const configuredOf = ({ roles, agents, subscriptions }: Pick<Selectable<WorkersTable>, 'roles' | 'agents' | 'subscriptions'>): Configured => ({
+  works: roles === null || (JSON.parse(roles) as string[]).includes('worker'),
   agents: JSON.parse(agents) as string[],
   subscriptions: subscriptions === null ? null : (JSON.parse(subscriptions) as Record<string, number[]>),
 });

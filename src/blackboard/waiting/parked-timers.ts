@@ -77,7 +77,7 @@ export class ParkedTimers {
 }
 
 const isKnown = (known: KnownWork, { agent, subscription }: NeededByTimer): boolean =>
-  subscription === null ? known.hasAgent(agent) : known.hasSubscription({ agent, subscription });
+  subscription === null ? known.hasWorkerOf(agent) : known.hasSubscription({ agent, subscription });
 
 const parkedGroups = (tx: Transaction, places: readonly SubscriptionPlace[]): Promise<(WaitingGroup & { timer: string })[]> =>
   tx.db

@@ -17,7 +17,7 @@ export class ProcessBody {
   })
   configuration!: string | null;
 
-  @ApiProperty({ type: [String], description: 'The agents that its configuration has' })
+  @ApiProperty({ type: [String], description: 'The agents that it has: all of its configuration, or, where it is no `worker`, the external ones alone' })
   agents!: string[];
 
   @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, description: 'What it runs now: agent → executions' })
