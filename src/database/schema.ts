@@ -262,6 +262,10 @@ export interface BudgetReservationsTable {
   agent: string;
   /** Read and written together. */
   tokens: number;
+  /** How many of these are read; null where an older program has reserved them, and `model` too. */
+  input_tokens: number | null;
+  /** As the configuration names it. */
+  model: string | null;
   /** Zero where the model has no price. */
   cost: number;
   /** 1 where it waits. */

@@ -63,33 +63,40 @@ describe('a process that is killed', () => {
     await service.kill();
   });
 
-  it('gives back what its calls of a model have reserved of a budget, and the others that wait for that go on', async () => {
-    const concurrent = responder(models, 'max_output_tokens: 50', undefined, 'concurrency: 20, retry: { attempts: 1 }');
-    // Room for two calls at once, and for four one after another: each takes 120 of the 280 or so that are reserved for it.
-    folder.write('budget.yaml', `budget: { tokens: 700 }\n${concurrent}`);
+  it.each([
+    ['go on with what is left of the budget', 1_300, 4, 'completed', 0, 480],
+    ['end where too little is left', 700, 2, 'failed', 1, 0],
+  ])('has taken all that its calls of a model had reserved, and the others %s', async (_, tokens, questions, state, errors, later) => {
+    const concurrent = responder(models, 'max_output_tokens: 50', undefined, 'concurrency: 2, retry: { attempts: 1 }');
+    folder.write('budget.yaml', `budget: { tokens: ${tokens} }\n${concurrent}`);
     const budgets = new ConfigurationFolder();
     const database = await databaseOf(budgets.path);
     const start = (): Promise<Service> => Service.start(['--config', `${folder.path}/budget.yaml`, '--database-url', database.url, '--lease', '1s'], KEYS);
-    const reserved = (): Promise<{ waits: number }[]> => database.rows('select waits from budget_reservations');
+    const reserved = (): Promise<{ tokens: number }[]> => database.rows('select tokens from budget_reservations');
     service = await start();
     models.requests.length = 0;
     models.script = () => ({ text: '{"text":"never said"}', halfway: new Promise(() => undefined) });
-    for (let n = 0; n < 4; n += 1) {
+    for (let n = 0; n < questions; n += 1) {
       await fetch(`${service.url}/api/v1/artifacts`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-correlation-id': 'budget' },
         body: JSON.stringify({ type: 'Question', payload: { text: 'Are you there?' } }),
       });
     }
-    await eventually('two are asked and two wait', async () => models.requests.length === 2 && (await reserved()).filter(({ waits }) => waits === 1).length === 2);
+    await eventually('two are asked', () => models.requests.length === 2);
     await service.kill('SIGKILL');
-    expect(await reserved()).toHaveLength(4);
+    const killed = (await reserved()).reduce((sum, row) => sum + Number(row.tokens), 0);
+    expect(killed).toBeGreaterThan(tokens / 3);
+    // Each takes 120.
     models.answers({ text: '{"text":"said at last"}' });
     service = await start();
-    await eventually('the correlation has ended', async () => (await service!.get<{ state: string }>('/api/v1/correlations/budget/status')).state === 'completed');
-    const status = await service.get<{ error_count: number; usage: object }>('/api/v1/correlations/budget/status');
-    expect(status).toMatchObject({ error_count: 0, usage: { input_tokens: 400, output_tokens: 80 } });
-    expect(await database.rows("select attempt, state from executions where correlation_id = 'budget'")).toEqual(Array(4).fill({ attempt: 1, state: 'completed' }));
+    const status = () => service!.get<{ state: string; error_count: number; usage: { input_tokens: number; output_tokens: number } }>('/api/v1/correlations/budget/status');
+    await eventually('the correlation has ended', async () => (await status()).state !== 'active');
+    const { usage, ...ended } = await status();
+    expect(ended).toMatchObject({ state, error_count: errors });
+    expect(usage.input_tokens + usage.output_tokens).toBe(killed + later);
+    expect(models.requests).toHaveLength(later / 120);
+    expect((await database.rows<{ attempt: number }>("select attempt from executions where correlation_id = 'budget'")).every(({ attempt }) => attempt === 1)).toBe(true);
     expect(await reserved()).toEqual([]);
     await service.kill();
     await database.drop();

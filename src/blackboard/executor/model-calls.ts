@@ -7,7 +7,6 @@ import type { ModelNeed } from '../../engines/engine.js';
 import { EngineFailure } from '../../engines/engine-failure.js';
 import type { Span } from '../../tracing/tracing.js';
 import { CorrelationTracker } from '../correlation-tracker.js';
-import type { Amount } from './budget-room.js';
 import type { ModelMeter } from './model-meter.js';
 import { type Reservation, Reservations } from './reservations.js';
 import { type Spender, Usages } from './usages.js';
@@ -47,7 +46,7 @@ export class ModelCalls {
     execution.hasReserved = true;
     for (;;) {
       signal.throwIfAborted();
-      const reservation = await this.tryToReserve(execution, amountOf(need), isFirst);
+      const reservation = await this.tryToReserve(execution, need, isFirst);
       if (reservation?.is === 'made') {
         // Then the call is not made, and the outcome gives back what is reserved.
         signal.throwIfAborted();
@@ -79,14 +78,18 @@ export class ModelCalls {
   }
 
   /** Null where the database cannot be written to now. */
-  private async tryToReserve(execution: CallingExecution, need: Amount, isFirst: boolean): Promise<Reservation | null> {
+  private async tryToReserve(execution: CallingExecution, need: ModelNeed, isFirst: boolean): Promise<Reservation | null> {
     try {
-      return await this.unitOfWork.run((tx) => this.reservations.make(tx, this.tracker.begin(tx, this.clock.now(), execution.span), execution, need, isFirst));
+      return await this.unitOfWork.run(async (tx) => {
+        const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
+        const hasLost = await this.usages.settleLost(tx, changes, execution.correlationId);
+        const reservation = await this.reservations.make(tx, changes, execution, need, isFirst);
+        if (hasLost) await changes.save();
+        return reservation;
+      });
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       return null;
     }
   }
 }
-
-const amountOf = ({ inputTokens, outputTokens, cost }: ModelNeed): Amount => ({ tokens: inputTokens + outputTokens, cost: cost ?? 0 });

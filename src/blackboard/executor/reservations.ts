@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import { places, prepared } from '../../database/prepared.js';
+import type { BudgetReservationsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { isInState } from '../../leasing/known-state.js';
+import type { ModelNeed } from '../../engines/engine.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { type Amount, type Limit, roomIn, shortage } from './budget-room.js';
 import { BudgetWaiters } from './budget-waiters.js';
@@ -15,6 +17,18 @@ export interface Caller {
   agent: string;
   correlationId: string;
   leaseToken: string;
+}
+
+/** Of a call that nobody will settle. Numbers may come as text. */
+export interface LostCall {
+  id: string;
+  agent: string;
+  leaseToken: string;
+  attempt: number;
+  model: string | null;
+  tokens: number | string;
+  input_tokens: number | string | null;
+  cost: number;
 }
 
 /** `lost`: the lease has gone to another one. */
@@ -36,7 +50,8 @@ export class Reservations {
    * `waitsInQueue`: where it has to wait for others, the execution is one of those that are made claimable when these give back. It has
    * made no call yet. One that has waits at its place, and not for those that do the same.
    */
-  async make(tx: Transaction, changes: CorrelationChanges, caller: Caller, need: Amount, waitsInQueue: boolean): Promise<Reservation> {
+  async make(tx: Transaction, changes: CorrelationChanges, caller: Caller, call: ModelNeed, waitsInQueue: boolean): Promise<Reservation> {
+    const need = amountOf(call);
     const { id, agent, correlationId, leaseToken } = caller;
     await changes.get(correlationId);
     const [held] = await findHeld(tx.db, { id, leaseToken });
@@ -49,9 +64,19 @@ export class Reservations {
     const areOthersDone = waitsInQueue ? reserved.areNone : !reserved.areForCalls;
     if (rooms.includes('short') && areOthersDone) return { is: 'short', message: whyShort(limits, need) };
     if (isFree || waitsInQueue) {
-      await put(tx.db, { execution_id: id, lease_token: leaseToken, correlation_id: correlationId, agent, ...need, waits: isFree ? 0 : 1 });
+      await put(tx.db, { execution_id: id, lease_token: leaseToken, correlation_id: correlationId, agent, ...need, input_tokens: call.inputTokens, model: call.model, waits: isFree ? 0 : 1 });
     }
     return isFree ? { is: 'made' } : { is: 'waits' };
+  }
+
+  /**
+   * Takes out what calls have reserved whose leases have gone to others, but for those of this lease: their processes were killed, or gave
+   * the executions back.
+   */
+  async takeLost(tx: Transaction, correlationId: string, exceptLease: string): Promise<LostCall[]> {
+    const lost = await findLost(tx.db, { correlationId, exceptLease });
+    for (const { id, leaseToken } of lost) await dropOwn(tx.db, { id, leaseToken });
+    return lost.filter(({ tokens }) => Number(tokens) > 0);
   }
 
   /** The call has ended, and what it took is counted. */
@@ -80,17 +105,30 @@ export class Reservations {
 
 const whyShort = (limits: readonly Limit[], need: Amount): string => limits.map((limit) => shortage(limit, need)).find((why) => why !== null)!;
 
+const amountOf = ({ inputTokens, outputTokens, cost }: ModelNeed): Amount => ({ tokens: inputTokens + outputTokens, cost: cost ?? 0 });
+
+const findLost = prepared<{ correlationId: string; exceptLease: string }, LostCall>((db, place) =>
+  db
+    .selectFrom('budget_reservations as reserved')
+    .innerJoin('executions', 'executions.id', 'reserved.execution_id')
+    .select(['executions.id', 'reserved.agent', 'reserved.lease_token as leaseToken', 'executions.attempt', 'reserved.model', 'reserved.tokens', 'reserved.input_tokens', 'reserved.cost'])
+    .where('reserved.correlation_id', '=', place('correlationId'))
+    .where('reserved.waits', '=', sql.lit(0))
+    .where('reserved.lease_token', '!=', place('exceptLease'))
+    .where(({ eb, or }) => or([eb('executions.lease_token', 'is', null), eb('executions.lease_token', '!=', eb.ref('reserved.lease_token'))])),
+);
+
 const findHeld = prepared<{ id: string; leaseToken: string }, { id: string }>((db, place) =>
   db.selectFrom('executions').select('id').where('id', '=', place('id')).where('lease_token', '=', place('leaseToken')).where(isInState('running')),
 );
 
-const COLUMNS = ['execution_id', 'lease_token', 'correlation_id', 'agent', 'tokens', 'cost', 'waits'] as const;
+const COLUMNS = ['execution_id', 'lease_token', 'correlation_id', 'agent', 'tokens', 'input_tokens', 'model', 'cost', 'waits'] as const;
 
-const put = prepared<{ execution_id: string; lease_token: string; correlation_id: string; agent: string; tokens: number; cost: number; waits: number }, unknown>((db, place) =>
+const put = prepared<Insertable<BudgetReservationsTable>, unknown>((db, place) =>
   db
     .insertInto('budget_reservations')
     .values(places(place, COLUMNS))
-    .onConflict((conflict) => conflict.column('execution_id').doUpdateSet(places(place, ['lease_token', 'tokens', 'cost', 'waits']))),
+    .onConflict((conflict) => conflict.column('execution_id').doUpdateSet(places(place, ['lease_token', 'tokens', 'input_tokens', 'model', 'cost', 'waits']))),
 );
 
 /** It stays there, for nothing, as long as the attempt is at work. */

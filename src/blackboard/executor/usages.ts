@@ -4,10 +4,10 @@ import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import type { ToolCall, ToolCallEnd } from '../../engines/engine.js';
-import { addCosts, type AttemptUsage } from './attempt-usage.js';
+import { addCosts, addUsage, type AttemptUsage } from './attempt-usage.js';
 import { shortage } from './budget-room.js';
 import { Budgets } from './budgets.js';
-import { Reservations } from './reservations.js';
+import { type LostCall, Reservations } from './reservations.js';
 
 /** Its message says which budget. */
 export class BudgetOverrun extends Error {}
@@ -44,7 +44,10 @@ export class Usages {
   async spend(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<void> {
     const isMore = await this.record(tx, changes, execution);
     // Of one that another process ran, it is not known.
-    if (execution.hasReserved ?? this.budgets.holdFor(execution.agent)) await this.reservations.giveBack(tx, changes, execution);
+    if (execution.hasReserved ?? this.budgets.holdFor(execution.agent)) {
+      await this.settleLost(tx, changes, execution.correlationId, execution.leaseToken);
+      await this.reservations.giveBack(tx, changes, execution);
+    }
     const overrun = isMore ? await this.overrun(tx, changes, execution) : null;
     if (overrun !== null) throw new BudgetOverrun(overrun);
   }
@@ -67,6 +70,25 @@ export class Usages {
     await this.recordUsage(tx, changes, execution);
     await this.reservations.settle(tx, changes, execution);
     return this.overrun(tx, changes, execution);
+  }
+
+  /**
+   * Calls whose leases have gone to others count as all that was reserved for them: nobody else will say what they took. Where their process
+   * lives after all, its own figures replace these. It is done by the next one that looks at the budget, since who takes a lease over
+   * holds executions, which may only be asked for after the correlation. True where there were any.
+   */
+  async settleLost(tx: Transaction, changes: CorrelationChanges, correlationId: string, exceptLease = ''): Promise<boolean> {
+    await changes.get(correlationId);
+    const lost = await this.reservations.takeLost(tx, correlationId, exceptLease);
+    for (const call of lost) {
+      const { id, agent, attempt, leaseToken } = call;
+      const [stored] = await findUsage(tx.db, { id, leaseToken });
+      const taken = usageOf(call);
+      const usage = addUsage(stored ? asUsage(stored) : null, taken);
+      await this.recordUsage(tx, changes, { id, agent, attempt, leaseToken, correlationId, usage, hasReserved: true });
+      tx.afterCommit(() => this.telemetry.modelUsed(agent, taken));
+    }
+    return lost.length > 0;
   }
 
   /** As `record` for one whose outcome is not to be committed: it may have been, where the answer to its commit was lost. */
@@ -130,6 +152,22 @@ interface Sums {
   cost: number | null;
 }
 
+type StoredUsage = Sums & { seq: number; model: string; latency_ms: number };
+
+const asUsage = ({ model, input_tokens, output_tokens, cost, latency_ms }: StoredUsage): AttemptUsage => ({
+  model,
+  inputTokens: Number(input_tokens),
+  outputTokens: Number(output_tokens),
+  cost,
+  latencyMs: Number(latency_ms),
+});
+
+/** How long it took is not known. */
+const usageOf = ({ model, tokens, input_tokens, cost }: LostCall): AttemptUsage => {
+  const inputTokens = Number(input_tokens ?? 0);
+  return { model: model ?? 'unknown', inputTokens, outputTokens: Number(tokens) - inputTokens, cost: cost > 0 ? cost : null, latencyMs: 0 };
+};
+
 const since = (stored: Sums, all: Sums): Sums => ({
   input_tokens: all.input_tokens - stored.input_tokens,
   output_tokens: all.output_tokens - stored.output_tokens,
@@ -183,8 +221,8 @@ const updateUsage = prepared<Sums & { seq: number; latency_ms: number }, unknown
   db.updateTable('usage').set(places(place, ['input_tokens', 'output_tokens', 'cost', 'latency_ms'])).where('seq', '=', place('seq')),
 );
 
-const findUsage = prepared<{ id: string; leaseToken: string }, Sums & { seq: number }>((db, place) =>
-  db.selectFrom('usage').select(['seq', 'input_tokens', 'output_tokens', 'cost']).where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')).limit(1),
+const findUsage = prepared<{ id: string; leaseToken: string }, StoredUsage>((db, place) =>
+  db.selectFrom('usage').select(['seq', 'model', 'input_tokens', 'output_tokens', 'cost', 'latency_ms']).where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')).limit(1),
 );
 
 const findToolCall = prepared<{ id: string; leaseToken: string }, { seq: number }>((db, place) =>
