@@ -4,7 +4,7 @@ import { PatternBudget } from '../patterns/pattern-work.js';
 import { type Draft, DRAFT_NAMES, newAjv, Patterns } from './payload-ajv.js';
 import { RecursiveReferences } from './recursive-references.js';
 import { describeSchemaErrors, type SchemaError } from './schema-errors.js';
-import { dynamicReferencesIn, patternPlacesIn } from './schema-places.js';
+import { dynamicReferencesIn, patternPlacesIn, placesOf } from './schema-places.js';
 import { UniqueItems } from './unique-items.js';
 
 /** Gives what is wrong with a payload; empty where it fits. */
@@ -46,6 +46,12 @@ function violationsOfDraft(draft: Draft, schema: JsonObject): SchemaError[] {
 const dynamicReferences = (schema: JsonObject): SchemaError[] =>
   dynamicReferencesIn(schema).map((path) => ({ path, message: 'is not supported; use $ref' }));
 
+const endlessReferences = ({ sameValue }: RecursiveReferences, schema: JsonObject): SchemaError[] =>
+  placesOf(schema, sameValue.endless()).map(({ path, schema: { $ref: reference } }) => ({
+    path: [...path, '$ref'],
+    message: `${JSON.stringify(reference)} leads back to itself for the same value, so that a check would never end; refer to it from properties or items`,
+  }));
+
 function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): CompiledSchema {
   const unknownFormats: SchemaError[] = [];
   const logger = { log: () => {}, error: () => {}, warn: (text: unknown) => void unknownFormats.push(unknownFormat(String(text))) };
@@ -61,7 +67,7 @@ function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): Compi
   try {
     // Stops at the first error, so that a hostile payload of a megabyte cannot make as many errors as it has values.
     const quick = compiled(false);
-    const mistakes = [...unknownFormats, ...refusedPatterns(patterns, schema), ...dynamicReferences(schema)];
+    const mistakes = [...unknownFormats, ...refusedPatterns(patterns, schema), ...dynamicReferences(schema), ...endlessReferences(references, schema)];
     if (mistakes.length > 0) return { mistakes: withoutRepetition(mistakes) };
     const thorough = compiled(true);
     return { validate: (payload) => violations(quick, thorough, [references, uniqueItems], payload) };

@@ -2,6 +2,7 @@ import type { Ajv, AnySchemaObject, CodeKeywordDefinition, ErrorObject, KeywordC
 import { resolveRef, SchemaEnv } from 'ajv/dist/compile/index.js';
 import type { DataValidationCxt, Evaluated, ValidateFunction } from 'ajv/dist/types/index.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
+import { SameValueReferences } from './same-value-references.js';
 
 /** Of one value. Those of all ways through a recursive schema would double with every level. */
 const MOST_ERRORS = 20;
@@ -18,6 +19,7 @@ interface Judgement {
  */
 export class RecursiveReferences {
   private readonly judged = new Map<SchemaEnv, Map<object, Judgement>>();
+  readonly sameValue = new SameValueReferences();
 
   addTo(ajv: Ajv): void {
     const rule = ajv.RULES.all.$ref as { definition: CodeKeywordDefinition };
@@ -25,7 +27,9 @@ export class RecursiveReferences {
     rule.definition = {
       ...rule.definition,
       code: (context, type) => {
-        const target = enclosingTarget(context);
+        const referred = targetOf(context);
+        this.sameValue.add(context, referred);
+        const target = enclosing(referred);
         if (target === null) code(context, type);
         else callRef(context, context.gen.scopeValue('func', { ref: this.remembering(target) }), target);
       },
@@ -66,11 +70,13 @@ function judgementOf(validate: ValidateFunction, value: unknown, context: DataVa
 /** Whoever asks changes what it is given, the errors as well. */
 const copied = ({ props, ...others }: Evaluated): Evaluated => ({ ...others, props: typeof props === 'object' ? { ...props } : props });
 
-/** The schema that a `$ref` leads to, where the reference stands inside that very schema; null elsewhere. */
-function enclosingTarget({ schema: reference, it }: KeywordCxt): SchemaEnv | null {
+type Target = SchemaEnv | AnySchemaObject | boolean | undefined;
+
+function targetOf({ schema: reference, it }: KeywordCxt): Target {
   const { root } = it.schemaEnv;
   const isRoot = (reference === '#' || reference === '#/') && it.baseId === root.baseId;
-  const target: SchemaEnv | AnySchemaObject | boolean | undefined = isRoot ? root : resolveRef.call(it.self, root, it.baseId, reference as string);
-  // What encloses the reference is being compiled itself.
-  return target instanceof SchemaEnv && target.validate === undefined ? target : null;
+  return isRoot ? root : resolveRef.call(it.self, root, it.baseId, reference as string);
 }
+
+/** The schema that a `$ref` leads to, where the reference stands inside that very schema, which is being compiled itself then; null elsewhere. */
+const enclosing = (target: Target): SchemaEnv | null => (target instanceof SchemaEnv && target.validate === undefined ? target : null);

@@ -17,6 +17,9 @@ export const patternPlacesIn = (schema: JsonObject, pattern: string): Path[] =>
 export const dynamicReferencesIn = (schema: JsonObject): Path[] =>
   subschemas(schema).flatMap(({ path, schema: { $dynamicRef: reference } }) => (typeof reference === 'string' ? [[...path, '$dynamicRef']] : []));
 
+/** Where these parts of a schema stand in it. */
+export const placesOf = (schema: JsonObject, parts: readonly unknown[]): Place[] => subschemas(schema).filter((place) => parts.includes(place.schema));
+
 interface Place {
   path: Path;
   schema: JsonObject;

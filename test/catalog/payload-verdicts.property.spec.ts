@@ -56,6 +56,13 @@ describe('a schema that refers to itself', () => {
     return visit(root, ['#']) && visit(one, ['#/$defs/one']) && visit(other, ['#/$defs/other']);
   };
 
+  it.each<[string, JsonObject, JsonObject]>([
+    ['a circle of two', { one: { anyOf: [{ $ref: '#/$defs/other' }, { required: ['x'] }] }, other: { oneOf: [{ $ref: '#/$defs/one' }] } }, { allOf: [{ $ref: '#/$defs/one' }] }],
+    ['a circle below a property', { one: { allOf: [{ $ref: '#/$defs/one' }] } }, { properties: { x: { $ref: '#/$defs/one' } } }],
+  ])('is refused for %s', (_what, $defs, root) => {
+    expect(compilePayloadSchema({ ...root, $defs })).toEqual({ mistakes: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining('leads back to itself') })]) });
+  });
+
   it('accepts what plain Ajv accepts', () => {
     const verdicts = { accepted: 0, refused: 0 };
     fc.assert(

@@ -1,0 +1,33 @@
+import type { AnySchema, KeywordCxt } from 'ajv';
+import { SchemaEnv } from 'ajv/dist/compile/index.js';
+
+interface Reference {
+  from: AnySchema;
+  to: AnySchema;
+}
+
+/**
+ * The references of a schema that apply to the value which the schema around them is applied to: those that stand in `allOf` or `not`
+ * for instance, and not those in `properties` or `items`. Where such references make a circle, checking a value would never end.
+ */
+export class SameValueReferences {
+  /** By the part of the schema that has the `$ref`. */
+  private readonly references = new Map<unknown, Reference>();
+
+  /** A target that is no SchemaEnv has no references in it. */
+  add({ parentSchema, it }: KeywordCxt, target: unknown): void {
+    if (it.dataLevel === 0 && target instanceof SchemaEnv) this.references.set(parentSchema, { from: it.schemaEnv.schema, to: target.schema });
+  }
+
+  /** The parts of the schema whose `$ref` is in a circle. */
+  endless(): unknown[] {
+    return [...this.references].filter(([, { from, to }]) => this.leads(to, from)).map(([part]) => part);
+  }
+
+  private leads(from: AnySchema, to: AnySchema, seen = new Set<AnySchema>()): boolean {
+    if (from === to) return true;
+    if (seen.has(from)) return false;
+    seen.add(from);
+    return [...this.references.values()].some((reference) => reference.from === from && this.leads(reference.to, to, seen));
+  }
+}
