@@ -1,7 +1,8 @@
 import type { Database } from './database.js';
 import { PostgresDatabase } from './dialects/postgres-database.js';
 import { SQLITE } from './dialects/dialect.js';
-import { SqliteDatabase } from './dialects/sqlite-database.js';
+import { asStartError, SqliteDatabase } from './dialects/sqlite-database.js';
+import { sqliteReason } from './dialects/sqlite-errors.js';
 import { migrate } from './migrations/migrate.js';
 import { StartError } from './start-error.js';
 
@@ -25,7 +26,8 @@ export async function openSqlite(databaseUrl: string): Promise<SqliteDatabase> {
     return database;
   } catch (error) {
     await database.close();
-    throw error;
+    // A statement that is wrong is a bug of a migration, whose stack is wanted.
+    throw sqliteReason(error) === undefined ? error : asStartError(database.path, error);
   }
 }
 

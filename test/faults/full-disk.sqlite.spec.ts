@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runProgram } from '../cli/run-program.js';
 import { builtProgram } from '../support/built-program.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -64,6 +65,20 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
     await eventually('publishing works again', () => ledger.send(service, ledger.next(false)));
     await eventually('all work has ended, and nothing is lost or doubled', async () => (await breaches(database, ledger)).length === 0);
   });
+
+  // With no room, the lock cannot be taken; with room for the lock alone, a new database cannot be migrated.
+  it.each([0, 10])('is told by a start in one line, with %i pages free', async (pages) => {
+    await service.kill();
+    const path = join(disk!, pages === 0 ? 'full.db' : 'new.db');
+    writeFileSync(path, '');
+    writeFileSync(`${path}.lock`, '');
+    const { bavail, bsize } = statfsSync(disk!);
+    writeFileSync(join(disk!, 'ballast'), Buffer.alloc((bavail - pages) * bsize));
+    const { code, stderr } = await runProgram(['serve', '--port', '0', '--config', CONFIG, '--database-url', `sqlite:${path}`]);
+    rmSync(join(disk!, 'ballast'));
+    expect(stderr.trim().split('\n').filter((line) => !line.startsWith('{'))).toEqual([`database_url: ${path}: the disk is full; free some space, and start again`]);
+    expect(code).toBe(1);
+  });
 });
 
 const SECONDS = 3;
@@ -81,7 +96,7 @@ async function refusesWithoutFillingTheLog(service: Service, ledger: Ledger): Pr
   }
   const lines = service.log.slice(from).map((line) => JSON.parse(line) as { reason?: string; err?: object });
   expect(lines.filter(({ err }) => err !== undefined)).toEqual([]);
-  const told = lines.filter(({ reason }) => reason?.includes('its disk is full'));
+  const told = lines.filter(({ reason }) => reason?.includes('the disk is full'));
   expect(refused).toBeGreaterThan(100);
   expect(told.length).toBeGreaterThan(0);
   // One a second, and the first of them.

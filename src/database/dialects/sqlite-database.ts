@@ -7,6 +7,7 @@ import type { Schema } from '../schema.js';
 import { closeToOthers, folderWarnings, lockFileOf, makePrivate, sqliteFilesOf } from '../sqlite-files.js';
 import { StartError } from '../start-error.js';
 import { NodeSqliteDialect } from './node-sqlite-dialect.js';
+import { SQLITE_BUSY, sqliteCode, sqliteReason } from './sqlite-errors.js';
 
 /** SQLite 3.51.3 mends a bug in WAL mode that can corrupt a database under concurrent checkpoints. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
@@ -18,8 +19,6 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
 const READER_CACHE = 64_000;
 const WRITER_CACHE = 4_000;
 
-/** SQLite's result codes. */
-const BUSY = 5;
 const NOT_A_DATABASE = 26;
 
 /** An open SQLite file: one writer, readers apart from it, held by this process alone. */
@@ -110,7 +109,7 @@ function takeLock(path: string): DatabaseSync {
     return lock;
   } catch (error) {
     lock.close();
-    if ((error as { errcode?: number }).errcode !== BUSY) throw error;
+    if (sqliteCode(error) !== SQLITE_BUSY) throw asStartError(path, error);
     throw new StartError(`database_url: ${path} is in use by another starling process; stop it, or give this one its own with --database-url sqlite:<path>`);
   }
 }
@@ -128,8 +127,15 @@ function connect(path: string, options: { readOnly?: boolean } = {}): DatabaseSy
     if ((error as { errcode?: number }).errcode === NOT_A_DATABASE) {
       throw new StartError(`database_url: ${path} is no SQLite database; name another file, which is made where it is missing`);
     }
-    throw new StartError(`database_url: cannot use ${path}: ${(error as Error).message}`);
+    throw asStartError(path, error);
   }
+}
+
+/** A StartError for what SQLite says about its file and its disk; other errors as they are. */
+export function asStartError(path: string, error: unknown): unknown {
+  const reason = sqliteReason(error);
+  if (reason !== undefined) return new StartError(`database_url: ${path}: ${reason}, and start again`);
+  return sqliteCode(error) === undefined ? error : new StartError(`database_url: cannot use ${path}: ${(error as Error).message}`);
 }
 
 function openFile(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {

@@ -7,25 +7,11 @@ import type { Schema } from '../schema.js';
 import { type Transaction, UnitOfWork } from '../unit-of-work.js';
 import { SQLITE } from './dialect.js';
 import type { SqliteDatabase } from './sqlite-database.js';
+import { SQLITE_BUSY, SQLITE_FULL, SQLITE_REASONS, sqliteCode } from './sqlite-errors.js';
 
 // One fsync for many closures is what makes durable writes quick; the bounds keep the event loop breathing between groups.
 const MAX_CLOSURES_IN_GROUP = 64;
 const MAX_GROUP_MS = 8;
-
-const SQLITE_BUSY = 5;
-const SQLITE_FULL = 13;
-
-/** What SQLite says before anything is committed, by result code: nothing is written, and it can be tried again. */
-const UNAVAILABLE: Record<number, string> = {
-  [SQLITE_BUSY]: 'another program holds its lock; close it',
-  6: 'another program holds its lock; close it',
-  7: 'there is not enough memory',
-  8: 'its file may only be read; mend its permissions',
-  10: 'its disk is failing',
-  11: 'its file is damaged',
-  14: 'its file cannot be opened; mend its permissions',
-  [SQLITE_FULL]: 'its disk is full; free some space',
-};
 
 type Effect = () => void;
 
@@ -177,15 +163,11 @@ export class SqliteUnitOfWork extends UnitOfWork {
   }
 }
 
-const sqliteCode = (error: unknown): number | undefined => {
-  const code = (error as { errcode?: number } | null)?.errcode;
-  return code === undefined ? undefined : code & 0xff;
-};
-
+/** What SQLite says before anything is committed: nothing is written, and it can be tried again. */
 function asDomainError(error: unknown): unknown {
   const code = sqliteCode(error);
-  return code !== undefined && code in UNAVAILABLE ? unavailable(code, error) : error;
+  return code !== undefined && code in SQLITE_REASONS ? unavailable(code, error) : error;
 }
 
 const unavailable = (code: number, cause?: unknown): DomainError =>
-  new DomainError('unavailable', `The database cannot take writes now: ${UNAVAILABLE[code]!}, and try again`, { retryAfterSeconds: 5, cause });
+  new DomainError('unavailable', `The database cannot take writes now: ${SQLITE_REASONS[code]!}, and try again`, { retryAfterSeconds: 5, cause });
