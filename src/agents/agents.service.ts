@@ -47,6 +47,7 @@ export class AgentsService {
 
   /** A RunAgentBody. */
   async run(name: string, request: RunAgentRequest, held: HeldRequest): Promise<TextInParts> {
+    held.waits();
     const run = await this.blackboard.beginDirectRun(name, request.inputs, newId());
     held.letGo(request);
     return this.texts.ofEffect(['{"artifacts":[', await this.blackboard.outputsOf(run), ']}']);

@@ -36,6 +36,7 @@ export class PublishingService {
   async publishAndWait(request: SyncPublishRequest, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
     const { timeout = DEFAULT_TIMEOUT_SECONDS, filters = {} } = request;
     refuseTooManyValues({ 'filters.type_names': filters.type_names, 'filters.produced_by': filters.produced_by });
+    held.waits();
     const started = this.clock.now();
     const { correlationId, opening, seq } = await this.store(request, ids);
     held.letGo(request);

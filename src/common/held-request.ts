@@ -3,7 +3,12 @@ export interface HeldRequest {
   /** That it takes of the memory budget now. */
   readonly bytes: number;
   /**
-   * Frees it. `given` is what the handler got, and is emptied: the framework refers to it until the answer. The handler takes out
+   * For a handler that is going to let the client wait, before it stores anything: from here to the answer, the request takes memory,
+   * whatever its body is. Idempotent. DomainError `unavailable` where too many wait.
+   */
+  waits(): void;
+  /**
+   * Frees the body. `given` is what the handler got, and is emptied: the framework refers to it until the answer. The handler takes out
    * before what its answer needs.
    */
   letGo(given: object): void;

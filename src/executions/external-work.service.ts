@@ -33,6 +33,7 @@ export class ExternalWorkService {
   /** A ClaimBody. DomainError `not_found` and `invalid` (agents), `unavailable`. */
   async claim(request: ClaimRequestBody, gone: AbortSignal, body: HeldRequest): Promise<TextInParts> {
     const { agents, max = 1, wait = 0, assignee = null, claimed_by: claimedBy = null } = request;
+    if (wait > 0) body.waits();
     body.letGo(request);
     const held = await this.waitingClaims.claim({ agents: [...new Set(agents)].sort(), max, assignee, claimedBy }, wait * 1_000, gone);
     const pieces: Piece[] = ['{"executions":['];

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { emptyOut, type HeldRequest } from '../common/held-request.js';
-import { incomingBody, releaseBody } from './incoming-bodies.js';
+import { incomingBody } from './incoming-bodies.js';
 
 /** The body of a request, as long as its handler needs it. */
 export class HeldBody implements HeldRequest {
@@ -11,10 +11,14 @@ export class HeldBody implements HeldRequest {
     return incomingBody(this.request)?.memory.bytes ?? 0;
   }
 
+  waits(): void {
+    incomingBody(this.request)?.waits();
+  }
+
   letGo(given: object): void {
     emptyOut(given);
     this.request.body = undefined;
-    releaseBody(this.request);
+    incomingBody(this.request)?.memory.release();
   }
 }
 

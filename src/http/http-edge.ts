@@ -13,7 +13,7 @@ import { isUpload, parseJsonBodies } from './body-parser.js';
 import { limitConnections } from './connection-limit.js';
 import { ErrorFilter } from './error-filter.js';
 import { checkHosts } from './host-check.js';
-import { IncomingBodies, releaseBody } from './incoming-bodies.js';
+import { IncomingBodies, incomingBody } from './incoming-bodies.js';
 import { checkOrigins } from './origin-check.js';
 import { checkPaths } from './path-check.js';
 import { limitPipelining } from './pipelining.js';
@@ -25,6 +25,7 @@ import { setSecurityHeaders } from './security-headers.js';
 import { jsonSender } from './send-json.js';
 import { SlowReaders } from './slow-readers.js';
 import { ValidationPipe } from './validation-pipe.js';
+import { WaitingRequests } from './waiting-requests.js';
 
 export interface HttpEdge {
   settings: Pick<Settings, 'host' | 'allowedHosts' | 'corsOrigins' | 'bodyLimitBytes' | 'requestTimeoutMs' | 'uploadTimeoutMs' | 'minTransferRateBytes' | 'maxConnections'>;
@@ -49,10 +50,11 @@ export function installHttpEdge(app: NestExpressApplication, { settings, clock, 
   Object.assign(app.getHttpAdapter().getInstance().response, { json: jsonSender(memory), end: endAndRelease });
   // No nested objects; the URL's own limit of 16 KiB bounds their number, and none is dropped silently.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
+  const waiting = new WaitingRequests(memory);
   app.use(
     oneAfterTheOther(
       observeRequests(logger, onEnded),
-      watchBodies(settings, new IncomingBodies(clock, memory, settings.minTransferRateBytes)),
+      watchBodies(settings, new IncomingBodies(clock, memory, settings.minTransferRateBytes, waiting)),
       setSecurityHeaders(),
       checkHosts(settings.host, settings.allowedHosts),
       checkOrigins(settings.corsOrigins),
@@ -66,7 +68,7 @@ export function installHttpEdge(app: NestExpressApplication, { settings, clock, 
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new ErrorFilter(logger));
   tuneServer(app, settings);
-  limitPipelining(app.getHttpServer(), logger);
+  limitPipelining(app.getHttpServer(), waiting, logger);
   limitConnections(app.getHttpServer(), settings.maxConnections, clock, logger);
   new SlowReaders(clock, memory, settings.minTransferRateBytes).watch(app.getHttpServer());
 }
@@ -86,7 +88,7 @@ function watchBodies({ requestTimeoutMs, uploadTimeoutMs }: HttpEdge['settings']
  * closes, since a handler works on after its client has hung up.
  */
 function endAndRelease(this: Response, ...answer: Parameters<ServerResponse['end']>): ServerResponse {
-  releaseBody(this.req);
+  incomingBody(this.req)?.end();
   return ServerResponse.prototype.end.apply(this, answer);
 }
 

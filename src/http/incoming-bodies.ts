@@ -4,6 +4,7 @@ import type { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import type { MemoryBudget, MemoryReservation } from '../common/memory-budget.js';
 import { LookAgain } from './look-again.js';
+import type { WaitingRequests } from './waiting-requests.js';
 
 /** The rate of a transfer is measured over windows of this length. Until the first one has ended, every rate will do. */
 const WINDOW_MS = 10_000;
@@ -19,6 +20,7 @@ export class IncomingBody {
   onRefused: ((error: Error) => void) | null = null;
   /** Bytes of `memory` that were taken while the body arrived. */
   arrivedBytes = 0;
+  private stopWaiting: (() => void) | null = null;
   private windowEndsAt: number;
   private windowBegan: number;
 
@@ -44,6 +46,18 @@ export class IncomingBody {
     this.memory.grow(bytes);
     this.arrivedBytes += bytes;
     this.bodies.grown(bytes);
+  }
+
+  /** As HeldRequest's. */
+  waits(): void {
+    this.stopWaiting ??= this.bodies.waiting.hold(this.request);
+  }
+
+  /** The request is answered: nothing of it is held any more. Idempotent. */
+  end(): void {
+    this.memory.release();
+    this.stopWaiting?.();
+    this.stopWaiting = null;
   }
 
   /** Why the rest is not waited for at `now` (epoch ms); null where it is. `leastRate`: in bytes a second. */
@@ -87,6 +101,7 @@ export class IncomingBodies {
     private readonly clock: Clock,
     private readonly budget: MemoryBudget,
     private readonly leastRate: number,
+    readonly waiting: WaitingRequests,
   ) {
     this.looks = new LookAgain(clock, () => this.look());
   }
@@ -143,6 +158,3 @@ type WithBody = Request & { [INCOMING]?: IncomingBody };
 
 /** Undefined where the request announces no body. */
 export const incomingBody = (request: Request): IncomingBody | undefined => (request as WithBody)[INCOMING];
-
-/** Idempotent. From here on nothing of the body is in memory. */
-export const releaseBody = (request: Request): void => incomingBody(request)?.memory.release();

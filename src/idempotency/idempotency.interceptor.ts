@@ -37,6 +37,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       hash: requestHash(request.body as JsonValue | undefined, attachmentDigestOf(request)),
       newIds: requestIdsOf(context),
       heldBytes: held.bytes,
+      waits: () => held.waits(),
       letGo: () => held.letGo(isJsonObject(request.body) ? request.body : {}),
     };
     const work = (): Promise<IdempotentAnswer> =>

@@ -11,6 +11,8 @@ export interface IdempotentRequest extends ScopedKey {
   newIds: () => RequestIds;
   /** What it takes of the memory budget while it waits for another one. */
   heldBytes: number;
+  /** As HeldRequest's. */
+  waits: () => void;
   /** Frees that; the work cannot be done any more. Called once at most. */
   letGo: () => void;
 }

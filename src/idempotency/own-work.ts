@@ -13,12 +13,13 @@ export class OwnWork {
   private isGone = false;
 
   constructor(
-    private readonly request: Pick<IdempotentRequest, 'heldBytes' | 'letGo'>,
+    private readonly request: Pick<IdempotentRequest, 'heldBytes' | 'waits' | 'letGo'>,
     private readonly work: (ids: RequestIds) => Promise<unknown>,
   ) {}
 
-  /** To be called before the request waits. */
+  /** To be called before the request waits. DomainError `unavailable` where too many wait. */
   waits(): void {
+    this.request.waits();
     if (this.isGone || this.request.heldBytes <= MOST_HELD_BYTES) return;
     this.request.letGo();
     this.isGone = true;

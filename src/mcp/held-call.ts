@@ -11,6 +11,10 @@ export class HeldCall implements HeldRequest {
     return this.body.bytes;
   }
 
+  waits(): void {
+    this.body.waits();
+  }
+
   letGo(given: object): void {
     this.parts.forEach(emptyOut);
     this.body.letGo(given);

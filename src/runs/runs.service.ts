@@ -48,6 +48,7 @@ export class RunsService {
   /** A RunBody. DomainError `not_found`, `invalid`, `conflict` (the correlation is taken), `unavailable`. */
   async start(request: RunRequest, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
     const { async_run: isAsync = false } = request;
+    if (!isAsync) held.waits();
     await this.beginAsked(request, ids);
     held.letGo(request);
     if (!isAsync) await this.ended(ids.correlationId);

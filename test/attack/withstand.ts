@@ -37,7 +37,7 @@ export async function withstand(pod: Pod, attack: Attack): Promise<Answered[]> {
   console.log(`${expect.getState().currentTestName}: ${JSON.stringify({ honestShare, slowestMs, mib, storedMib, statuses: counted(answers) })}`);
   if (!pod.isAlive) throw new Error(`the process died, with ${mib.most} MiB:\n${pod.lastWords}`);
   expect({ failures, isMemoryBack, mib, faults: faults(answers) }).toEqual({ failures: [], isMemoryBack: true, mib, faults: [] });
-  expect({ honestShare, refusals: honestShare < LEAST_SHARE && refusals }).toEqual({ honestShare, refusals: false });
+  expect({ honestShare, refusals: honestShare < (attack.leastHonestShare ?? LEAST_SHARE) && refusals }).toEqual({ honestShare, refusals: false });
   expect(storedMib).toBeLessThanOrEqual(attack.mostStoredMib ?? Infinity);
   return answers;
 }

@@ -1,6 +1,7 @@
 // The real edge over HTTP before a sample controller: requests that are sent before earlier ones are answered.
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { type SampleApp, startSampleApp } from './sample-app.js';
 
 let sample: SampleApp;
@@ -13,8 +14,8 @@ const GET = 'GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const LAST = GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
 
 /** How many answers come of what is sent in one packet, until the connection ends. */
-async function answersTo(requests: string): Promise<number> {
-  const socket = connect(Number(new URL(await sample.app.getUrl()).port), '127.0.0.1');
+async function answersTo(requests: string, { app } = sample): Promise<number> {
+  const socket = connect(Number(new URL(await app.getUrl()).port), '127.0.0.1');
   let text = '';
   socket.on('data', (part: Buffer) => (text += part.toString()));
   // It may be cut.
@@ -35,4 +36,14 @@ it('a connection on which more wait for their answers is cut, and others are ser
 
 it('a connection takes any number of requests, one packet after the other', async () => {
   for (let round = 0; round < 3; round += 1) expect(await answersTo(GET.repeat(10) + LAST)).toBe(11);
+});
+
+it('a connection is cut where there is no memory for requests that wait behind another', async () => {
+  const small = await startSampleApp({}, { memory: new MemoryBudget(128 * 1_024) });
+  try {
+    expect(await answersTo(GET.repeat(15) + LAST, small)).toBeLessThan(16);
+    expect(await answersTo(GET + LAST, small)).toBe(2);
+  } finally {
+    await small.app.close();
+  }
 });

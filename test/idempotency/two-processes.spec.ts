@@ -77,6 +77,7 @@ describe('a key that two processes are asked for', () => {
     hash,
     newIds: () => ({ madeId: newId(), correlationId: newId() }),
     heldBytes: 0,
+    waits: () => undefined,
     letGo: () => undefined,
   });
 

@@ -15,6 +15,8 @@ export interface Attack {
   prepare?(target: Target): Promise<void>;
   /** What the database may grow by, where that is the attack. */
   mostStoredMib?: number;
+  /** Of the honest clients' rate, where less of it is left than of others: they ask for the very thing that there is too little of. */
+  leastHonestShare?: number;
   /** Resolves with the answers that it got. */
   run(target: Target): Promise<Answered[]>;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { type Attack, ask, atOnce, MIB } from './attack.js';
+import { type Attack, ask, atOnce, byConnections, MIB, open, repeat } from './attack.js';
 
 const BOUNDARY = 'attack';
 const TYPE = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
@@ -20,7 +20,23 @@ const uploads = (what: string, makeBody: () => string): Attack => ({
   },
 });
 
+/** A million chunks of one byte for each of three connections, none of which is finished. */
+const tinyChunks = (what: string, type: string, text: string): Attack => ({
+  name: `3 unfinished bodies of a million chunks of one byte, ${what}`,
+  run: byConnections(async (connections) => {
+    const head = ['POST /run/batch HTTP/1.1', 'Host: localhost', `Content-Type: ${type}`, 'Transfer-Encoding: chunked', '', text.length.toString(16), text, ''];
+    await open(connections, 3, head.join('\r\n'));
+    await repeat(50, 200, () => connections.writeToAll('1\r\nx\r\n'.repeat(20_000)));
+  }),
+});
+
+const begunPart = (disposition: string): string => `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n`;
+
 export const BATCHES: Attack[] = [
+  tinyChunks('of the request of an upload', TYPE['content-type'], begunPart('name="request"; filename="r"')),
+  tinyChunks('of the request of an upload as a plain field', TYPE['content-type'], begunPart('name="request"')),
+  tinyChunks('of the file of an upload', TYPE['content-type'], begunPart('name="file"; filename="x.csv"')),
+  tinyChunks('of a list', 'application/json', `{"agent_name":"clerk","batch_inputs":[{"a":"${'x'.repeat(70_000)}`),
   {
     name: 'a list of 5,000 items that share a megabyte of static inputs',
     mostStoredMib: 64,

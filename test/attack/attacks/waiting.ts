@@ -1,10 +1,31 @@
 import { gzipSync } from 'node:zlib';
-import { type Attack, givenUpAfter, inTurn, MIB, smallValues } from './attack.js';
+import type { Answered } from '../requests.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Attack, ask, byConnections, givenUpAfter, inTurn, MIB, open, repeat, smallValues } from './attack.js';
 
 const HANGS_UP_AFTER_MS = 5_000;
 const LARGE = smallValues(MIB - 300);
 
+const posts = (path: string, body: string): string => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+/** `connections` times 16 requests that wait, and what others are answered meanwhile that ask for nothing that waits. */
+const pipelined = (connections: number, what: string, path: string, body: string): Attack => ({
+  name: `${connections * 16} ${what}, 16 on each connection`,
+  leastHonestShare: 0,
+  async run(target) {
+    let answer: Answered | undefined;
+    await byConnections(async (held) => {
+      await repeat(connections / 25, 50, () => open(held, 25, posts(path, body).repeat(16)));
+      await delay(HANGS_UP_AFTER_MS);
+      answer = await ask(target, { path: '/api/v1/artifacts', body: { type: 'Blob', payload: {} } });
+    })(target);
+    if (answer?.status !== 200) throw new Error(`A publish that does not wait was answered ${answer?.status} ${answer?.text}`);
+    return [answer];
+  },
+});
+
 export const WAITING: Attack[] = [
+  pipelined(1_600, 'synchronous publishes', '/api/v1/artifacts/sync', '{"type":"Errand","timeout":15,"payload":{}}'),
   {
     name: '60 synchronous publishes of 1.3 KB that inflate to a megabyte',
     run: (target) => {
