@@ -10,6 +10,7 @@ import { Signals } from '../signals/signals.js';
 import { BatchNotices } from './batch-notices.js';
 import { BatchStep } from './batch-step.js';
 import { BatchesRepository } from './batches.repository.js';
+import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
 
 const LOOK_AGAIN_MS = 5_000;
 const MOST_FAILURES = 10;
@@ -35,6 +36,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
     private readonly step: BatchStep,
     private readonly notices: BatchNotices,
     private readonly signals: Signals,
+    private readonly waiting: WaitingBytes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -116,6 +118,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
     if (failures < MOST_FAILURES) return;
     this.failures.delete(seq);
     await this.unitOfWork.run(async (tx) => {
+      this.waiting.changed(tx, -waitingBytes(await this.batches.get(tx, seq)));
       await this.batches.end(tx, seq, 'failed', this.clock.now(), "it could not go on; the service's log says why");
       await this.notices.changed(tx, seq);
     });

@@ -10,6 +10,7 @@ import { type BatchItem, RunsService } from '../runs/runs.service.js';
 import type { BatchRow } from './batch.js';
 import { BatchNotices } from './batch-notices.js';
 import { BatchesRepository, type DueRow, type RunningBatch } from './batches.repository.js';
+import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
 
 /** What one transaction looks at, and starts: it holds up every other writer. */
 const LOOKED_AT_ONCE = 200;
@@ -27,6 +28,7 @@ export class BatchStep {
     private readonly runs: RunsService,
     private readonly batches: BatchesRepository,
     private readonly notices: BatchNotices,
+    private readonly waiting: WaitingBytes,
   ) {
     this.agents = catalog.agents.map(({ name }) => name);
   }
@@ -42,6 +44,7 @@ export class BatchStep {
     const running = batch.running_runs + started;
     const failedItems = batch.failed_items + failed;
     await this.batches.saveProgress(tx, seq, { next_position: next, running_runs: running, failed_items: failedItems, started_at: batch.started_at ?? now });
+    this.waiting.changed(tx, waitingBytes({ ...batch, next_position: next }) - waitingBytes(batch));
     const isThrough = next === batch.total_items;
     if (isThrough && running === 0) await this.end(tx, batch, failedItems, now);
     await this.notices.changed(tx, seq);

@@ -14,10 +14,11 @@ import { BatchIntake } from './intake/batch-intake.js';
 import { IntakesRepository } from './intake/intakes.repository.js';
 import { UnfinishedIntakes } from './intake/unfinished-intakes.js';
 import { UploadSpace } from './intake/upload-space.js';
+import { WaitingBytes } from './waiting-bytes.js';
 
 @Module({
   imports: [BlackboardModule, IdempotencyModule, RunsModule],
   controllers: [BatchesController],
-  providers: [BatchDeletion, BatchDispatcher, BatchIntake, BatchNotices, BatchResults, BatchStep, BatchesRepository, BatchesService, IntakesRepository, UnfinishedIntakes, UploadSpace],
+  providers: [BatchDeletion, BatchDispatcher, BatchIntake, BatchNotices, BatchResults, BatchStep, BatchesRepository, BatchesService, IntakesRepository, UnfinishedIntakes, UploadSpace, WaitingBytes],
 })
 export class BatchesModule {}

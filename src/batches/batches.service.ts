@@ -20,6 +20,7 @@ import type { BatchResultsQuery } from './dto/batch-results-query.js';
 import { type BatchDraft, BatchIntake } from './intake/batch-intake.js';
 import type { BatchSource } from './intake/batch-source.js';
 import type { ResultsFormat } from './results-text.js';
+import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
 
 const NO_RESULTS: BatchBody['results'] = [];
 
@@ -37,6 +38,7 @@ export class BatchesService {
     private readonly results: BatchResults,
     private readonly notices: BatchNotices,
     private readonly runs: RunsService,
+    private readonly waiting: WaitingBytes,
   ) {}
 
   /** `source`: what came with the request for its rows. DomainError `not_found`, `invalid`, `unavailable`. */
@@ -79,6 +81,7 @@ export class BatchesService {
       const batch = await this.batches.hold(tx, id);
       if (!batch) throw notFound(id);
       if (batch.status !== 'running') throw new DomainError('conflict', `Batch ${id} has already ended (${batch.status}) and cannot be cancelled`);
+      this.waiting.changed(tx, -waitingBytes(batch));
       await this.batches.end(tx, batch.seq, 'cancelled', this.clock.now(), null);
       await this.runs.cancelBatch(tx, id);
       if (batch.round > 0) await this.batches.recountFailed(tx, batch.seq);
@@ -87,13 +90,16 @@ export class BatchesService {
     return batchBody(await this.get(id), NO_RESULTS);
   }
 
-  /** DomainError `not_found`, `conflict` where it still runs, or nothing of it failed. */
+  /** DomainError `not_found`, `conflict` where it still runs, or nothing of it failed, `unavailable` where too much waits. */
   async retryFailed(id: string): Promise<BatchBody> {
     const seq = await this.unitOfWork.run(async (tx) => {
       const batch = await this.batches.hold(tx, id);
       if (!batch) throw notFound(id);
       if (batch.status === 'running') throw new DomainError('conflict', `Batch ${id} is still running; retry its failed items when it has ended`);
       if (batch.failed_items === 0) throw new DomainError('conflict', `Batch ${id} has no failed items`);
+      // The new runs store their inputs again.
+      this.waiting.refuseExcess(batch.stored_bytes);
+      this.waiting.changed(tx, batch.stored_bytes);
       await this.batches.reopen(tx, batch);
       await this.notices.changed(tx, batch.seq);
       return batch.seq;

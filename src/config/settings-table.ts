@@ -139,6 +139,12 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     default: '1000000',
     description: 'artifacts that may wait in joins, in batch windows and for their release, at about 1 KB of the database each; past it a publish that would add one is refused with 503',
   },
+  maxWaitingBatchBytes: {
+    name: 'max_waiting_batch_bytes',
+    kind: size({ min: '1MiB', max: '1024GiB' }),
+    default: '4GiB',
+    description: 'what the waiting rows of all batches may still store when they become runs, with `static_inputs` in each; past it a batch is refused with 503, and with 400 where it needs more alone',
+  },
   maxTtlMs: {
     name: 'max_ttl',
     kind: duration({ min: '1s', max: '3650d' }),

@@ -35,6 +35,8 @@ export class Settings {
   maxPendingExecutions!: number;
   /** Past this many artifacts in joins, in batch windows and before their release, a publish that would add one is refused with 503. */
   maxWaitingArrivals!: number;
+  /** Past this many bytes that waiting rows of all batches will store, a batch is refused with 503. */
+  maxWaitingBatchBytes!: number;
   /** The longest `ttl` of an `After` visibility. */
   maxTtlMs!: number;
   /** The same of those that wait for agents that no process has. */

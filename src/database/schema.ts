@@ -418,6 +418,8 @@ export interface BatchesTable extends UsageSums {
   round: number;
   /** JSON of the inputs that every run gets; a row's own values come before them. */
   static_inputs: string;
+  /** What the runs of all rows store of their inputs, `static_inputs` included. */
+  stored_bytes: Generated<number>;
   /** 1 where it was cancelled once, so that some of its rows may never run. */
   was_cancelled: Generated<number>;
   error: string | null;

@@ -22,11 +22,12 @@ const bodies = ({ bodyLimitBytes, requestTimeoutMs, uploadTimeoutMs, minTransfer
   ["clients' data held in memory", 'memory_budget', memoryBudgetBytes === null ? "a quarter of the process's heap" : sizeText(memoryBudgetBytes), '503'],
 ];
 
-const publishing = ({ maxTtlMs, maxPendingExecutions, maxExecutionsWithoutAgent, maxWaitingArrivals, csvRoot }: Settings): Row[] => [
+const publishing = ({ maxTtlMs, maxPendingExecutions, maxExecutionsWithoutAgent, maxWaitingArrivals, maxWaitingBatchBytes, csvRoot }: Settings): Row[] => [
   ['`ttl` of a visibility', 'max_ttl', durationText(maxTtlMs), '400'],
   ['executions that wait', 'max_pending_executions', maxPendingExecutions, '503'],
   ['executions that wait for agents that no process has', 'max_executions_without_agent', maxExecutionsWithoutAgent, '503'],
   ['artifacts that wait in joins, in batch windows or for their release', 'max_waiting_arrivals', maxWaitingArrivals, '503'],
+  ['what waiting rows of all batches will store', 'max_waiting_batch_bytes', sizeText(maxWaitingBatchBytes), '503'],
   ['batches over CSV files of the server', 'csv_root', csvRoot === null ? 'none' : 'those in its folder', '400'],
 ];
 

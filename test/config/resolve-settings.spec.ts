@@ -39,6 +39,7 @@ describe('the defaults', () => {
       corsOrigins: [],
       maxPendingExecutions: 100_000,
       maxWaitingArrivals: 1_000_000,
+      maxWaitingBatchBytes: 4_294_967_296,
       maxTtlMs: 2_592_000_000,
       maxExecutionsWithoutAgent: 100_000,
       maxStreams: 2_500,

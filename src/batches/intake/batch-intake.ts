@@ -4,6 +4,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
+import { WaitingBytes } from '../waiting-bytes.js';
 import type { BatchDraft } from './batch-draft.js';
 import { cellTypes } from './cell-types.js';
 import { csvColumns } from './csv-columns.js';
@@ -30,12 +31,13 @@ export class BatchIntake {
     private readonly catalog: Catalog,
     private readonly lifecycle: Lifecycle,
     private readonly intakes: IntakesRepository,
+    private readonly waiting: WaitingBytes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /**
    * Resolves when the batch and all its rows are stored and the batch is `running`. Rejects with a DomainError `invalid` where
-   * a row, or what is asked of the rows, is wrong, and `unavailable` where the service is stopping; then nothing is left.
+   * a row, or what is asked of the rows, is wrong, and `unavailable` where the service is stopping or too much waits; then nothing is left.
    */
   async fromList(draft: BatchDraft, items: ListedItems): Promise<void> {
     checkStaticInputs(draft);
@@ -77,9 +79,11 @@ export class BatchIntake {
     try {
       for await (const part of parts) {
         if (this.lifecycle.stopping) throw STOPPING;
-        stored.add(part);
+        const bytes = stored.add(part);
+        this.waiting.refuseTooLarge(sent.field, stored.total);
+        this.waiting.refuseExcess(bytes);
         seq ??= await this.intakes.begin(draft);
-        await this.intakes.add(seq, total, part, draft.rowKey !== null);
+        await this.intakes.add(seq, total, { rows: part, bytes, hasKeys: draft.rowKey !== null });
         total += part.length;
       }
       if (seq !== null) await this.intakes.finish(seq, total);

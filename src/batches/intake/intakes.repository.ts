@@ -4,14 +4,23 @@ import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import { Settings } from '../../config/settings.js';
-import { amongFound } from '../../database/dialects/dialect.js';
+import { amongFound, locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { WaitingBytes } from '../waiting-bytes.js';
 import type { BatchDraft } from './batch-draft.js';
 import type { IntakeRow } from './intake-row.js';
 import { storeKeys } from './row-keys.js';
 
 const DELETED_AT_ONCE = 1_000;
+
+/** Rows to store in one transaction. */
+interface RowsPart {
+  rows: readonly IntakeRow[];
+  /** What their runs will store. */
+  bytes: number;
+  hasKeys: boolean;
+}
 
 /** Batches whose rows are still being read, in `status` `intake`. Every method is one transaction, or several short ones. */
 @Injectable()
@@ -22,6 +31,7 @@ export class IntakesRepository {
     private readonly settings: Settings,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
+    private readonly waiting: WaitingBytes,
   ) {}
 
   /** Returns the batch's `seq`. */
@@ -42,10 +52,11 @@ export class IntakesRepository {
   }
 
   /** Stores the rows from `start` on. DomainError `unavailable` where the intake was given up meanwhile. */
-  async add(seq: number, start: number, rows: readonly IntakeRow[], hasKeys: boolean): Promise<void> {
+  async add(seq: number, start: number, { rows, bytes, hasKeys }: RowsPart): Promise<void> {
     await this.unitOfWork.run(async (tx) => {
-      const held = await renewLease(tx.db, { seq, owner: this.owner, until: this.clock.now() + this.settings.leaseMs });
+      const held = await renewLease(tx.db, { seq, owner: this.owner, bytes, until: this.clock.now() + this.settings.leaseMs });
       if (held.length === 0) throw GIVEN_UP;
+      this.waiting.changed(tx, bytes);
       const stored = rows.map(({ inputs, problem }, index) => ({
         batch_seq: seq,
         position: start + index,
@@ -90,10 +101,7 @@ export class IntakesRepository {
   /** Deletes all that was stored of it; one that has been finished stays. */
   async discard(seq: number): Promise<void> {
     // Without an owner nothing is added to it any more, even where its process was only slow.
-    const given = await this.unitOfWork.run(({ db }) =>
-      db.updateTable('batches').set({ intake_owner: null }).where('seq', '=', seq).where('status', '=', 'intake').executeTakeFirstOrThrow(),
-    );
-    if (given.numUpdatedRows === 0n) return;
+    if (!(await this.giveUp(seq))) return;
     await this.deleteKeys(seq);
     await this.deleteInParts(async ({ db }) => {
       const part = db.selectFrom('batch_rows').select('position').where('batch_seq', '=', seq).limit(DELETED_AT_ONCE);
@@ -123,6 +131,18 @@ export class IntakesRepository {
     if (earlier) await this.discard(earlier.seq);
   }
 
+  /** False where it has been finished, or is gone. */
+  private giveUp(seq: number): Promise<boolean> {
+    return this.unitOfWork.run(async (tx) => {
+      const intake = tx.db.selectFrom('batches').select('stored_bytes').where('seq', '=', seq).where('status', '=', 'intake');
+      const held = await locking(tx.db, intake, { wait: true }).executeTakeFirst();
+      if (!held) return false;
+      await tx.db.updateTable('batches').set({ intake_owner: null, stored_bytes: 0 }).where('seq', '=', seq).execute();
+      this.waiting.changed(tx, -held.stored_bytes);
+      return true;
+    });
+  }
+
   private deleteKeys(seq: number): Promise<void> {
     return this.deleteInParts(({ db }) => {
       const part = db.selectFrom('batch_keys').select('key').where('batch_seq', '=', seq).limit(DELETED_AT_ONCE);
@@ -140,10 +160,10 @@ const GIVEN_UP = new DomainError('unavailable', 'Taking the rows in was interrup
 
 const insertRows = preparedInsert('batch_rows', ['batch_seq', 'position', 'inputs', 'problem', 'repeats', 'copies']);
 
-const renewLease = prepared<{ seq: number; owner: string; until: number }, { seq: number }>((db, place) =>
+const renewLease = prepared<{ seq: number; owner: string; until: number; bytes: number }, { seq: number }>((db, place) =>
   db
     .updateTable('batches')
-    .set({ intake_until: place('until') })
+    .set({ intake_until: place('until'), stored_bytes: sql<number>`stored_bytes + ${place('bytes')}` })
     .where('seq', '=', place('seq'))
     .where('status', '=', sql.lit('intake' as const))
     .where('intake_owner', '=', place('owner'))

@@ -24,7 +24,7 @@ export const CSV_FACTOR = 32;
  * without a bound a small request could fill the disk.
  */
 export class StoredBytes {
-  private total = 0;
+  total = 0;
   private readonly most: number;
   private readonly staticBytes: number;
 
@@ -41,10 +41,9 @@ export class StoredBytes {
     const bytes = rows.reduce((sum, row) => sum + rowBytes(row) + this.staticBytes, 0);
     this.total += bytes;
     if (this.total <= this.most) return bytes;
-    const { field } = this.sent;
     throw new DomainError(
       'invalid',
-      `${field}: the rows would store more than ${Math.floor(this.most / MIB)} MiB, with static_inputs and the names of inputs in each of them; make these smaller, or send several batches`,
+      `${this.sent.field}: the rows would store more than ${Math.floor(this.most / MIB)} MiB, with static_inputs and the names of inputs in each of them; make these smaller, or send several batches`,
     );
   }
 }

@@ -24,11 +24,12 @@ import { changedConfigurations } from './0016-changed-configurations.js';
 import { budgetReservations } from './0017-budget-reservations.js';
 import { answerPieces } from './0018-answer-pieces.js';
 import { reservedCalls } from './0019-reserved-calls.js';
+import { storedBytes } from './0020-stored-bytes.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
 
-export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas, webhooks, takingPart, retention, tracing, reasons, usage, failingTargets, external, assigned, toolCalls, failingTimers, deletedUsage, changedConfigurations, budgetReservations, answerPieces, reservedCalls];
+export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas, webhooks, takingPart, retention, tracing, reasons, usage, failingTargets, external, assigned, toolCalls, failingTimers, deletedUsage, changedConfigurations, budgetReservations, answerPieces, reservedCalls, storedBytes];
 
 /**
  * Brings the schema up to this program, under Kysely's migration lock and in one transaction; returns the names of the
