@@ -32,7 +32,7 @@ describe('large results of a batch', () => {
   let board: Board;
 
   beforeAll(async () => {
-    board = await Board.start(CONFIG, { files: FILES });
+    board = await Board.start(CONFIG, { files: FILES, settings: { bodyLimitBytes: 2 * MIB } });
   });
 
   afterAll(() => board.close());

@@ -108,7 +108,7 @@ describe('executions on the wire', () => {
     const stored = await board.artifacts('pair');
     const [{ id }] = (await list({ correlation_id: 'pair' })) as [Execution];
     const execution = await get(id);
-    expect(execution.inputs.map(({ type }) => type)).toEqual(['Right', 'Left']);
+    expect(execution.inputs.map(({ type }) => type)).toEqual(['Left', 'Right']);
     expect(execution.inputs.concat(execution.outputs).sort((a, b) => a.id.localeCompare(b.id))).toEqual(stored.sort((a, b) => a.id.localeCompare(b.id)));
     expect(execution.outputs.map(({ type }) => type)).toEqual(['Joined', 'Extra', 'Extra']);
     expect(execution).toMatchObject({ state: 'completed', direct: false, round: 0, lost_leases: 0, error_type: null, errors: [], next_attempt_at: null });

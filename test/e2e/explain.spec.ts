@@ -338,7 +338,7 @@ it('tells what is stored as it is when nobody works on it, and after the configu
   const order = await publish('Order', { n: 1 });
   const claim = await publish('Claim', { n: 1 });
   await board.publish('Proof', { n: 1 }, { correlation: claim.correlation });
-  expect(await at('leaver', order.artifact)).toMatchObject([{ verdict: 'triggered', execution_state: 'pending', detail: 'It triggered the agent; the execution waits to be claimed.' }]);
+  expect(await at('leaver', order.artifact)).toMatchObject([{ verdict: 'triggered', execution_state: 'pending', detail: 'It triggered the agent; the execution waits, since no process has the agent leaver.' }]);
   expect(await at('judge', claim.artifact)).toEqual([
     {
       agent: 'judge',

@@ -71,7 +71,9 @@ it('has every route, and no other', () => {
   const routes = router.stack.flatMap(({ route }) =>
     route ? Object.keys(route.methods).map((method) => `${method} ${route.path.replace(/:(\w+)/g, '{$1}')}`) : [],
   );
-  expect(operations.map(({ name }) => name).sort()).toEqual(routes.sort());
+  // WebSockets are no part of OpenAPI: docs/changelog.md describes them.
+  const described = routes.filter((route) => !route.startsWith('get /ws'));
+  expect(operations.map(({ name }) => name).sort()).toEqual(described.sort());
 });
 
 it('gives every route a summary, a unique id and a described tag', () => {

@@ -108,7 +108,7 @@ describe('the trace of a correlation', () => {
     const artifact = (type: string): TracedArtifactBody => artifacts.find((one) => one.type === type)!;
     const execution = (agent: string): TracedExecutionBody => executions.find((one) => one.agent === agent)!;
     expect(executions).toHaveLength(5);
-    const edges = { splitter: [['Start'], ['Left', 'Right']], flaky: [['Left'], ['LeftDone']], steady: [['Right'], ['RightDone']], joiner: [['RightDone', 'LeftDone'], ['Joined']], broken: [['Joined'], ['WorkflowError']] };
+    const edges = { splitter: [['Start'], ['Left', 'Right']], flaky: [['Left'], ['LeftDone']], steady: [['Right'], ['RightDone']], joiner: [['LeftDone', 'RightDone'], ['Joined']], broken: [['Joined'], ['WorkflowError']] };
     for (const [agent, [inputs, outputs]] of Object.entries(edges)) {
       const { id, ...found } = execution(agent);
       expect([agent, found.inputs, found.outputs]).toEqual([agent, inputs!.map((type) => artifact(type).id), outputs!.map((type) => artifact(type).id)]);
