@@ -41,7 +41,7 @@ const SPECS = {
   postgres: { of: [...onPostgresToo, '**/*.postgres.spec.ts'], without: ['**/*.sqlite.spec.ts'] },
 };
 
-/** Long suites have commands of their own: `npm run test:faults`, and `npm run test:attack`, which needs the machine for itself. */
+/** Long suites have separate commands: `npm run test:faults`, and `npm run test:attack`, which needs the machine for itself. */
 const APART = ['attack/**', 'faults/**'];
 
 const SHARES = readdirSync(join(TEST, 'shares')).filter((file) => /^\d+\.ts$/.test(file)).sort();

@@ -14,7 +14,7 @@ export class SameValueReferences {
   /** By the part of the schema that has the `$ref`. */
   private readonly references = new Map<unknown, Reference>();
 
-  /** A target that is no SchemaEnv has no references in it. */
+  /** A target that is not a SchemaEnv contains no references. */
   add({ parentSchema, it }: KeywordCxt, target: unknown): void {
     if (it.dataLevel === 0 && target instanceof SchemaEnv) this.references.set(parentSchema, { from: it.schemaEnv.schema, to: target.schema });
   }

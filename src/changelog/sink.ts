@@ -60,7 +60,7 @@ export abstract class Sink {
   /** The callback of each write. */
   protected readonly hasLeft = (): void => this.onWaiting(this.waitingBytes);
 
-  /** To be called after a write. Most of them have left by the end of this turn, when the socket is no longer corked. */
+  /** Call it after a write. Most writes have left by the end of this turn, when the socket is uncorked. */
   protected wrote(): void {
     if (this.isLookDue) return;
     this.isLookDue = true;

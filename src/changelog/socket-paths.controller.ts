@@ -5,7 +5,7 @@ export const SOCKET_PATHS = ['/ws', '/ws/changelog'];
 
 const UPGRADE_REQUIRED = 426;
 
-/** What is no WebSocket handshake at these paths. Handshakes do not come here: the server hands them to `ChangelogSockets`. */
+/** Answers plain HTTP requests at the WebSocket paths. The server gives handshakes to `ChangelogSockets` instead. */
 @ApiExcludeController()
 @Controller()
 export class SocketPathsController {

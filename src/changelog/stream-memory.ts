@@ -54,7 +54,7 @@ export class StreamBacklog {
     return this.reservation.bytes;
   }
 
-  /** Cuts the reader off where there is no memory for what waits for it. */
+  /** Disconnects the reader if the budget has no room for its backlog. */
   resize(waitingBytes: number): void {
     const before = this.bytes;
     const bytes = waitingBytes > SMALL ? waitingBytes : 0;

@@ -46,7 +46,7 @@ export class MemoryBudget {
     return this.refused;
   }
 
-  /** Somebody waits for others to give some back. */
+  /** Whether a reservation waits for others to be released. */
   get isWaitedFor(): boolean {
     return this.waiting.length > 0;
   }
@@ -69,7 +69,7 @@ export class MemoryBudget {
     return mustWait || this.exceeds(bytes) ? null : this.reserve(bytes);
   }
 
-  /** The same for what is held already, be it beyond the limit. */
+  /** Counts what is held already, even beyond the limit. */
   hold(bytes: number): MemoryReservation {
     this.used += bytes;
     return new MemoryReservation((change, total) => this.change(change, total), bytes);

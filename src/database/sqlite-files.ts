@@ -51,7 +51,7 @@ export function closeToOthers(files: readonly string[]): string[] {
   });
 }
 
-/** Null where the file is no link, or one that this user or root has made, as operators do. */
+/** Null unless the file is a link that belongs neither to this user nor to root: operators make links on purpose. */
 function foreignLinkOwner(file: string): number | null {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (!found?.isSymbolicLink()) return null;

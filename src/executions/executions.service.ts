@@ -44,7 +44,7 @@ export class ExecutionsService {
     return this.texts.of(await this.pieces(id));
   }
 
-  /** The same for whoever has just changed it. */
+  /** The same, for a caller that has just changed it. */
   async changed(id: string): Promise<TextInParts> {
     return this.texts.ofEffect(await this.pieces(id));
   }

@@ -43,7 +43,7 @@ export function limitPipelining(server: Server, waiting: WaitingRequests, logger
   });
 }
 
-/** Null where there is no memory for it. */
+/** Null if the budget has no room. */
 function heldOf(waiting: WaitingRequests, request: IncomingMessage): (() => void) | null {
   try {
     return waiting.hold(request);

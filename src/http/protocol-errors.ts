@@ -16,7 +16,7 @@ export function answerProtocolErrors(server: Server): void {
     else endWith(socket, rawAnswer(...(REFUSALS[error.code ?? ''] ?? MALFORMED)));
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    // Nobody else hears of it from here on, and unheard it would end the process.
+    // No other listener is left, and an unhandled error would end the process.
     socket.on('error', () => socket.destroy());
     endWith(socket, rawAnswer(405, 'CONNECT is not allowed; this server is no proxy', ['Allow: GET, HEAD, POST']));
   });

@@ -14,7 +14,7 @@ export async function sendParts(response: Response, source: TextInParts, sendWho
     let part = await nextPart(parts);
     response.setHeader('Content-Type', source.contentType);
     if (part.isLast) {
-      // What it takes is reserved by whoever sends it.
+      // `sendWhole` reserves its memory.
       await parts.return();
       return await sendWhole(response, part.text);
     }

@@ -10,7 +10,7 @@ export const WRITE_BYTES = 64 * 1_024;
 /** Beside the time that the least rate allows for what waits: a line may falter. */
 const GRACE_MS = 10_000;
 
-/** Where there is too little memory for others, nobody may keep some for longer without taking anything. */
+/** While memory is short, a reader that takes nothing for this long is disconnected. */
 const GRACE_WHEN_SHORT_MS = 5_000;
 
 interface Progress {
@@ -22,7 +22,7 @@ interface Progress {
 
 const ownPace = new WeakSet<Socket>();
 
-/** Leaves a connection to rules of its own. */
+/** Exempts a connection, which has a separate rule for slow readers. */
 export const keepsOwnPace = (socket: Socket): void => void ownPace.add(socket);
 
 /**
@@ -72,7 +72,7 @@ export class SlowReaders {
     return now - progress.since >= patience;
   }
 
-  /** Whether somebody was refused since the last look, or waits. */
+  /** Whether a reservation was refused since the last look, or waits. */
   private isMemoryShort(): boolean {
     const { refusals, isWaitedFor } = this.memory;
     const isShort = isWaitedFor || refusals !== this.refusals;

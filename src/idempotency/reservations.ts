@@ -14,7 +14,7 @@ import { StoredHashes } from './stored-hashes.js';
 export interface OwnTurn {
   ids: RequestIds;
   requestHash: string;
-  /** Somebody else held the key before, and nobody knows since when what it names has been there. */
+  /** Another process held the key before, so that the age of what it names is unknown. */
   isTakenOver: boolean;
 }
 
@@ -81,7 +81,7 @@ export class Reservations {
 
   /** False where the key is no longer this process's to answer. */
   complete(key: ScopedKey, content: AnswerContent, { isTakenOver }: OwnTurn): Promise<boolean> {
-    // The pieces of an answer are kept for as long as a key holds from the moment on at which they were complete. Whoever takes a key over
+    // The pieces of an answer are kept for the lifetime of a key, counted from when they were complete. A process that takes a key over
     // answers later than that.
     const isPinned = isTakenOver && typeof content !== 'string';
     const expiresAt = isPinned ? null : this.clock.now() + this.settings.retainKeysMs;

@@ -12,7 +12,7 @@ const LAST_UNIT = 0xffff;
 export class Pattern {
   private readonly automaton: Deterministic;
 
-  /** PatternError where it is no regular expression, one that cannot be checked in linear time, or one too many for `budget`. */
+  /** PatternError if it is not a regular expression, cannot be matched in linear time, or does not fit into `budget`. */
   constructor(
     readonly source: string,
     budget = new PatternBudget(),

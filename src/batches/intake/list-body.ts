@@ -26,7 +26,7 @@ export class ListedItems {
     readonly bytes: number,
     /** Which list it is of those that the body has under this name: the last one holds, as with `JSON.parse`. */
     private readonly which: number,
-    /** SHA-256; the same for items that say the same. Null where nobody asked for it. */
+    /** SHA-256; equal for equal items. Null unless the caller asked for it. */
     readonly digest: string | null,
   ) {}
 
@@ -54,7 +54,7 @@ export interface ListBody {
 
 /**
  * Reads a batch's body in JSON and checks it, item by item. What it holds of it meanwhile, and the fields from then on, count towards
- * `memory`. 400, 413, and DomainError `invalid` where an item is no object, or there are too many.
+ * `memory`. 400, 413, and DomainError `invalid` if an item is not an object, or if there are too many.
  */
 export async function readListBody(spool: Spool, limits: ScanLimits, memory: MemoryReservation, wantsDigest: boolean): Promise<ListBody> {
   const checks = new ItemChecks(wantsDigest);

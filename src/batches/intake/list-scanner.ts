@@ -8,7 +8,7 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Is told of a list when it begins, and of each of its items. An item's bytes are JSON only if whoever parses them finds that they are. */
+/** Receives the beginning of a list, and each of its items. The scanner does not check that an item's bytes are valid JSON; the parser does. */
 export interface ListParts {
   list(): void;
   item(json: Buffer): void;
@@ -103,7 +103,7 @@ export class ListScanner {
     try {
       return JSON.parse(key) === this.field;
     } catch {
-      // Whoever parses the rest is told.
+      // The parser of the rest reports the error.
       return false;
     }
   }

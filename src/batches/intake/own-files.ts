@@ -23,7 +23,7 @@ export class OwnFiles {
     const beside = database === null ? [] : sqliteFilesOf(database);
     const folders = database === null ? [] : [realpath(dirname(database)), realpath(database).then(dirname)];
     const ids = [...beside, ...configurationFiles].map((file) => stat(file, { bigint: true }).then(idOf));
-    // Together: what fails while nobody waits for it yet would end the process.
+    // Awaited together: a rejection that nothing awaits yet would end the process.
     const [databaseFolders, own] = await Promise.all([found(folders), found(ids)]);
     return new OwnFiles(databaseFolders, new Set(own));
   }

@@ -17,7 +17,7 @@ export class ParserMemory {
     private readonly mostBytes: number,
   ) {}
 
-  /** DomainError `unavailable` where there is no memory for it. */
+  /** DomainError `unavailable` if the budget has no room. */
   goesIn(bytes: number): void {
     this.inside += bytes;
     const kept = Math.min(this.inside, this.mostBytes);

@@ -6,8 +6,8 @@ import { newId } from '../../common/ids.js';
 import type { FileSpace, UploadSpace } from './upload-space.js';
 
 /**
- * A file without a name: that is removed at once and the open file alone remains, which the operating system takes away with the
- * process, so that no crash leaves uploads behind.
+ * A file whose name is removed right after it is opened. The operating system frees it when the process ends, so that no crash leaves
+ * uploads behind.
  */
 export class TemporaryFile {
   private readonly taken: FileSpace;

@@ -54,7 +54,7 @@ const SMALL_PAYLOAD_BYTES = 64 * 1_024;
 @Injectable()
 export class Claims {
   readonly rows: RowClaims<ExecutionRow, InputRow>;
-  /** For whoever fetches what is nobody's: what is somebody's stays in its line, passed over. Without inputs. */
+  /** For workers that fetch unassigned work: assigned work is passed over and stays in its line. Without inputs. */
   readonly unassigned: RowClaims<ExecutionRow, InputRow>;
 
   constructor(
@@ -72,7 +72,7 @@ export class Claims {
     const rowsOf = (table: LeasedTable, inputsOf: Inputs): RowClaims<ExecutionRow, InputRow> =>
       new RowClaims(table, { ...rules, inputsOf }, (agent) => prioritiesOf(catalog.agent(agent)), clock, unitOfWork);
     this.rows = rowsOf(EXECUTIONS, (tx, ids) => inputsOf(tx.db, {}, ids));
-    // Whoever is outside gets the inputs in an answer, which reads them as it is sent.
+    // Workers outside get the inputs in an answer, which reads them while it is sent.
     this.unassigned = rowsOf(UNASSIGNED, async () => []);
   }
 

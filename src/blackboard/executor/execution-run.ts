@@ -55,7 +55,7 @@ export class ExecutionRun {
     return inputs ? this.begin(claimed, inputs, abort, holder) : this.beginLater(claimed, abort, holder);
   }
 
-  /** When there is memory for its inputs. Its time limit runs from then on: that others need theirs for long is no failure of the agent. */
+  /** Starts the attempt when there is memory for its inputs. Its time limit begins then, because waiting for other executions is not the agent's failure. */
   private beginLater(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
     const begun = this.waitForInputs(claimed, abort.signal, holder).then((inputs) => (inputs === 'discarded' ? null : this.begin(claimed, inputs, abort, holder)));
     return {

@@ -36,7 +36,7 @@ export class InputParsing {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Null where they are not all small, or where there is no room for them now. */
+  /** Null unless all of them are small and the budget has room for them now. */
   now(inputs: readonly ClaimedInput[]): HeldInputs | null {
     let bytes = 0;
     for (const { payload } of inputs) {
@@ -62,8 +62,8 @@ export class InputParsing {
   }
 
   /**
-   * Reads them once, a few at a time. Reserving for the worst that their size allows would take twenty times what most need, and whoever
-   * asked for more with some in hand could wait for another one that does the same.
+   * Reads them once, a few at a time. Reserving for the worst that their size allows would take twenty times what most need. Two executions that each
+   * held some memory and waited for more could wait for each other for ever.
    */
   private async measure(inputs: readonly ClaimedInput[], signal: AbortSignal): Promise<number> {
     const stored = storedItems(inputs);

@@ -19,7 +19,7 @@ export interface Caller {
   leaseToken: string;
 }
 
-/** Of a call that nobody will settle. Numbers may come as text. */
+/** The reservation of a call whose process is gone. Numbers may come as text. */
 export interface LostCall {
   id: string;
   agent: string;

@@ -73,7 +73,7 @@ export class Usages {
   }
 
   /**
-   * Calls whose leases have gone to others count as all that was reserved for them: nobody else will say what they took. Where their process
+   * Calls whose leases have gone to others count as all that was reserved for them, because no figures will come. Where their process
    * lives after all, its own figures replace these. It is done by the next one that looks at the budget, since who takes a lease over
    * holds executions, which may only be asked for after the correlation. True where there were any.
    */

@@ -4,7 +4,7 @@ import type { TextPart } from '../../common/text-in-parts.js';
 /** Characters of a part, and of a text that is sent as one; what is stored in one piece may be larger. */
 export const PART = 256 * 1_024;
 
-/** With so little before it, a large piece begins no part of its own. */
+/** A large piece joins the part before it if that is shorter than this. */
 const LITTLE = 16 * 1_024;
 
 /** A string beside the bytes that are made of it for the connection. */
@@ -30,8 +30,8 @@ export class HeldText {
   }
 
   /**
-   * Before `bytes` are read. Memory for a part is taken at once: whoever waited for more of it while holding some could wait for somebody
-   * who does the same. DomainError `unavailable`.
+   * Before `bytes` are read. Memory for a whole part is reserved in one step: two answers that each held some and waited for more could
+   * wait for each other for ever. DomainError `unavailable`.
    */
   async reserve(bytes: number): Promise<void> {
     if (this.reservation) return;

@@ -1,6 +1,6 @@
 import { PART } from './held-text.js';
 
-/** Artifacts that are read when their turn comes: as a whole, with who consumed them, or their payloads alone, be it in a quoted cell of a CSV. */
+/** Artifacts that are read when their turn comes: as a whole, with their consumptions, or only their payloads, plain or as quoted cells of a CSV. */
 export interface StoredItems {
   show: 'artifacts' | 'consumed' | 'payloads' | 'cells';
   /** Their positions. */
@@ -49,7 +49,7 @@ export function* groupsOfStored({ show, seqs, bytes }: StoredItems): Generator<S
 
 export const sizeOf = (item: Item): number => (typeof item === 'string' ? item.length : item.bytes.reduce((sum, each) => sum + each, 0));
 
-/** The whole text, where nothing of it has to be read and it is no larger than a part; else null. */
+/** The whole text if none of it has to be read and it fits into one part; otherwise null. */
 export function textAtHand(pieces: readonly Piece[]): string | null {
   let text = '';
   for (const piece of pieces) {

@@ -27,12 +27,12 @@ export class StoredTexts {
     private readonly memory: MemoryBudget,
   ) {}
 
-  /** For an answer that may be refused where there is no memory for its first part. */
+  /** For an answer that may be refused if the budget has no room for its first part. */
   of(pieces: readonly Piece[]): StoredText {
     return new StoredText(pieces, () => this.parts(pieces, false));
   }
 
-  /** For the answer to a request that has had its effect: it waits for memory, since whoever is refused would send the request again. */
+  /** For the answer to a request that has had its effect: it waits for memory, because a client that is refused would send the request again. */
   ofEffect(pieces: readonly Piece[]): StoredText {
     return new StoredText(pieces, () => this.parts(pieces, true));
   }

@@ -29,7 +29,7 @@ export const ApiVisibility = (options: ApiPropertyOptions = {}): PropertyDecorat
   ApiProperty({
     description:
       'Which agents may see it: everyone (`Public`), those named (`Private`), those with all labels (`Labelled`), those of a ' +
-      'tenant (`Tenant`; null: everyone), or nobody until `ttl` (at most `max_ttl`) after its creation and then whom `then` says (`After`).',
+      'tenant (`Tenant`; null: everyone), or no agent until `ttl` (at most `max_ttl`) after its creation, and then those that `then` names (`After`).',
     example: { kind: 'Public' },
     ...options,
     oneOf: [...lastingSchemas, after],
