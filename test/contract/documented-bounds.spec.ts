@@ -5,7 +5,7 @@ import { type Mistake, Mistakes } from '../fuzz/mistakes.js';
 import { type Answer, Client } from '../fuzz/send.js';
 import { ValidValues } from '../fuzz/valid-values.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { FastClock } from '../support/fast-clock.js';
+import { FastClock, UNHURRIED_TRANSFERS } from '../support/fast-clock.js';
 import { printedSeed } from '../support/random.js';
 import { Resolver } from '../../src/outbound/resolver.js';
 import { isJsonObject, type JsonValue } from '../../src/common/json.js';
@@ -83,7 +83,7 @@ describe('the bounds that the document states', () => {
   let held: Held[] = [];
 
   beforeAll(async () => {
-    const settings = { leaseMs: 3_600_000, logLevel: 'warn', secretKey: 'ab'.repeat(32), maxStreams: 100_000, maxStreamsPerAddress: 100_000 } as const;
+    const settings = { ...UNHURRIED_TRANSFERS, leaseMs: 3_600_000, logLevel: 'warn', secretKey: 'ab'.repeat(32), maxStreams: 100_000, maxStreamsPerAddress: 100_000 } as const;
     app = await startApp({ config: AGENTS + EXTERNAL, files: AGENT_FILES, agents: [Shouter], clock: new FastClock(1_000), resolver: new NoNames(), settings });
     client = new Client(app.url);
     document = (await app.http.get('/openapi.json')).body as ApiDocument;

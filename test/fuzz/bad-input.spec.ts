@@ -1,6 +1,6 @@
 // The whole application on a database, over HTTP. Faked: the clock's pace, so that five minutes' timeouts pass at once.
 import fc from 'fast-check';
-import { FastClock } from '../support/fast-clock.js';
+import { FastClock, UNHURRIED_TRANSFERS } from '../support/fast-clock.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { printedSeed } from '../support/random.js';
 import { AGENTS, AGENT_FILES, Shouter } from './agents.js';
@@ -25,7 +25,7 @@ beforeAll(async () => {
     files: AGENT_FILES,
     agents: [Shouter],
     clock: new FastClock(1_000),
-    settings: { bodyLimitBytes: BODY_LIMIT, leaseMs: 3_600_000, logLevel: 'warn' },
+    settings: { ...UNHURRIED_TRANSFERS, bodyLimitBytes: BODY_LIMIT, leaseMs: 3_600_000, logLevel: 'warn' },
   });
   client = new Client(app.url);
 });

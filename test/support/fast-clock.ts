@@ -25,3 +25,6 @@ export class FastClock extends Clock {
 
   private readonly origin = performance.now();
 }
+
+/** Settings for an application on this clock: at its pace, the usual times for a transfer would end within milliseconds. */
+export const UNHURRIED_TRANSFERS = { requestTimeoutMs: 86_400_000, uploadTimeoutMs: 86_400_000, minTransferRateBytes: 0 } as const;
