@@ -12,12 +12,10 @@ import { tell } from './tell.ts';
 import { inWorkspace } from './workspace.ts';
 
 const ROUNDS = 9;
-const WARM_SECONDS = 3;
+const WARM_SECONDS = 2;
 const ROUND_SECONDS = 2;
 const CHAINS_IN_ROUND = 200;
 const NAMES = ['new', 'old', 'old again'] as const;
-/** A server that has started later may be quicker, or slower, for as long as it runs: the new build is between the other two. */
-const STARTED = ['old', 'new', 'old again'] as const;
 /** How much worse than the other build a row may be, where that build does not differ by more from itself. */
 const TOLERATED = 0.05;
 
@@ -44,44 +42,50 @@ async function compare(folder: string): Promise<void> {
   if (other === undefined || !['sqlite', 'postgres'].includes(database)) throw new Error('usage: npm run bench:compare -- <folder of another build> [sqlite|postgres]');
   const cluster = database === 'postgres' ? await PostgresCluster.start(SETTINGS) : undefined;
   const generator = new LoadGenerator();
-  const servers: Server[] = [];
-  for (const name of STARTED) servers[NAMES.indexOf(name)] = await serve(folder, name, resolve(other), cluster);
-  const rows: string[][] = [];
-  for (const work of WORKS) {
-    tell(`${database}: ${work.name}`);
-    rows.push(await compareOne(generator, work, servers));
+  const rounds: number[][][] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    tell(`${database}: round ${round + 1} of ${ROUNDS}`);
+    rounds.push(await measureRound(generator, round, (name) => serve(folder, `${name.replace(' ', '-')}-${round}`, name === 'new' ? undefined : resolve(other), cluster)));
   }
-  console.log(`On ${database}, medians of ${ROUNDS} rounds in turn:\n`);
-  printCells([['work', ...NAMES, 'new beside old', 'old beside itself', ''], ...rows]);
+  console.log(`On ${database}, medians of ${ROUNDS} rounds, each with three new processes:\n`);
+  printCells([['work', ...NAMES, 'new beside old', 'old beside itself', ''], ...WORKS.map((work, index) => rowOf(work, rounds.map((figures) => figures[index]!)))]);
   console.log(`\nThe load generator was busy for at most ${Math.round(generator.busiest * 100)} % of a core.`);
-  await Promise.all(servers.map((server) => server.stop()));
   await cluster?.close();
 }
 
-async function serve(folder: string, name: (typeof NAMES)[number], other: string, cluster: PostgresCluster | undefined): Promise<Server> {
-  const file = name.replace(' ', '-');
-  if (cluster) await queryOnce(cluster.url(), `create database "${file}"`);
-  return Server.starling(folder, file, { databaseUrl: cluster?.url(file), checkout: name === 'new' ? undefined : other });
+async function serve(folder: string, name: string, checkout: string | undefined, cluster: PostgresCluster | undefined): Promise<Server> {
+  if (cluster) await queryOnce(cluster.url(), `create database "${name}"`);
+  return Server.starling(folder, name, { databaseUrl: cluster?.url(name), checkout });
 }
 
-async function compareOne(generator: LoadGenerator, work: Work, servers: readonly Server[]): Promise<string[]> {
+/**
+ * The figures of all works, by server, in the order of NAMES. Equal programs in two processes differ by up to a third for as long as they
+ * run, and a process may be quicker or slower because it started later: so each round has new processes, and starts with another one.
+ */
+async function measureRound(generator: LoadGenerator, round: number, start: (name: string) => Promise<Server>): Promise<number[][]> {
+  const order = NAMES.map((_, step) => (round + step) % NAMES.length);
+  const servers: Server[] = [];
+  for (const index of order) servers[index] = await start(NAMES[index]!);
+  const figures: number[][] = [];
+  for (const work of WORKS) figures.push(await measureOne(generator, work, servers, order));
+  await Promise.all(servers.map((server) => server.stop()));
+  return figures;
+}
+
+async function measureOne(generator: LoadGenerator, work: Work, servers: readonly Server[], order: readonly number[]): Promise<number[]> {
   const requests = await Promise.all(servers.map((server) => work.requestsFor(server)));
   const measure = async (index: number, until: { seconds: number } | { requests: number }): Promise<number> => {
     const measured = await generator.run({ url: servers[index]!.url, requests: requests[index]!, connections: work.connections, until });
     return work.unit === 'p50' ? measured.p50 : measured.requestsPerSecond;
   };
   const until = work.unit === 'p50' ? { requests: CHAINS_IN_ROUND } : { seconds: ROUND_SECONDS };
-  for (const index of servers.keys()) await measure(index, { seconds: WARM_SECONDS });
-  const rounds: number[][] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const figures: number[] = [];
-    // Each round begins with another server, so that none of them always follows the same one.
-    for (const step of servers.keys()) {
-      const index = (round + step) % servers.length;
-      figures[index] = await measure(index, until);
-    }
-    rounds.push(figures);
-  }
+  for (const index of order) await measure(index, { seconds: WARM_SECONDS });
+  const figures: number[] = [];
+  for (const index of order) figures[index] = await measure(index, until);
+  return figures;
+}
+
+function rowOf(work: Work, rounds: readonly number[][]): string[] {
   const medians = NAMES.map((_, index) => median(rounds.map((figures) => figures[index]!)));
   return [work.name, ...medians.map(work.unit === 'p50' ? milliseconds : perSecond), ...verdict(work, rounds, medians)];
 }
