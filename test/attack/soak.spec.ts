@@ -13,6 +13,7 @@ import { NAMES } from './attacks/names.js';
 import { SCHEMAS } from './attacks/schemas.js';
 import { STREAMS } from './attacks/streams.js';
 import { WAITING } from './attacks/waiting.js';
+import { REACHES_VICTIM, WEBHOOKS } from './attacks/webhooks.js';
 import { Bystanders } from './bystanders.js';
 import { Pod } from './pod.js';
 import { broken, SoakClients } from './soak-clients.js';
@@ -21,14 +22,14 @@ import { faults } from './withstand.js';
 const SECONDS = Number(process.env.STARLING_SOAK_SECONDS ?? 600);
 const ATTACKERS = 2;
 const MOST_GROWTH = 1.3;
-const ATTACKS: readonly Attack[] = [ANSWERS, BATCHES, BODIES, CONNECTIONS, FILTERS, INPUTS, NAMES, SCHEMAS, STREAMS, WAITING].flat();
+const ATTACKS: readonly Attack[] = [ANSWERS, BATCHES, BODIES, CONNECTIONS, FILTERS, INPUTS, NAMES, SCHEMAS, STREAMS, WAITING, WEBHOOKS].flat();
 
 /** Real: the built program as a process in as much memory as a pod has, its database, HTTP. Nothing is faked. */
 describe(`attacked at random for ${SECONDS} s`, () => {
   let pod: Pod;
 
   beforeAll(async () => {
-    pod = await Pod.start();
+    pod = await Pod.start(REACHES_VICTIM);
   });
   afterAll(() => pod.close());
 
