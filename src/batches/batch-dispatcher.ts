@@ -21,7 +21,7 @@ const MOST_FAILURES = 10;
  */
 @Injectable()
 export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly hungry = new Set<number>();
+  private readonly pendingSeqs = new Set<number>();
   /** One after another, of batches that could not be moved on. */
   private readonly failures = new Map<number, number>();
   private moving: Promise<void> | null = null;
@@ -74,13 +74,13 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
   wake(seq: number): void {
     // Before the start it is not needed: that looks at all.
     if (!this.working) return this.signals.batchReady.publishElsewhere(seq);
-    this.hungry.add(seq);
+    this.pendingSeqs.add(seq);
     this.moving ??= this.move().finally(() => this.moved());
   }
 
   private moved(): void {
     this.moving = null;
-    for (const seq of this.hungry) this.wake(seq);
+    for (const seq of this.pendingSeqs) this.wake(seq);
   }
 
   @Interval(LOOK_AGAIN_MS)
@@ -94,16 +94,16 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
   }
 
   private async move(): Promise<void> {
-    while (this.working && this.hungry.size > 0) {
-      const seqs = [...this.hungry];
-      this.hungry.clear();
+    while (this.working && this.pendingSeqs.size > 0) {
+      const seqs = [...this.pendingSeqs];
+      this.pendingSeqs.clear();
       await Promise.all(seqs.map((seq) => this.moveOne(seq)));
     }
   }
 
   private async moveOne(seq: number): Promise<void> {
     try {
-      if (await this.unitOfWork.run((tx) => this.step.take(tx, seq))) this.hungry.add(seq);
+      if (await this.unitOfWork.run((tx) => this.step.take(tx, seq))) this.pendingSeqs.add(seq);
       this.failures.delete(seq);
     } catch (error) {
       this.logger.error({ err: error, batch: seq }, 'a batch could not be moved on');

@@ -21,7 +21,7 @@ import { PROCESSES, Processes } from './processes/processes.js';
 import { GroupErrors } from './waiting/group-errors.js';
 import { GroupsWithoutSubscription } from './waiting/groups-without-subscription.js';
 import type { SubscriptionPlace } from './waiting/subscription-numbers.js';
-import { lineOf, type WaitingGroup, WaitingGroups } from './waiting/waiting-groups.js';
+import { lockKeyOf, type WaitingGroup, WaitingGroups } from './waiting/waiting-groups.js';
 
 const ERROR_TYPE = 'agent_removed';
 const TRY_AGAIN_SECONDS = 5;
@@ -112,7 +112,7 @@ export class AgentRemoval {
 
   /** False where it has ended otherwise, or a process with its subscription has come. */
   private async failGroup(tx: Transaction, { id, ...place }: WaitingGroup): Promise<boolean> {
-    await tx.lock([PROCESSES, lineOf(place)]);
+    await tx.lock([PROCESSES, lockKeyOf(place)]);
     const group = await this.groups.find(tx.db, id);
     if (!group || (await this.processes.known(tx.db)).hasSubscription(group)) return false;
     const changes = this.tracker.begin(tx, this.clock.now());

@@ -21,7 +21,7 @@ import { ExecutionQueue } from './executor/execution-queue.js';
 import { Joins } from './waiting/joins.js';
 import { isJoin, type Triggered } from './matcher.js';
 import { Matching } from './matching.js';
-import { boundedKey, linesOf } from './waiting/lines.js';
+import { boundedKey, lockKeysOf } from './waiting/lock-keys.js';
 import { SubscriptionNumbers } from './waiting/subscription-numbers.js';
 import { WaitingArrivals } from './waiting/waiting-arrivals.js';
 import { TimerQueue } from './waiting/timer-queue.js';
@@ -67,7 +67,7 @@ export class Publisher {
     const matched = await this.match(draft);
     const cause = this.tracing.current();
     return this.unitOfWork.run(async (tx) => {
-      await tx.lock([...this.lines([matched]), ...(companion?.names ?? [])]);
+      await tx.lock([...this.lockKeys([matched]), ...(companion?.names ?? [])]);
       const changes = this.tracker.begin(tx, this.clock.now(), cause);
       const seq = await this.writer.insert(tx, matched.draft);
       if (seq === null) return findPublished(tx, publication.artifactId);
@@ -83,8 +83,8 @@ export class Publisher {
   }
 
   /** What a transaction locks before it stores these. */
-  lines(matched: readonly MatchedArtifact[]): string[] {
-    return linesOf(matched.flatMap(({ triggered }) => triggered), this.numbers);
+  lockKeys(matched: readonly MatchedArtifact[]): string[] {
+    return lockKeysOf(matched.flatMap(({ triggered }) => triggered), this.numbers);
   }
 
   /** A client's artifact, checked; DomainError `invalid` where its type is unknown or refuses the payload, or it stays hidden for too long. */

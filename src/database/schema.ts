@@ -522,17 +522,17 @@ export interface CorrelationTargetsTable {
   target_id: string;
 }
 
-/** `waiting`: something before it in its lane, which is one correlation's deliveries to one target, has not ended. */
+/** `waiting`: something before it in its group, which is one correlation's deliveries to one target, has not ended. */
 export type DeliveryState = 'waiting' | 'pending' | 'running' | 'delivered' | 'dead';
 
 export interface DeliveriesTable {
-  /** Its place in the lane, too. */
+  /** Its place in the group, too. */
   seq: Generated<number>;
   /** Also `webhook-id`, on every try. */
   id: string;
   target_id: string;
-  /** Of its target, by which it is claimed (src/webhooks/target-line.ts). */
-  line: string;
+  /** Of its target, by which it is claimed (src/webhooks/target-queue.ts). */
+  queue: string;
   correlation_id: string;
   artifact_seq: number;
   artifact_id: string;

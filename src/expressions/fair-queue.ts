@@ -1,4 +1,4 @@
-interface Line<Item> {
+interface KeyQueue<Item> {
   items: Item[];
   spentMs: number;
 }
@@ -8,7 +8,7 @@ interface Line<Item> {
  * up its own key and no other. Keys are never forgotten.
  */
 export class FairQueue<Item> {
-  private readonly lines = new Map<string, Line<Item>>();
+  private readonly queues = new Map<string, KeyQueue<Item>>();
   private count = 0;
   /** How much time the key had that was served last: who comes back after a pause has no more to its credit. */
   private servedMs = 0;
@@ -18,16 +18,16 @@ export class FairQueue<Item> {
   }
 
   add(key: string, item: Item): void {
-    const line = this.line(key);
-    if (line.items.length === 0) line.spentMs = Math.max(line.spentMs, this.servedMs);
-    line.items.push(item);
+    const queue = this.queueOf(key);
+    if (queue.items.length === 0) queue.spentMs = Math.max(queue.spentMs, this.servedMs);
+    queue.items.push(item);
     this.count++;
   }
 
   take(): Item | undefined {
-    let next: Line<Item> | undefined;
-    for (const line of this.lines.values()) {
-      if (line.items.length > 0 && (!next || line.spentMs < next.spentMs)) next = line;
+    let next: KeyQueue<Item> | undefined;
+    for (const queue of this.queues.values()) {
+      if (queue.items.length > 0 && (!next || queue.spentMs < next.spentMs)) next = queue;
     }
     if (!next) return undefined;
     this.servedMs = next.spentMs;
@@ -37,12 +37,12 @@ export class FairQueue<Item> {
 
   /** Tells how long an item of this key has taken. */
   spend(key: string, ms: number): void {
-    this.line(key).spentMs += ms;
+    this.queueOf(key).spentMs += ms;
   }
 
-  private line(key: string): Line<Item> {
-    let line = this.lines.get(key);
-    if (!line) this.lines.set(key, (line = { items: [], spentMs: this.servedMs }));
-    return line;
+  private queueOf(key: string): KeyQueue<Item> {
+    let queue = this.queues.get(key);
+    if (!queue) this.queues.set(key, (queue = { items: [], spentMs: this.servedMs }));
+    return queue;
   }
 }

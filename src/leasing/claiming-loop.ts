@@ -11,8 +11,8 @@ import type { RowLeases } from './row-leases.js';
 import type { FreeSlots, Slots } from './slots.js';
 
 const CLAIM_AGAIN_AFTER_MS = 1_000;
-/** Lines that one round looks at; each is a query, and on Postgres a lock. The others come next. */
-const LINES_AT_ONCE = 64;
+/** Queues that one round looks at; each is a query, and on Postgres a lock. The others come next. */
+const QUEUES_AT_ONCE = 64;
 /** Others' transactions end within milliseconds; no time of the service's clock, but of the machine's. */
 const MISSED_PAUSE_MS = 5;
 
@@ -40,11 +40,11 @@ export interface ClaimHolder {
 export interface Claimant<Claimed> {
   /** What a claim is called, in the plural. */
   name: string;
-  /** The limit of this line counts more than this process runs: whoever frees a slot of it looks for what was found when none was free. */
-  isLimitShared(line: string): boolean;
-  lineOf(claimed: Claimed): string;
-  /** The lines in which something may wait. */
-  lines(): Iterable<string> | Promise<Iterable<string>>;
+  /** The limit of this queue counts more than this process runs: whoever frees a slot of it looks for what was found when none was free. */
+  isLimitShared(queue: string): boolean;
+  queueOf(claimed: Claimed): string;
+  /** The queues in which something may wait. */
+  queues(): Iterable<string> | Promise<Iterable<string>>;
   claim(tx: Transaction, slots: FreeSlots, lease: Lease, now: number): Promise<{ claimed: Claimed[]; moreWaiting: string[]; missed: boolean }>;
   start(claimed: Claimed, abort: AbortController, holder: ClaimHolder): StartedRun;
 }
@@ -58,14 +58,14 @@ export interface ClaimTopics {
 }
 
 /**
- * Claims what waits in lines as slots are free, and has it run. Wakes on signals; one round at a time, and a round that the triggering
+ * Claims what waits in queues as slots are free, and has it run. Wakes on signals; one round at a time, and a round that the triggering
  * transaction woke joins its group commit.
  */
 export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow, Input> {
   // By claim and not by row: a retry can be claimed before the attempt before it has left.
   private readonly running = new Map<Claimed, { abort: AbortController; done: Promise<void>; handedBack: StartedRun['handedBack'] }>();
-  /** Lines that may have something waiting. */
-  private readonly hungry = new Set<string>();
+  /** Queues that may have something waiting. */
+  private readonly pendingQueues = new Set<string>();
   private claiming: Promise<void> | null = null;
   /** What was cancelled while a round of claims was on its way, which may have claimed it. */
   private readonly cancelledMeanwhile = new Set<string>();
@@ -85,7 +85,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     private readonly unitOfWork: UnitOfWork,
     private readonly logger: Logger,
   ) {
-    this.retries = new RetryTimer(claims, (line) => topics.returned.publishEverywhere(line), clock, unitOfWork, logger);
+    this.retries = new RetryTimer(claims, (queue) => topics.returned.publishEverywhere(queue), clock, unitOfWork, logger);
   }
 
   get isWorking(): boolean {
@@ -107,8 +107,8 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     this.working = true;
     this.retries.start();
     this.unsubscribe.push(
-      this.topics.ready.subscribe((line) => this.wake(line)),
-      this.topics.returned.subscribe((line) => this.wakeForReturned(line)),
+      this.topics.ready.subscribe((queue) => this.wake(queue)),
+      this.topics.returned.subscribe((queue) => this.wakeForReturned(queue)),
       this.topics.retryScheduled.subscribe((time) => this.retries.arm(time)),
       this.topics.mayHaveMissed.subscribe(() => this.lookAnew()),
     );
@@ -144,11 +144,11 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     this.logger.warn({ [name]: handedBack }, `shutdown grace is over: running ${name} are handed back and start again with the next process`);
   }
 
-  /** A line may have something to claim. */
-  wake(line: string): void {
-    this.hungry.add(line);
+  /** A queue may have something to claim. */
+  wake(queue: string): void {
+    this.pendingQueues.add(queue);
     this.claimSome();
-    this.offerElsewhere([line], this.topics.ready);
+    this.offerElsewhere([queue], this.topics.ready);
   }
 
   /** Ends what runs. Its slots stay taken until it returns; what it still answers, the lease's guard discards. */
@@ -158,11 +158,11 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   }
 
   // Offered as what it is: others have perhaps searched beyond its place.
-  private wakeForReturned(line: string): void {
-    this.claims.ready.returned(line);
-    this.hungry.add(line);
+  private wakeForReturned(queue: string): void {
+    this.claims.ready.returned(queue);
+    this.pendingQueues.add(queue);
     this.claimSome();
-    this.offerElsewhere([line], this.topics.returned);
+    this.offerElsewhere([queue], this.topics.returned);
   }
 
   // A database that has crashed gives out numbers again that it had not yet written down.
@@ -172,14 +172,14 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   }
 
   private async lookAtAll(): Promise<void> {
-    await this.lookForLines();
+    await this.lookForQueues();
     await this.retries.release();
     this.claimSome();
   }
 
-  private async lookForLines(): Promise<void> {
+  private async lookForQueues(): Promise<void> {
     try {
-      for (const line of await this.claimant.lines()) this.hungry.add(line);
+      for (const queue of await this.claimant.queues()) this.pendingQueues.add(queue);
     } catch (error) {
       this.logger.error({ err: error }, `looking for ${this.claimant.name} failed; trying again`);
       this.clock.at(this.clock.now() + CLAIM_AGAIN_AFTER_MS, () => this.working && void this.lookAtAll());
@@ -187,13 +187,13 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   }
 
   // Each process that is told looks at once: for nothing, where this one has a slot itself.
-  private offerElsewhere(lines: readonly string[], topic: Topic<string>): void {
-    const { byLine } = this.slots.free(lines);
-    for (const line of lines) if (!this.working || !byLine.has(line)) topic.publishElsewhere(line);
+  private offerElsewhere(queues: readonly string[], topic: Topic<string>): void {
+    const { byQueue } = this.slots.free(queues);
+    for (const queue of queues) if (!this.working || !byQueue.has(queue)) topic.publishElsewhere(queue);
   }
 
   private claimSome(): void {
-    if (!this.working || this.claiming || this.slots.free(this.hungry).byLine.size === 0) return;
+    if (!this.working || this.claiming || this.slots.free(this.pendingQueues).byQueue.size === 0) return;
     this.claiming = this.claimRound().finally(() => {
       this.claiming = null;
       this.cancelledMeanwhile.clear();
@@ -207,27 +207,27 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
       this.claims.ready.look();
       const { claimed, moreWaiting, missed } = await this.unitOfWork.run((tx) => {
         // Where the database runs this again, it is for those too that it was run for first.
-        asked.forEach((line) => this.hungry.add(line));
+        asked.forEach((queue) => this.pendingQueues.add(queue));
         // Taken here and not before: whoever woke us until now is served by this round.
-        const { byLine, total } = this.slots.free(this.hungry);
-        const looked = new Map([...byLine].slice(0, LINES_AT_ONCE));
+        const { byQueue, total } = this.slots.free(this.pendingQueues);
+        const looked = new Map([...byQueue].slice(0, QUEUES_AT_ONCE));
         asked = [...looked.keys()];
-        asked.forEach((line) => this.hungry.delete(line));
-        return this.claimant.claim(tx, { byLine: looked, total }, this.leases.next(), this.clock.now());
+        asked.forEach((queue) => this.pendingQueues.delete(queue));
+        return this.claimant.claim(tx, { byQueue: looked, total }, this.leases.next(), this.clock.now());
       }, { redoable: true });
       this.trouble = null;
-      moreWaiting.forEach((line) => this.hungry.add(line));
+      moreWaiting.forEach((queue) => this.pendingQueues.add(queue));
       claimed.filter(({ id }) => !this.cancelledMeanwhile.has(id)).forEach((each) => this.begin(each));
       this.offerElsewhere(moreWaiting, this.topics.ready);
       if (missed && claimed.length === 0) await setTimeout(MISSED_PAUSE_MS);
     } catch (error) {
       this.trouble = isUnavailable(error) ? (error as Error).message : `claiming ${this.claimant.name} failed`;
       this.logger.error({ err: error }, `claiming ${this.claimant.name} failed; trying again`);
-      asked.forEach((line) => this.hungry.add(line));
+      asked.forEach((queue) => this.pendingQueues.add(queue));
       this.claims.forget();
       await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
       await this.handBackUnknown();
-      await this.lookForLines();
+      await this.lookForQueues();
     }
   }
 
@@ -241,12 +241,12 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   }
 
   private begin(claimed: Claimed): void {
-    const line = this.claimant.lineOf(claimed);
-    this.slots.take(line);
+    const queue = this.claimant.queueOf(claimed);
+    this.slots.take(queue);
     const abort = new AbortController();
     const free = once(() => {
-      this.slots.release(line);
-      if (this.claimant.isLimitShared(line)) this.hungry.add(line);
+      this.slots.release(queue);
+      if (this.claimant.isLimitShared(queue)) this.pendingQueues.add(queue);
       this.claimSome();
     });
     // A slot is held until what was started returns, which may be after its outcome.

@@ -6,7 +6,7 @@ import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
 
 export interface FoundRows<Row> {
-  line: string;
+  queue: string;
   ready: Row[];
   /** There was room for more. */
   isAll: boolean;
@@ -14,11 +14,11 @@ export interface FoundRows<Row> {
   take(taken: readonly Row[], nothingLeft: boolean): void;
 }
 
-/** How much of a line is known to hold nothing that is ready. */
+/** How much of a queue is known to hold nothing that is ready. */
 interface Frontier {
   /** By priority: the position up to which nothing is ready. */
   readonly upTo: Map<number, number>;
-  /** When the whole line is looked at again (epoch ms). */
+  /** When the whole queue is looked at again (epoch ms). */
   wholeAt: number;
   /** The last look at the whole found as many as it asked for: of an earlier configuration's priorities there may be others. */
   sawNotAll: boolean;
@@ -26,26 +26,26 @@ interface Frontier {
 
 const WHOLE_EVERY_MS = 30_000;
 const FINAL_EVERY_MS = 100;
-/** Lines that are remembered; where they come from clients, there is no end of them. */
-const MOST_LINES = 10_000;
+/** Queues that are remembered; where they come from clients, there is no end of them. */
+const MAX_QUEUES = 10_000;
 
 /**
  * Finds what is ready to be claimed. Postgres keeps rows and index entries that no longer hold until nobody can see them any
- * more: while some session holds an old snapshot, every search from the front of a line would pass all that was claimed since.
- * So each process remembers, by line and priority, up to where nothing is ready, and searches from there; what comes back to the
- * line behind that place (`returned`) has it searched as a whole, as the passing of time does. SQLite keeps nothing of the kind.
+ * more: while some session holds an old snapshot, every search from the front of a queue would pass all that was claimed since.
+ * So each process remembers, by queue and priority, up to where nothing is ready, and searches from there; what comes back to the
+ * queue behind that place (`returned`) has it searched as a whole, as the passing of time does. SQLite keeps nothing of the kind.
  */
 export class ReadyRows<Row extends LeasedRow> {
-  private readonly findAll: Prepared<{ line: string; limit: number }, Row>;
-  private readonly findFrom: Prepared<{ line: string; priority: number; from: number; limit: number }, Row>;
+  private readonly findAll: Prepared<{ queue: string; limit: number }, Row>;
+  private readonly findFrom: Prepared<{ queue: string; priority: number; from: number; limit: number }, Row>;
   private readonly frontiers = new Map<string, Frontier>();
   private final = 0;
   private finalAt = -Infinity;
 
-  /** `prioritiesOf`: those that a line's rows are given now. Others, of an earlier configuration, come with the look at the whole. */
+  /** `prioritiesOf`: those that a queue's rows are given now. Others, of an earlier configuration, come with the look at the whole. */
   constructor(
     private readonly table: LeasedTable,
-    private readonly prioritiesOf: (line: string) => number[],
+    private readonly prioritiesOf: (queue: string) => number[],
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
   ) {
@@ -53,9 +53,9 @@ export class ReadyRows<Row extends LeasedRow> {
     this.findFrom = findingFrom(table);
   }
 
-  /** Rows of a line are ready again that were not new: the whole line is searched next. */
-  returned(line: string): void {
-    this.frontiers.delete(line);
+  /** Rows of a queue are ready again that were not new: the whole queue is searched next. */
+  returned(queue: string): void {
+    this.frontiers.delete(queue);
   }
 
   forget(): void {
@@ -74,17 +74,17 @@ export class ReadyRows<Row extends LeasedRow> {
     );
   }
 
-  /** The first `limit` of a line, by priority and then in the order of their making. */
-  async find(tx: Transaction, line: string, limit: number): Promise<FoundRows<Row>> {
+  /** The first `limit` of a queue, by priority and then in the order of their making. */
+  async find(tx: Transaction, queue: string, limit: number): Promise<FoundRows<Row>> {
     const { final } = this;
-    // Searched and moved is the same one, even if others come back to the line in between, which begin a new one.
-    const frontier = this.frontierOf(line);
+    // Searched and moved is the same one, even if others come back to the queue in between, which begin a new one.
+    const frontier = this.frontierOf(queue);
     const isWhole = this.unitOfWork.dialect.exclusive || this.isDue(frontier);
-    const ready = await (isWhole ? this.findAll(tx.db, { line, limit }) : this.findBehind(tx, line, frontier, limit));
+    const ready = await (isWhole ? this.findAll(tx.db, { queue, limit }) : this.findBehind(tx, queue, frontier, limit));
     const isFull = ready.length === limit;
     const mustLookAgain = !isWhole && !isFull && frontier.sawNotAll;
     return {
-      line,
+      queue,
       ready,
       isAll: !isFull && !mustLookAgain,
       take: (taken, nothingLeft) =>
@@ -96,16 +96,16 @@ export class ReadyRows<Row extends LeasedRow> {
     };
   }
 
-  /** Not again for a while, whatever is left: under a steady load, a line is never seen empty. */
+  /** Not again for a while, whatever is left: under a steady load, a queue is never seen empty. */
   private looked(frontier: Frontier, ready: readonly Row[], isFull: boolean): void {
     frontier.wholeAt = this.clock.now() + WHOLE_EVERY_MS;
     frontier.sawNotAll = isFull;
     for (const { priority } of ready) if (!frontier.upTo.has(priority)) frontier.upTo.set(priority, 0);
   }
 
-  private async findBehind(tx: Transaction, line: string, { upTo }: Frontier, limit: number): Promise<Row[]> {
+  private async findBehind(tx: Transaction, queue: string, { upTo }: Frontier, limit: number): Promise<Row[]> {
     const highestFirst = [...upTo].sort(([one], [other]) => other - one);
-    const found = highestFirst.map(([priority, from]) => this.findFrom(tx.db, { line, priority, from, limit }));
+    const found = highestFirst.map(([priority, from]) => this.findFrom(tx.db, { queue, priority, from, limit }));
     return (await Promise.all(found)).flat().slice(0, limit);
   }
 
@@ -124,23 +124,23 @@ export class ReadyRows<Row extends LeasedRow> {
     return this.clock.now() >= wholeAt;
   }
 
-  private frontierOf(line: string): Frontier {
-    let frontier = this.frontiers.get(line);
+  private frontierOf(queue: string): Frontier {
+    let frontier = this.frontiers.get(queue);
     if (!frontier) {
-      if (this.frontiers.size >= MOST_LINES) this.frontiers.clear();
-      frontier = { upTo: new Map(this.prioritiesOf(line).map((priority) => [priority, 0])), wholeAt: 0, sawNotAll: false };
-      this.frontiers.set(line, frontier);
+      if (this.frontiers.size >= MAX_QUEUES) this.frontiers.clear();
+      frontier = { upTo: new Map(this.prioritiesOf(queue).map((priority) => [priority, 0])), wholeAt: 0, sawNotAll: false };
+      this.frontiers.set(queue, frontier);
     }
     return frontier;
   }
 }
 
 const findingAll = <Row extends LeasedRow>(table: LeasedTable) =>
-  prepared<{ line: string; limit: number }, Row>((db, place) =>
+  prepared<{ queue: string; limit: number }, Row>((db, place) =>
     db
       .selectFrom(table.name)
       .select(columnsOf(table))
-      .where(table.line, '=', place('line'))
+      .where(table.queue, '=', place('queue'))
       // A literal, since a partial index serves no query whose state is a parameter.
       .where('state', '=', sql.lit('pending' as const))
       .where('available_at', 'is', null)
@@ -155,11 +155,11 @@ const ofNobody = <Query extends WhereInterface<Schema, 'executions'>>(ready: Que
   owner ? (ready.where(owner, 'is', null) as Query) : ready;
 
 const findingFrom = <Row extends LeasedRow>(table: LeasedTable) =>
-  prepared<{ line: string; priority: number; from: number; limit: number }, Row>((db, place) =>
+  prepared<{ queue: string; priority: number; from: number; limit: number }, Row>((db, place) =>
     db
       .selectFrom(table.name)
       .select(columnsOf(table))
-      .where(table.line, '=', place('line'))
+      .where(table.queue, '=', place('queue'))
       .where('state', '=', sql.lit('pending' as const))
       .where('available_at', 'is', null)
       .$call((ready) => ofNobody(ready, table))

@@ -12,10 +12,10 @@ export class RetryTimer<Row extends LeasedRow, Input> {
   private nextAt = Infinity;
   private stopped = true;
 
-  /** `returned`: a line has something to claim again; called after the commit. */
+  /** `returned`: a queue has something to claim again; called after the commit. */
   constructor(
     private readonly claims: RowClaims<Row, Input>,
-    private readonly returned: (line: string) => void,
+    private readonly returned: (queue: string) => void,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly logger: Logger,
@@ -42,8 +42,8 @@ export class RetryTimer<Row extends LeasedRow, Input> {
   async release(): Promise<void> {
     this.nextAt = Infinity;
     try {
-      const lines = await this.unitOfWork.run((tx) => this.claims.releaseRetries(tx, this.clock.now()));
-      lines.forEach((line) => this.returned(line));
+      const queues = await this.unitOfWork.run((tx) => this.claims.releaseRetries(tx, this.clock.now()));
+      queues.forEach((queue) => this.returned(queue));
       const next = await this.claims.nextRetry(this.unitOfWork.reader);
       if (next !== null) this.arm(next);
     } catch (error) {

@@ -22,7 +22,7 @@ export interface Claimed<Row, Input> {
   leaseToken: string;
   /** What was read along with them, and perhaps with some that were not claimed after all. */
   inputs: Input[];
-  /** Lines that may have more waiting than there were slots for. */
+  /** Queues that may have more waiting than there were slots for. */
   moreWaiting: string[];
   /** Some were there, but held by other transactions. */
   missed: boolean;
@@ -30,8 +30,8 @@ export interface Claimed<Row, Input> {
 
 /** What may be claimed, and what is read along with it; both in the transaction of the claim. */
 export interface ClaimRules<Input> {
-  /** How many more of some lines may run on all processes; asked first, and nobody else may change it until the commit. */
-  free(tx: Transaction, lines: string[]): Promise<ReadonlyMap<string, number>>;
+  /** How many more of some queues may run on all processes; asked first, and nobody else may change it until the commit. */
+  free(tx: Transaction, queues: string[]): Promise<ReadonlyMap<string, number>>;
   inputsOf(tx: Transaction, ids: string[]): Promise<Input[]>;
   /** What was remembered of earlier counts may no longer hold. */
   forget(): void;
@@ -45,7 +45,7 @@ export class RowClaims<Row extends LeasedRow, Input> {
   constructor(
     private readonly table: LeasedTable,
     private readonly rules: ClaimRules<Input>,
-    prioritiesOf: (line: string) => number[],
+    prioritiesOf: (queue: string) => number[],
     clock: Clock,
     unitOfWork: UnitOfWork,
   ) {
@@ -56,27 +56,27 @@ export class RowClaims<Row extends LeasedRow, Input> {
   async claim(tx: Transaction, slots: FreeSlots, lease: Lease, now: number): Promise<Claimed<Row, Input>> {
     // Sent together, and answered in this order: first the counts, which nobody changes until the commit.
     const [free, found] = await Promise.all([
-      this.rules.free(tx, [...slots.byLine.keys()]),
-      Promise.all([...slots.byLine].map(([line, here]) => this.ready.find(tx, line, Math.min(here, slots.total)))),
+      this.rules.free(tx, [...slots.byQueue.keys()]),
+      Promise.all([...slots.byQueue].map(([queue, here]) => this.ready.find(tx, queue, Math.min(here, slots.total)))),
     ]);
-    const candidates = found.flatMap(({ line, ready }) => ready.slice(0, free.get(line)));
+    const candidates = found.flatMap(({ queue, ready }) => ready.slice(0, free.get(queue)));
     const chosen = candidates.sort(byPriority).slice(0, slots.total);
     const { rows, ours, leaseToken, inputs } = await this.take(tx, chosen, lease, now);
     const moreWaiting: string[] = [];
-    for (const { line, ready, isAll, take } of found) {
+    for (const { queue, ready, isAll, take } of found) {
       const firstLeft = ready.findIndex(({ id }) => !ours.has(id));
       take(firstLeft < 0 ? ready : ready.slice(0, firstLeft), isAll && firstLeft < 0);
       // Where the limit of all processes was reached, whoever frees a slot looks again; where it is paused, whoever resumes it.
-      if (free.get(line) !== 0 && !(isAll && firstLeft < 0)) moreWaiting.push(line);
+      if (free.get(queue) !== 0 && !(isAll && firstLeft < 0)) moreWaiting.push(queue);
     }
     return { rows, leaseToken, inputs, moreWaiting, missed: rows.length < chosen.length };
   }
 
-  /** Claims rows that were found in another way, the first of each line where not all may run; what is no longer ready is left out. */
+  /** Claims rows that were found in another way, the first of each queue where not all may run; what is no longer ready is left out. */
   async claimThese(tx: Transaction, found: readonly Row[], lease: Lease, now: number): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs'>> {
-    const lines = [...new Set(found.map(({ line }) => line))];
-    const free = await this.rules.free(tx, lines);
-    const chosen = lines.flatMap((line) => found.filter((row) => row.line === line).slice(0, free.get(line)));
+    const queues = [...new Set(found.map(({ queue }) => queue))];
+    const free = await this.rules.free(tx, queues);
+    const chosen = queues.flatMap((queue) => found.filter((row) => row.queue === queue).slice(0, free.get(queue)));
     return this.take(tx, chosen, lease, now);
   }
 
@@ -86,7 +86,7 @@ export class RowClaims<Row extends LeasedRow, Input> {
     this.rules.forget();
   }
 
-  /** Makes retries whose time has come claimable; the lines that have some. */
+  /** Makes retries whose time has come claimable; the queues that have some. */
   async releaseRetries(tx: Transaction, now: number): Promise<string[]> {
     const rows = await tx.db
       .updateTable(this.table.name)
@@ -94,9 +94,9 @@ export class RowClaims<Row extends LeasedRow, Input> {
       .where('state', '=', sql.lit('pending' as const))
       .where('available_at', 'is not', null)
       .where('available_at', '<=', now)
-      .returning(`${this.table.line} as line`)
+      .returning(`${this.table.queue} as queue`)
       .execute();
-    return [...new Set(rows.map(({ line }) => line))];
+    return [...new Set(rows.map(({ queue }) => queue))];
   }
 
   /** When the next retry is due (epoch ms); null where none waits. */

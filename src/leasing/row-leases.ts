@@ -22,12 +22,12 @@ export interface Holder<Row extends LeasedRow> {
   leaseMs: number;
   /** True for a row whose work has ended with its lease: it is not done again, but given up at once. */
   isOver?(lost: LostRow<Row>): boolean;
-  /** Lines that this process knows too little of to say so: what somebody outside holds of them is left to the other processes. */
+  /** Queues that this process knows too little of to say so: what somebody outside holds of them is left to the other processes. */
   leftToOthers?(): Promise<string[]>;
   /** Ends a row that is over, or whose lease was lost too often, `lost_leases` times now; in a transaction of its own, which holds nothing yet. */
   giveUp(tx: Transaction, lost: LostRow<Row>): Promise<void>;
-  /** A line has something to claim that is not new; called after the commit. */
-  returned(line: string): void;
+  /** A queue has something to claim that is not new; called after the commit. */
+  returned(queue: string): void;
 }
 
 /** Who holds which running row of a table: renewing our leases, and taking over those that another process lost. */
@@ -84,10 +84,10 @@ export class RowLeases<Row extends LeasedRow> {
         .where('state', '=', sql.lit('running' as const))
         .where('lease_owner', '=', this.holder.owner)
         .$if(kept.length > 0, (held) => held.where('id', 'not in', kept))
-        .returning(`${this.table.line} as line`)
+        .returning(`${this.table.queue} as queue`)
         .execute(),
     );
-    for (const line of new Set(handedBack.map((row) => row.line))) this.holder.returned(line);
+    for (const queue of new Set(handedBack.map((row) => row.queue))) this.holder.returned(queue);
     return handedBack.length;
   }
 
@@ -101,7 +101,7 @@ export class RowLeases<Row extends LeasedRow> {
         const lapsed = eb('lease_until', '<', this.clock.now());
         return exclusive ? or([lapsed, eb('lease_owner', '!=', this.holder.owner)]) : lapsed;
       })
-      .$if(leftToOthers.length > 0, (some) => some.where(({ eb, or }) => or([eb('lease_owner', 'is not', null), eb(this.table.line, 'not in', leftToOthers)])))
+      .$if(leftToOthers.length > 0, (some) => some.where(({ eb, or }) => or([eb('lease_owner', 'is not', null), eb(this.table.queue, 'not in', leftToOthers)])))
       .limit(TAKEN_AT_ONCE);
     const lost = await locking(tx.db, lapsed, { wait: false }).$castTo<LostRow<Row>>().execute();
     const givenUp: LostRow<Row>[] = [];
@@ -117,7 +117,7 @@ export class RowLeases<Row extends LeasedRow> {
 
   private async takeOver(tx: Transaction, lost: LostRow<Row>): Promise<void> {
     await this.update(tx, lost, WAITING_AGAIN);
-    tx.whenVisible(() => this.holder.returned(lost.line));
+    tx.whenVisible(() => this.holder.returned(lost.queue));
   }
 
   /**

@@ -57,9 +57,9 @@ export class Signals {
   readonly timerSet: Topic<number>;
   /** A batch may be moved on, by its position; published after the commit. */
   readonly batchReady: Topic<number>;
-  /** A target has a delivery to claim, by its line; published when a following transaction can see it. */
+  /** A target has a delivery to claim, by its queue; published when a following transaction can see it. */
   readonly deliveryReady: Topic<string>;
-  /** A target has a delivery to claim, by its line, that is not new: sent again by hand, taken over or handed back; published after the commit. */
+  /** A target has a delivery to claim, by its queue, that is not new: sent again by hand, taken over or handed back; published after the commit. */
   readonly deliveryReturned: Topic<string>;
   /** A delivery is to be tried again at a time (epoch ms); published after the commit. */
   readonly deliveryRetryScheduled: Topic<number>;

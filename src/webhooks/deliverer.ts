@@ -19,7 +19,7 @@ import { ReadyTargets } from './ready-targets.js';
 import { type Sent, Sending } from './sending.js';
 import { SilentTargets } from './silent-targets.js';
 import { TargetBreaker } from './target-breaker.js';
-import { originOf } from './target-line.js';
+import { originOf } from './target-queue.js';
 
 /** On their way at once from one process: to one target, to all targets of one host, and in all, so that a few slow ones delay no other. */
 const AT_ONCE_TO_TARGET = 16;
@@ -27,7 +27,7 @@ const AT_ONCE_TO_ORIGIN = 64;
 const AT_ONCE = 256;
 const LOOK_AGAIN_MS = 2_000;
 
-/** Claims waiting deliveries in the lines of their targets and sends them, where this process is there to work. */
+/** Claims waiting deliveries in the queues of their targets and sends them, where this process is there to work. */
 @Injectable()
 export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop;
@@ -53,17 +53,17 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly tracing: Tracing,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.breaker = new TargetBreaker(AT_ONCE_TO_TARGET, clock, (line) => this.loop.wake(line));
+    this.breaker = new TargetBreaker(AT_ONCE_TO_TARGET, clock, (queue) => this.loop.wake(queue));
     this.loop = new ClaimingLoop(
       {
         name: 'deliveries',
         isLimitShared: () => false,
-        lineOf: ({ line }: ClaimedDelivery) => line,
-        lines: () => targets.find(),
+        queueOf: ({ queue }: ClaimedDelivery) => queue,
+        queues: () => targets.find(),
         claim: (tx, slots, lease, now) => claims.claim(tx, slots, lease, now),
         start: (delivery: ClaimedDelivery, abort, holder) => this.deliver(delivery, abort, holder),
       },
-      new Slots((line) => this.breaker.limitOf(line), AT_ONCE, { of: originOf, limit: AT_ONCE_TO_ORIGIN }),
+      new Slots((queue) => this.breaker.limitOf(queue), AT_ONCE, { of: originOf, limit: AT_ONCE_TO_ORIGIN }),
       claims.rows,
       leases.rows,
       {
@@ -80,7 +80,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.role.works) {
-      this.signals.deliveryReady.subscribe((line) => this.signals.deliveryReady.publishElsewhere(line));
+      this.signals.deliveryReady.subscribe((queue) => this.signals.deliveryReady.publishElsewhere(queue));
       return;
     }
     const takenOver = await this.leases.rows.takeOverLost();
@@ -140,10 +140,10 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     return persist(holder, this.clock, () => this.outcomes.commit(delivery, sent, holder.onOutcomeVisible));
   }
 
-  private tellBreaker({ id, line }: ClaimedDelivery, sent: Sent): void {
-    if (sent.heldUntil !== null) this.breaker.holdUntil(line, sent.heldUntil);
-    else if (sent.target === 'works') this.breaker.worked(line);
-    else if (sent.target === 'fails') this.breaker.failed(line, id);
+  private tellBreaker({ id, queue }: ClaimedDelivery, sent: Sent): void {
+    if (sent.heldUntil !== null) this.breaker.holdUntil(queue, sent.heldUntil);
+    else if (sent.target === 'works') this.breaker.worked(queue);
+    else if (sent.target === 'fails') this.breaker.failed(queue, id);
   }
 
   /** The host alone is named: the rest of a receiver's URL may be a secret. */
@@ -174,7 +174,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     });
     const fields = {
       delivery_id: delivery.id,
-      origin: originOf(delivery.line),
+      origin: originOf(delivery.queue),
       correlation_id: delivery.correlationId,
       attempt: delivery.attempt,
       outcome,

@@ -24,7 +24,7 @@ export interface ListPage {
 }
 
 /**
- * Deliveries. Whatever looks at a whole lane (a correlation's deliveries to one target) holds the correlation first, then changes
+ * Deliveries. Whatever looks at a whole group (a correlation's deliveries to one target) holds the correlation first, then changes
  * deliveries: in this order a publish and the end of a delivery do it too.
  */
 @Injectable()
@@ -33,22 +33,22 @@ export class DeliveriesRepository {
     return insertDeliveries(tx.db, deliveries);
   }
 
-  /** From here to its end, the transaction holds the correlation's lanes. */
-  async holdLanes(tx: Transaction, correlationId: string): Promise<void> {
+  /** From here to its end, the transaction holds the correlation's groups. */
+  async holdGroups(tx: Transaction, correlationId: string): Promise<void> {
     await holdCorrelation(tx.db, { correlationId });
   }
 
   /** The same of several correlations, in one order, so that no two transactions wait for each other's. */
-  async holdAllLanes(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
-    await Promise.all([...new Set(correlationIds)].sort().map((id) => this.holdLanes(tx, id)));
+  async holdAllGroups(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
+    await Promise.all([...new Set(correlationIds)].sort().map((id) => this.holdGroups(tx, id)));
   }
 
-  /** Has the first one of a lane that has not ended go on, where it only waits for those before it; the lines of what does. */
-  beginNext(tx: Transaction, correlationId: string, targetId: string): Promise<{ line: string }[]> {
+  /** Has the first one of a group that has not ended go on, where it only waits for those before it; the queues of what does. */
+  beginNext(tx: Transaction, correlationId: string, targetId: string): Promise<{ queue: string }[]> {
     return beginNext(tx.db, { correlationId, targetId });
   }
 
-  /** Whether something of the lane has not ended. */
+  /** Whether something of the group has not ended. */
   async isBusy(tx: Transaction, correlationId: string, targetId: string): Promise<boolean> {
     return (await findOpen(tx.db, { correlationId, targetId })).length > 0;
   }
@@ -86,7 +86,7 @@ export class DeliveriesRepository {
 const NEW_COLUMNS = [
   'id',
   'target_id',
-  'line',
+  'queue',
   'correlation_id',
   'artifact_seq',
   'artifact_id',
@@ -115,7 +115,7 @@ const findOpen = prepared<{ correlationId: string; targetId: string }, { seq: nu
     .limit(1),
 );
 
-const beginNext = prepared<{ correlationId: string; targetId: string }, { line: string }>((db, place) =>
+const beginNext = prepared<{ correlationId: string; targetId: string }, { queue: string }>((db, place) =>
   db
     .updateTable('deliveries')
     .set({ state: 'pending' })
@@ -129,5 +129,5 @@ const beginNext = prepared<{ correlationId: string; targetId: string }, { line: 
         .limit(1),
     )
     .where(isInState('waiting'))
-    .returning('line'),
+    .returning('queue'),
 );

@@ -8,7 +8,7 @@ import { type AttemptRow, DeliveriesRepository, type DeliveryRow } from './deliv
 import type { AttemptBody, DeliveryBody, DeliveryWithAttemptsBody } from './dto/delivery-body.js';
 import type { DeliveryListBody } from './dto/delivery-list-body.js';
 import type { DeliveryListQuery } from './dto/delivery-list-query.js';
-import { originOf } from './target-line.js';
+import { originOf } from './target-queue.js';
 
 /** What is shown of deliveries, and sending them again. */
 @Injectable()
@@ -49,18 +49,18 @@ export class DeliveriesService {
   private async beginAgain(tx: Transaction, id: string): Promise<void> {
     const found = await this.deliveries.find(tx.db, id);
     if (!found) throw unknown(id);
-    await this.deliveries.holdLanes(tx, found.correlation_id);
-    // As it is now that its lane stands still.
+    await this.deliveries.holdGroups(tx, found.correlation_id);
+    // As it is now that its group stands still.
     const held = await this.deliveries.find(tx.db, id);
     if (!held) throw unknown(id);
-    const { state, ended_at, correlation_id, target_id, artifact_seq, line } = held;
+    const { state, ended_at, correlation_id, target_id, artifact_seq, queue } = held;
     if (ended_at === null) throw new DomainError('conflict', `Delivery ${id} has not ended yet (${state}); only a delivered or dead one can be sent again`);
     if (!(await this.deliveries.hasArtifact(tx, artifact_seq))) {
       throw new DomainError('conflict', `Delivery ${id} cannot be sent again: its artifact has been deleted`);
     }
     const isBusy = await this.deliveries.isBusy(tx, correlation_id, target_id);
     await this.deliveries.begin(tx, id, isBusy ? 'waiting' : 'pending', this.clock.now());
-    if (!isBusy) tx.afterCommit(() => this.signals.deliveryReturned.publishEverywhere(line));
+    if (!isBusy) tx.afterCommit(() => this.signals.deliveryReturned.publishEverywhere(queue));
   }
 }
 
@@ -70,7 +70,7 @@ const deliveryBody = (row: DeliveryRow): DeliveryBody => ({
   delivery_id: row.id,
   state: row.state,
   target_id: row.target_id,
-  target_origin: originOf(row.line),
+  target_origin: originOf(row.queue),
   correlation_id: row.correlation_id,
   artifact_id: row.artifact_id,
   sequence: row.sequence,

@@ -29,7 +29,7 @@ interface TargetOfDelivery extends Pick<WebhookTarget, 'url' | 'by' | 'secrets'>
 /** A delivery that this process holds by a lease. */
 export interface ClaimedDelivery {
   id: string;
-  line: string;
+  queue: string;
   correlationId: string;
   target: TargetOfDelivery & { id: string };
   sequence: number;
@@ -52,7 +52,7 @@ export class DeliveryClaims {
   readonly rows: RowClaims<LeasedDelivery, ContentRow>;
 
   constructor(clock: Clock, unitOfWork: UnitOfWork) {
-    const rules = { free: holdLines, inputsOf: (tx: Transaction, ids: string[]) => contentsOf(tx.db, {}, ids), forget: () => undefined };
+    const rules = { free: holdQueues, inputsOf: (tx: Transaction, ids: string[]) => contentsOf(tx.db, {}, ids), forget: () => undefined };
     this.rows = new RowClaims(DELIVERIES, rules, () => PRIORITIES, clock, unitOfWork);
   }
 
@@ -68,9 +68,9 @@ export class DeliveryClaims {
   }
 }
 
-// Limits hold in each process by itself. One after another claim from a line, or all would find the same and most of them miss it.
-async function holdLines(tx: Transaction, lines: string[]): Promise<ReadonlyMap<string, number>> {
-  await tx.lock(lines.map((line) => `deliver ${line}`));
+// Limits hold in each process by itself. One after another claim from a queue, or all would find the same and most of them miss it.
+async function holdQueues(tx: Transaction, queues: string[]): Promise<ReadonlyMap<string, number>> {
+  await tx.lock(queues.map((queue) => `deliver ${queue}`));
   return new Map();
 }
 
@@ -90,7 +90,7 @@ const contentsOf = preparedWithList<object, string, ContentRow>((db, _place, ids
 
 const claimed = (row: LeasedDelivery, leaseToken: string, { content_of: _id, url, by, secrets, failing_since, ...artifact }: ContentRow): ClaimedDelivery => ({
   id: row.id,
-  line: row.line,
+  queue: row.queue,
   correlationId: row.correlation_id,
   target: { id: row.target_id, url, by, secrets, failing_since },
   sequence: row.sequence,

@@ -18,7 +18,7 @@ export class DeliveryLeases {
       owner: newId(),
       leaseMs: settings.leaseMs,
       giveUp: (tx: Transaction, lost: LostRow<LeasedDelivery>) => outcomes.giveUp(tx, ending(lost), lostTooOften(lost)),
-      returned: (line: string) => signals.deliveryReturned.publishEverywhere(line),
+      returned: (queue: string) => signals.deliveryReturned.publishEverywhere(queue),
     };
     this.rows = new RowLeases(DELIVERIES, holder, clock, unitOfWork);
   }

@@ -18,7 +18,7 @@ export type EndingDelivery = Pick<ClaimedDelivery, 'id' | 'correlationId' | 'att
 type SentDelivery = EndingDelivery & Pick<ClaimedDelivery, 'target'>;
 
 /**
- * Commits what came of a try: the delivery's state, the try, and where it has ended the next one of its lane, in one transaction that
+ * Commits what came of a try: the delivery's state, the try, and where it has ended the next one of its group, in one transaction that
  * is guarded by the lease. Whoever lost the lease commits nothing and gets `discarded`.
  */
 @Injectable()
@@ -89,20 +89,20 @@ export class DeliveryOutcomes {
   private async end(tx: Transaction, delivery: EndingDelivery, state: DeliveryState, sent: Pick<Sent, 'status' | 'error'> & Partial<Sent>): Promise<boolean> {
     const { id, correlationId, attempt, target } = delivery;
     const ended = { state, attempt, available_at: null, ended_at: this.clock.now() };
-    // A publish that adds to the lane holds the correlation too, and sees whether there is something before it.
-    const [, held] = await Promise.all([this.holdLane(tx, correlationId), letGo(tx, delivery, ended, sent)]);
+    // A publish that adds to the group holds the correlation too, and sees whether there is something before it.
+    const [, held] = await Promise.all([this.holdGroups(tx, correlationId), letGo(tx, delivery, ended, sent)]);
     if (!held) return false;
     const [, next] = await Promise.all([
       isTry(sent) ? recordTry(tx, id, attempt, sent) : undefined,
       this.deliveries.beginNext(tx, correlationId, target.id),
     ]);
-    // It stands behind others of its target, or before: the whole line is looked at.
-    for (const { line } of next) tx.whenVisible(() => this.signals.deliveryReturned.publish(line));
+    // It stands behind others of its target, or before: the whole queue is looked at.
+    for (const { queue } of next) tx.whenVisible(() => this.signals.deliveryReturned.publish(queue));
     return true;
   }
 
-  private async holdLane(tx: Transaction, correlationId: string): Promise<void> {
-    if (!dialectOf(tx.db).exclusive) await this.deliveries.holdLanes(tx, correlationId);
+  private async holdGroups(tx: Transaction, correlationId: string): Promise<void> {
+    if (!dialectOf(tx.db).exclusive) await this.deliveries.holdGroups(tx, correlationId);
   }
 }
 

@@ -4,7 +4,7 @@ import { prepared } from '../database/prepared.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import type { ClaimedDelivery } from './delivery-claims.js';
 import { DeliveryMemory } from './delivery-memory.js';
-import { originOf } from './target-line.js';
+import { originOf } from './target-queue.js';
 
 /** Of what the budget for clients' data has. */
 const SHARE_OF_BUDGET = 1 / 4;
@@ -22,9 +22,9 @@ export class DeliveryPayloads {
   }
 
   /** Resolves as `send` does. Rejects with the signal's reason, or where the payload cannot be read now. */
-  async use<T>({ line, artifact }: ClaimedDelivery, signal: AbortSignal, send: (payload: string) => Promise<T>): Promise<T> {
+  async use<T>({ queue, artifact }: ClaimedDelivery, signal: AbortSignal, send: (payload: string) => Promise<T>): Promise<T> {
     if (artifact.payload !== null) return send(artifact.payload);
-    const giveBack = await this.memory.take(originOf(line), Number(artifact.payload_bytes), signal);
+    const giveBack = await this.memory.take(originOf(queue), Number(artifact.payload_bytes), signal);
     try {
       const [found] = await findPayload(this.unitOfWork.reader, { seq: artifact.seq });
       if (!found) throw new Error('its artifact is gone');

@@ -1,7 +1,7 @@
 import { type LeasedRow, leasedTable } from '../leasing/leased-table.js';
 
-/** Deliveries wait in the lines of their targets, so that one that is slow or dead holds up no other. */
-export const DELIVERIES = leasedTable('deliveries', 'line', ['target_id', 'correlation_id', 'sequence', 'attempt', 'traceparent']);
+/** Deliveries wait in the queues of their targets, so that one that is slow or dead holds up no other. */
+export const DELIVERIES = leasedTable('deliveries', 'queue', ['target_id', 'correlation_id', 'sequence', 'attempt', 'traceparent']);
 
 /** What is read of a delivery that is claimed, or whose lease was lost. */
 export interface LeasedDelivery extends LeasedRow {

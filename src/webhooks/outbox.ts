@@ -5,13 +5,13 @@ import { newId } from '../common/ids.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
 import { DeliveriesRepository, type NewDelivery } from './deliveries.repository.js';
-import { lineOf } from './target-line.js';
-import { type Lane, WebhookTargetsRepository } from './webhook-targets.repository.js';
+import { queueOf } from './target-queue.js';
+import { type DeliveryGroup, WebhookTargetsRepository } from './webhook-targets.repository.js';
 import { WebhookTargets } from './webhook-targets.js';
 
 /**
  * Writes the deliveries that are owed for artifacts in the transaction that publishes them. It holds their correlations, and so
- * does whatever ends a delivery: only the first one of a lane is to be claimed, the others wait until it has ended.
+ * does whatever ends a delivery: only the first one of a group is to be claimed, the others wait until it has ended.
  */
 @Injectable()
 export class Outbox implements OnModuleInit {
@@ -32,30 +32,30 @@ export class Outbox implements OnModuleInit {
     if (owed.length === 0) return;
     const deliveries: NewDelivery[] = [];
     for (const [correlation, artifacts] of Map.groupBy(owed, (artifact) => artifact.correlation)) {
-      const lanes = await this.lanesOf(tx, correlation, artifacts);
+      const groups = await this.groupsOf(tx, correlation, artifacts);
       for (const [index, artifact] of artifacts.entries()) {
-        deliveries.push(...lanes.map((lane) => delivery(artifact, lane, index === 0 && lane.is_busy === 0, now)));
+        deliveries.push(...groups.map((group) => delivery(artifact, group, index === 0 && group.is_busy === 0, now)));
       }
     }
     await this.deliveries.insert(tx, deliveries);
-    const lines = new Set(deliveries.filter(({ state }) => state === 'pending').map(({ line }) => line));
-    tx.whenVisible(() => lines.forEach((line) => this.signals.deliveryReady.publish(line)));
+    const queues = new Set(deliveries.filter(({ state }) => state === 'pending').map(({ queue }) => queue));
+    tx.whenVisible(() => queues.forEach((queue) => this.signals.deliveryReady.publish(queue)));
   }
 
-  private async lanesOf(tx: Transaction, correlation: TrackedCorrelation, [first]: readonly PublishedArtifact[]): Promise<Lane[]> {
-    const clients = correlation.webhook_targets > 0 ? this.targetRows.lanesOf(tx, correlation.id) : [];
+  private async groupsOf(tx: Transaction, correlation: TrackedCorrelation, [first]: readonly PublishedArtifact[]): Promise<DeliveryGroup[]> {
+    const clients = correlation.webhook_targets > 0 ? this.targetRows.groupsOf(tx, correlation.id) : [];
     const { operator } = this.targets;
     if (operator === null) return clients;
-    // A new correlation's lane is empty.
+    // A new correlation's group is empty.
     const isBusy = first!.sequence > 1 && this.deliveries.isBusy(tx, correlation.id, operator.id);
     return [{ target_id: operator.id, origin: operator.origin, is_busy: (await isBusy) ? 1 : 0 }, ...(await clients)];
   }
 }
 
-const delivery = ({ seq, id, sequence, correlation, traceparent }: PublishedArtifact, lane: Lane, isFirst: boolean, now: number): NewDelivery => ({
+const delivery = ({ seq, id, sequence, correlation, traceparent }: PublishedArtifact, group: DeliveryGroup, isFirst: boolean, now: number): NewDelivery => ({
   id: newId(),
-  target_id: lane.target_id,
-  line: lineOf(lane),
+  target_id: group.target_id,
+  queue: queueOf(group),
   correlation_id: correlation.id,
   artifact_seq: seq,
   artifact_id: id,

@@ -10,7 +10,7 @@ import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { Signals } from '../signals/signals.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { type ClaimedDelivery, PRIORITIES } from './delivery-claims.js';
-import { originOf } from './target-line.js';
+import { originOf } from './target-queue.js';
 import { WebhookTargetsRepository } from './webhook-targets.repository.js';
 
 /** Rows that one transaction ends. */
@@ -22,7 +22,7 @@ const LEAST_WAIT_MS = 600_000;
 
 interface Silence {
   target: string;
-  line: string;
+  queue: string;
   /** Since when the target fails (epoch ms). */
   failingSince: number;
   /** What waits since then, or for longer, is given up (epoch ms). */
@@ -58,12 +58,12 @@ export class SilentTargets {
 
   /** The last try of a delivery has failed. Another one's end makes up for whatever a crash leaves undone here. */
   exhausted(delivery: ClaimedDelivery): void {
-    const { line } = delivery;
-    if (this.stopped || this.underWay.has(line)) return;
+    const { queue } = delivery;
+    if (this.stopped || this.underWay.has(queue)) return;
     const work = this.giveUpWaiting(delivery)
-      .catch((error: unknown) => this.logger.warn({ err: error, origin: originOf(line) }, 'what waits for a target that does not answer could not be given up'))
-      .finally(() => this.underWay.delete(line));
-    this.underWay.set(line, work);
+      .catch((error: unknown) => this.logger.warn({ err: error, origin: originOf(queue) }, 'what waits for a target that does not answer could not be given up'))
+      .finally(() => this.underWay.delete(queue));
+    this.underWay.set(queue, work);
   }
 
   /** Returns when the steps in hand have ended. */
@@ -78,27 +78,27 @@ export class SilentTargets {
     let count = 0;
     for (const priority of PRIORITIES) count += await this.walk(silence, priority);
     if (count > 0) {
-      const fields = { origin: originOf(silence.line), deliveries: count, failing_since: toTimestamp(silence.failingSince) };
+      const fields = { origin: originOf(silence.queue), deliveries: count, failing_since: toTimestamp(silence.failingSince) };
       this.logger.warn(fields, 'deliveries were given up that have waited as long as all tries of one last, while their target answered none');
     }
   }
 
-  private async silenceSeenBy({ id, line, target }: ClaimedDelivery): Promise<Silence | null> {
+  private async silenceSeenBy({ id, queue, target }: ClaimedDelivery): Promise<Silence | null> {
     const { reader } = this.unitOfWork;
     const failingSince = await this.targets.failingSince(reader, target.id);
     const [first] = await findFirstTry(reader, { id });
     if (failingSince === null || !first) return null;
     const waitingSince = Math.min(first.started_at, this.clock.now() - LEAST_WAIT_MS);
-    return failingSince <= waitingSince ? { target: target.id, line, failingSince, waitingSince } : null;
+    return failingSince <= waitingSince ? { target: target.id, queue, failingSince, waitingSince } : null;
   }
 
   /** Of this priority or a lower one, those that stand first in their correlations, in the order of claims: the others follow them. */
   private async walk(silence: Silence, priority: number): Promise<number> {
-    const { line, waitingSince } = silence;
+    const { queue, waitingSince } = silence;
     let ended = 0;
     let passed = 0;
     while (!this.stopped) {
-      const some = await findReady(this.unitOfWork.reader, { line, priority, passed });
+      const some = await findReady(this.unitOfWork.reader, { queue, priority, passed });
       const waiting = some.filter(({ since }) => since <= waitingSince);
       passed += some.length - waiting.length;
       const here = await this.endIn(silence, [...new Set(waiting.map(({ correlation_id }) => correlation_id))]);
@@ -121,14 +121,14 @@ export class SilentTargets {
   }
 
   private async endSome(tx: Transaction, { target, failingSince, waitingSince }: Silence, correlations: readonly string[]): Promise<number> {
-    await this.deliveries.holdAllLanes(tx, correlations);
+    await this.deliveries.holdAllGroups(tx, correlations);
     // It has answered since, or another one failed first after that.
     if ((await this.targets.failingSince(tx.db, target)) !== failingSince) return 0;
     const error = `its target has answered nothing since ${toTimestamp(failingSince)}, through all tries of another delivery, while this one waited`;
     const ended = await endWaiting(tx.db, { target, waitingSince, now: this.clock.now(), error }, correlations);
-    const lanes = [...new Set(ended.map(({ correlation_id }) => correlation_id))];
-    const next = await Promise.all(lanes.map((correlation) => this.deliveries.beginNext(tx, correlation, target)));
-    for (const { line } of next.flat()) tx.whenVisible(() => this.signals.deliveryReturned.publish(line));
+    const groups = [...new Set(ended.map(({ correlation_id }) => correlation_id))];
+    const next = await Promise.all(groups.map((correlation) => this.deliveries.beginNext(tx, correlation, target)));
+    for (const { queue } of next.flat()) tx.whenVisible(() => this.signals.deliveryReturned.publish(queue));
     return ended.length;
   }
 }
@@ -139,11 +139,11 @@ const findFirstTry = prepared<{ id: string }, { started_at: number }>((db, place
 );
 
 // Ordered as the index is, or SQLite would look through what waits for all targets.
-const findReady = prepared<{ line: string; priority: number; passed: number }, Ready>((db, place) =>
+const findReady = prepared<{ queue: string; priority: number; passed: number }, Ready>((db, place) =>
   db
     .selectFrom('deliveries')
     .select(['correlation_id', 'created_at', sql<number>`coalesce(attempt_started_at, created_at)`.as('since')])
-    .where('line', '=', place('line'))
+    .where('queue', '=', place('queue'))
     .where('state', '=', sql.lit('pending' as const))
     .where('available_at', 'is', null)
     .where('priority', '<=', place('priority'))

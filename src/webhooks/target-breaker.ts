@@ -30,44 +30,44 @@ export class TargetBreaker {
   constructor(
     private readonly atOnce: number,
     private readonly clock: Clock,
-    private readonly mayGoOn: (line: string) => void,
+    private readonly mayGoOn: (queue: string) => void,
   ) {}
 
   /** How many deliveries may be on their way to the target now. */
-  limitOf(line: string): number {
-    const trouble = this.troubles.get(line);
+  limitOf(queue: string): number {
+    const trouble = this.troubles.get(queue);
     if (!trouble) return this.atOnce;
     if (this.clock.now() < trouble.heldUntil) return 0;
     return trouble.pauseMs === 0 ? this.atOnce : 1;
   }
 
-  worked(line: string): void {
-    const trouble = this.troubles.get(line);
+  worked(queue: string): void {
+    const trouble = this.troubles.get(queue);
     if (!trouble) return;
     if (trouble.pauseMs === 0 && this.clock.now() < trouble.heldUntil) {
       // Held back for another reason, which what was still on its way does not end.
       trouble.failures = 0;
       return;
     }
-    this.forget(line, trouble);
-    this.mayGoOn(line);
+    this.forget(queue, trouble);
+    this.mayGoOn(queue);
   }
 
   /** Nothing is to be sent to the target before (epoch ms), however well it works. */
-  holdUntil(line: string, time: number): void {
-    const trouble = this.troubleOf(line);
-    if (time > trouble.heldUntil) this.hold(line, trouble, time);
+  holdUntil(queue: string, time: number): void {
+    const trouble = this.troubleOf(queue);
+    if (time > trouble.heldUntil) this.hold(queue, trouble, time);
   }
 
-  failed(line: string, deliveryId: string): void {
-    const trouble = this.troubleOf(line);
+  failed(queue: string, deliveryId: string): void {
+    const trouble = this.troubleOf(queue);
     // What was on its way when the target was found to fail says nothing new.
     if (this.clock.now() < trouble.heldUntil) return;
     if (trouble.lastDelivery !== deliveryId) trouble.failures += 1;
     trouble.lastDelivery = deliveryId;
     if (trouble.failures < FAILURES_TO_OPEN) return;
     trouble.pauseMs = Math.min(Math.max(2 * trouble.pauseMs, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
-    this.hold(line, trouble, this.clock.now() + trouble.pauseMs);
+    this.hold(queue, trouble, this.clock.now() + trouble.pauseMs);
   }
 
   stop(): void {
@@ -75,31 +75,31 @@ export class TargetBreaker {
     this.troubles.clear();
   }
 
-  private hold(line: string, trouble: Trouble, time: number): void {
+  private hold(queue: string, trouble: Trouble, time: number): void {
     trouble.heldUntil = time;
     trouble.cancel();
-    trouble.cancel = this.clock.at(trouble.heldUntil, () => this.mayGoOn(line));
+    trouble.cancel = this.clock.at(trouble.heldUntil, () => this.mayGoOn(queue));
   }
 
-  private troubleOf(line: string): Trouble {
-    let trouble = this.troubles.get(line);
+  private troubleOf(queue: string): Trouble {
+    let trouble = this.troubles.get(queue);
     if (!trouble) {
       if (this.troubles.size >= MOST_TARGETS) this.forgetOldest();
       trouble = { failures: 0, lastDelivery: '', pauseMs: 0, heldUntil: 0, cancel: () => undefined };
-      this.troubles.set(line, trouble);
+      this.troubles.set(queue, trouble);
     }
     return trouble;
   }
 
   private forgetOldest(): void {
-    const [line, trouble] = this.troubles.entries().next().value!;
-    this.forget(line, trouble);
+    const [queue, trouble] = this.troubles.entries().next().value!;
+    this.forget(queue, trouble);
     // Held back no more, and nothing else would say so.
-    if (trouble.heldUntil > 0) this.mayGoOn(line);
+    if (trouble.heldUntil > 0) this.mayGoOn(queue);
   }
 
-  private forget(line: string, { cancel }: Trouble): void {
+  private forget(queue: string, { cancel }: Trouble): void {
     cancel();
-    this.troubles.delete(line);
+    this.troubles.delete(queue);
   }
 }

@@ -8,8 +8,8 @@ import type { Reader, Transaction } from '../database/unit-of-work.js';
 /** A target as it was given. */
 export type WebhookTarget = Omit<Selectable<WebhookTargetsTable>, 'failing_since'>;
 
-/** A target of a correlation, and what the outbox has to know of the lane that leads there. */
-export interface Lane {
+/** A target of a correlation, and what the outbox has to know of the group that leads there. */
+export interface DeliveryGroup {
   target_id: string;
   origin: string;
   /** 1 where something of it has not ended. */
@@ -40,8 +40,8 @@ export class WebhookTargetsRepository {
     await setCount(tx.db, { correlationId, count });
   }
 
-  lanesOf(tx: Transaction, correlationId: string): Promise<Lane[]> {
-    return findLanes(tx.db, { correlationId });
+  groupsOf(tx: Transaction, correlationId: string): Promise<DeliveryGroup[]> {
+    return findGroups(tx.db, { correlationId });
   }
 
   find(db: Reader, id: string): Promise<WebhookTarget | undefined> {
@@ -87,7 +87,7 @@ const setCount = prepared<{ correlationId: string; count: number }, unknown>((db
   db.updateTable('correlations').set({ webhook_targets: place('count') }).where('id', '=', place('correlationId')),
 );
 
-const findLanes = prepared<{ correlationId: string }, Lane>((db, place) =>
+const findGroups = prepared<{ correlationId: string }, DeliveryGroup>((db, place) =>
   db
     .selectFrom('correlation_targets')
     .innerJoin('webhook_targets', 'webhook_targets.id', 'correlation_targets.target_id')

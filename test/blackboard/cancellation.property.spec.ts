@@ -58,7 +58,7 @@ describe('cancelling a correlation at any moment', () => {
         const ids = [...new Set([...before, ...others].map((part) => `${run}-${part.correlation}`))];
         await eventually('every other correlation has settled', () => allSettled(core, ids));
 
-        await checkLines(core);
+        await checkPlaces(core);
         if (atAnswer) expect(await factsOf(core, id)).toEqual(atAnswer);
         if (isCancelled) expect(invoked.slice(invokedBefore)).not.toContain(id);
         await checkEnds(core, ids);
@@ -106,21 +106,21 @@ async function checkNothingWaits(core: Core, id: string): Promise<void> {
   expect(releases.filter(({ subject }) => artifacts.some(({ seq }) => String(seq) === subject))).toEqual([]);
 }
 
-/** In every line of groups that wait for the same key, those that hold a type come before those that lack it. */
-async function checkLines(core: Core): Promise<void> {
+/** In every sequence of groups that wait for the same key, those that hold a type come before those that lack it. */
+async function checkPlaces(core: Core): Promise<void> {
   const { reader } = core.unitOfWork;
   const groups = await reader.selectFrom('join_groups').selectAll().where('state', '=', 'waiting').orderBy('ordinal').execute();
   const members = await reader.selectFrom('join_arrivals').selectAll().orderBy('group_id').orderBy('position').execute();
   const membersOf = Map.groupBy(members, ({ group_id }) => group_id);
-  for (const line of Map.groupBy(groups, ({ agent, subscription, key }) => JSON.stringify([agent, subscription, key])).values()) {
-    const held = line.map(({ id }) => (membersOf.get(id) ?? []).map(({ type }) => type));
-    if (line[0]!.key !== '') {
+  for (const places of Map.groupBy(groups, ({ agent, subscription, key }) => JSON.stringify([agent, subscription, key])).values()) {
+    const held = places.map(({ id }) => (membersOf.get(id) ?? []).map(({ type }) => type));
+    if (places[0]!.key !== '') {
       for (const type of new Set(held.flat())) {
         const lacking = held.findIndex((types) => !types.includes(type));
         expect(lacking < 0 ? [] : held.slice(lacking).filter((types) => types.includes(type))).toEqual([]);
       }
     }
-    for (const group of line) await checkGroup(core, group, membersOf.get(group.id) ?? []);
+    for (const group of places) await checkGroup(core, group, membersOf.get(group.id) ?? []);
   }
 }
 

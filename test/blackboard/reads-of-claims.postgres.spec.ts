@@ -62,7 +62,7 @@ describe(`${EXECUTIONS} executions on tables that were empty`, () => {
     await connected(core.databaseUrl, async (holder) => {
       await holder.query('begin isolation level repeatable read');
       await holder.query('select count(*) from executions');
-      // Whatever was known of the line has to be looked up once more.
+      // Whatever was known of the queue has to be looked up once more.
       clock.advance(HOUR_MS / 2);
       begin();
       await eventually('all were executed', () => executed >= EXECUTIONS);

@@ -1,4 +1,4 @@
-import { claimLine } from '../../src/blackboard/executor/agent-pauses.js';
+import { claimLockKey } from '../../src/blackboard/executor/agent-pauses.js';
 import { eventually } from '../support/eventually.js';
 import { connected } from '../support/postgres-cluster.js';
 import { printedSeed, Random } from '../support/random.js';
@@ -62,7 +62,7 @@ describe('an agent that is paused on one process of several', () => {
     let isPaused = false;
     await connected(server.app.database.url, async (claim) => {
       await claim.query('begin');
-      await claim.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [claimLine('counted')]);
+      await claim.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [claimLockKey('counted')]);
       const pausing = server.http.post('/api/v1/agents/counted/pause').then(() => (isPaused = true));
       const isWaiting = async () => (await claim.query('select 1 from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())')).rowCount! > 0;
       await eventually('the pause waits', isWaiting);

@@ -30,15 +30,15 @@ describe('what a process makes claimable while it stops', () => {
     await replicas.close();
   });
 
-  it('is done at once by another: the next delivery of a lane, and an execution', async () => {
+  it('is done at once by another: the next delivery of a group, and an execution', async () => {
     const options = { files: { 'gate.js': GATE }, role: WORKER, settings: { outboundAllow: ['127.0.0.0/8'], shutdownGraceMs: 30_000 } };
     const stopping = withoutLooks(await replicas.start(CONFIG, options));
     const held: ServerResponse[] = [];
     receiver.on('/hook', (response, { sequence }) => void (sequence === 1 && held.length === 0 ? held.push(response) : response.writeHead(200).end()));
     const webhook = { url: receiver.url('/hook') };
-    await stopping.http.post('/api/v1/artifacts').set('X-Correlation-ID', 'lane').send({ type: 'Order', payload: {}, webhook }).expect(200);
+    await stopping.http.post('/api/v1/artifacts').set('X-Correlation-ID', 'group').send({ type: 'Order', payload: {}, webhook }).expect(200);
     await eventually('the first is on its way, and the gate is entered', () => held.length === 1 && 'closingGate' in globalThis);
-    await stopping.publish('Note', {}, { correlation: 'lane' });
+    await stopping.publish('Note', {}, { correlation: 'group' });
 
     const other = withoutLooks(await replicas.start(CONFIG, options));
     // So that it has searched the target's line, beyond the one that waits.
@@ -47,8 +47,8 @@ describe('what a process makes claimable while it stops', () => {
 
     stopping.app.lifecycle.stop();
     held[0]!.writeHead(200).end();
-    await eventually('the next of the lane has come', () => receiver.received.some(({ correlation, sequence }) => correlation === 'lane' && sequence === 2));
+    await eventually('the next of the group has come', () => receiver.received.some(({ correlation, sequence }) => correlation === 'group' && sequence === 2));
     openGate();
-    expect(await other.ended('lane')).toMatchObject({ state: 'completed', artifact_count: 4 });
+    expect(await other.ended('group')).toMatchObject({ state: 'completed', artifact_count: 4 });
   });
 });

@@ -83,7 +83,7 @@ describe('the deliveries that a publish owes', () => {
     expect(await owed(correlation)).toEqual([]);
   });
 
-  it('go to every target that the correlation was given, in lanes of their own', async () => {
+  it('go to every target that the correlation was given, in groups of their own', async () => {
     const correlation = newCorrelation();
     await publish(correlation, { url: 'https://one.example/' }).expect(200);
     await publish(correlation, { url: 'https://two.example/' }).expect(200);
@@ -97,7 +97,7 @@ describe('the deliveries that a publish owes', () => {
     ]);
   });
 
-  it('wait only while something before them in their lane has not ended', async () => {
+  it('wait only while something before them in their group has not ended', async () => {
     const correlation = newCorrelation();
     await publish(correlation, { url: HOOK }).expect(200);
     const [first] = await deliveriesOf(board, { correlation_id: correlation });
@@ -126,13 +126,13 @@ describe('the deliveries that a publish owes', () => {
     expect(await board.app.database.rows("select id from webhook_targets where url = 'https://11.example/'")).toEqual([]);
   });
 
-  it('are one lane with one head, and have one target, where many name a new one at once', async () => {
+  it('are one group with one head, and have one target, where many name a new one at once', async () => {
     const correlation = newCorrelation();
     const others = Array.from({ length: 10 }, newCorrelation);
     const webhook = { url: 'https://at-once.example/', secret: SECRET };
     await Promise.all([...others, ...Array<string>(10).fill(correlation)].map((id) => publish(id, webhook).expect(200)));
     const deliveries = await Promise.all([correlation, ...others].map((id) => deliveriesOf(board, { correlation_id: id })));
-    expect(deliveries.map((lane) => lane.map(({ state }) => state).reverse())).toEqual([['pending', ...Array<string>(9).fill('waiting')], ...Array<string[]>(10).fill(['pending'])]);
+    expect(deliveries.map((group) => group.map(({ state }) => state).reverse())).toEqual([['pending', ...Array<string>(9).fill('waiting')], ...Array<string[]>(10).fill(['pending'])]);
     expect(deliveries[0]!.map(({ sequence }) => sequence)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     expect(new Set(deliveries.flat().map(({ target_id }) => target_id)).size).toBe(1);
   });
@@ -197,7 +197,7 @@ describe('the deliveries that a publish owes', () => {
       }
     });
 
-    it('wait for their turn when they are sent again while their lane is at work', async () => {
+    it('wait for their turn when they are sent again while their group is at work', async () => {
       const correlation = newCorrelation();
       await publish(correlation, { url: HOOK }).expect(200);
       const [first] = await deliveriesOf(board, { correlation_id: correlation });

@@ -1,19 +1,19 @@
 import { Slots } from '../../src/leasing/slots.js';
 
 const TOTAL = 256;
-const hostOf = (line: string): string => line.split(' ')[0]!;
+const hostOf = (queue: string): string => queue.split(' ')[0]!;
 
-describe('slots of lines that are grouped', () => {
+describe('slots of queues that are grouped', () => {
   const newSlots = (): Slots => new Slots(() => 16, TOTAL, { of: hostOf, limit: 64 });
-  const linesOf = (host: string): string[] => Array.from({ length: 8 }, (_, n) => `${host} ${n}`);
+  const queuesOf = (host: string): string[] => Array.from({ length: 8 }, (_, n) => `${host} ${n}`);
 
   /** Takes one after another what is free for a host. */
   function takeAll(slots: Slots, host: string): string[] {
     for (const taken: string[] = []; ; ) {
-      const [line] = slots.free(linesOf(host)).byLine.keys();
-      if (line === undefined) return taken;
-      slots.take(line);
-      taken.push(line);
+      const [queue] = slots.free(queuesOf(host)).byQueue.keys();
+      if (queue === undefined) return taken;
+      slots.take(queue);
+      taken.push(queue);
     }
   }
 
@@ -38,7 +38,7 @@ describe('slots of lines that are grouped', () => {
     const [some, more] = [takeAll(slots, 'one'), takeAll(slots, 'two'), takeAll(slots, 'three')];
     const before = takeAll(slots, 'another');
     expect(before.length).toBeLessThan(64);
-    for (const line of [...some!, ...more!]) slots.release(line);
+    for (const queue of [...some!, ...more!]) slots.release(queue);
     expect([...before, ...takeAll(slots, 'another')]).toHaveLength(64);
   });
 });

@@ -63,7 +63,7 @@ it('a join goes on with what is young enough as if what was deleted had never ar
   );
 });
 
-/** The artifacts of this run that wait, each in the group that its place in the line gives it. */
+/** The artifacts of this run that wait, each in the group that its place in the sequence gives it. */
 async function left(key: string): Promise<number[]> {
   const rows = await board.app.database.rows<{ payload: string; ordinal: number; own: number; size: number; type: string; group_id: string }>(
     `select payload, join_groups.ordinal, join_arrivals.ordinal as own, size, join_arrivals.type, group_id from join_arrivals

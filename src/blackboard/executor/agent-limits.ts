@@ -5,7 +5,7 @@ import { dialectOf } from '../../database/dialects/dialect.js';
 import { prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { mayRunOutside } from '../../engines/external/external-work.js';
-import { AgentPauses, claimLine } from './agent-pauses.js';
+import { AgentPauses, claimLockKey } from './agent-pauses.js';
 import { RunningExecutions } from './running-executions.js';
 
 /** How many more executions of an agent may run: its `concurrency` holds for all processes together, and nothing runs of one that is paused. */
@@ -24,7 +24,7 @@ export class AgentLimits {
   async free(tx: Transaction, agents: readonly string[]): Promise<Map<string, number>> {
     const counted = dialectOf(tx.db).exclusive ? agents.filter((agent) => mayRunOutside(this.catalog.agent(agent))) : agents;
     const [, paused, ...counts] = await Promise.all([
-      tx.lock(counted.map(claimLine)),
+      tx.lock(counted.map(claimLockKey)),
       this.pauses.all(tx.db),
       ...counted.map((agent) => this.count(tx, agent)),
     ]);

@@ -5,7 +5,7 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../signals/signals.js';
 
 /** What a process holds while it claims executions of an agent; of the names that transactions lock, see `Transaction.lock`. */
-export const claimLine = (agent: string): string => `claim ${agent}`;
+export const claimLockKey = (agent: string): string => `claim ${agent}`;
 
 /** Agents whose executions wait until they are resumed: on all processes, and whatever restarts. */
 @Injectable()
@@ -18,7 +18,7 @@ export class AgentPauses {
   /** After the commit no process claims an execution of it. Since when it is paused (epoch ms), which may be long. */
   async pause(tx: Transaction, agent: string): Promise<number> {
     // A claim that has looked for pauses already comes first, and the next one finds this.
-    await tx.lock([claimLine(agent)]);
+    await tx.lock([claimLockKey(agent)]);
     const { paused_at } = await tx.db
       .insertInto('agent_pauses')
       .values({ agent, paused_at: this.clock.now() })

@@ -54,7 +54,7 @@ const SMALL_PAYLOAD_BYTES = 64 * 1_024;
 @Injectable()
 export class Claims {
   readonly rows: RowClaims<ExecutionRow, InputRow>;
-  /** For workers that fetch unassigned work: assigned work is passed over and stays in its line. Without inputs. */
+  /** For workers that fetch unassigned work: assigned work is passed over and stays in its queue. Without inputs. */
   readonly unassigned: RowClaims<ExecutionRow, InputRow>;
 
   constructor(
@@ -91,7 +91,7 @@ export class Claims {
     return { claimed: this.claimed(tx, taken, now), moreWaiting, missed };
   }
 
-  /** Claims executions that were found in another way than by their places in the line. Without inputs. */
+  /** Claims executions that were found in another way than by their places in the queue. Without inputs. */
   async claimThese(tx: Transaction, found: readonly ExecutionRow[], lease: Lease, now: number): Promise<ClaimedExecution[]> {
     return this.claimed(tx, await this.unassigned.claimThese(tx, found, lease, now), now);
   }
@@ -123,7 +123,7 @@ const inputsOf = preparedWithList<object, string, InputRow>((db, _place, executi
 
 const claimedExecution = (row: ExecutionRow, leaseToken: string, inputs: ClaimedInput[], now: number): ClaimedExecution => ({
   id: row.id,
-  agent: row.line,
+  agent: row.queue,
   correlationId: row.correlation_id,
   attempt: row.attempt,
   direct: row.direct === 1,

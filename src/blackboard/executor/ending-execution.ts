@@ -24,7 +24,7 @@ export type EndingExecution = Pick<ClaimedExecution, 'id' | 'agent' | 'correlati
     fromOutside?: boolean;
   };
 
-type Ending = Pick<ExecutionRow, 'id' | 'line' | 'correlation_id' | 'attempt' | 'direct'>;
+type Ending = Pick<ExecutionRow, 'id' | 'queue' | 'correlation_id' | 'attempt' | 'direct'>;
 
 /** An execution that is to end under this lease, without having been claimed here. */
 export async function endingExecution({ db }: Pick<Transaction, 'db'>, row: Ending, leaseToken: string): Promise<EndingExecution> {
@@ -37,7 +37,7 @@ export async function endingExecution({ db }: Pick<Transaction, 'db'>, row: Endi
     .execute();
   return {
     id: row.id,
-    agent: row.line,
+    agent: row.queue,
     correlationId: row.correlation_id,
     attempt: row.attempt,
     direct: row.direct === 1,

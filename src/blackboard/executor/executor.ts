@@ -17,7 +17,7 @@ import { Leases } from './leases.js';
 
 const LOOK_AGAIN_MS = 2_000;
 
-/** Claims waiting executions in the lines of their agents, and has them run. */
+/** Claims waiting executions in the queues of their agents, and has them run. */
 @Injectable()
 export class Executor {
   private readonly loop;
@@ -40,8 +40,8 @@ export class Executor {
         name: 'executions',
         // One process alone still shares it with those who hold executions outside.
         isLimitShared: (agent) => !unitOfWork.dialect.exclusive || mayRunOutside(catalog.agent(agent)),
-        lineOf: ({ agent }: ClaimedExecution) => agent,
-        lines: () => catalog.agents.filter((agent) => !isExternal(agent)).map(({ name }) => name),
+        queueOf: ({ agent }: ClaimedExecution) => agent,
+        queues: () => catalog.agents.filter((agent) => !isExternal(agent)).map(({ name }) => name),
         claim: (tx, slots, lease, now) => claims.claim(tx, slots, lease, now),
         start: (execution: ClaimedExecution, abort, holder) => this.run(execution, abort, holder),
       },

@@ -1,6 +1,6 @@
 import { type LeasedRow, type LeasedTable, leasedTable } from '../../leasing/leased-table.js';
 
-/** Executions wait in the lines of their agents. */
+/** Executions wait in the queues of their agents. */
 export const EXECUTIONS = leasedTable('executions', 'agent', ['correlation_id', 'attempt', 'direct', 'batch', 'traceparent', 'assignee', 'due_at']);
 
 /** Those that are assigned to nobody. */

@@ -38,14 +38,14 @@ export class Leases {
   }
 
   /** To a remote agent that was to answer later, and whose time is up. */
-  private wasLeftOutside({ line, lease_owner }: LostRow<ExecutionRow>): boolean {
-    const agent = this.catalog.agent(line);
+  private wasLeftOutside({ queue, lease_owner }: LostRow<ExecutionRow>): boolean {
+    const agent = this.catalog.agent(queue);
     return lease_owner === null && agent !== undefined && !isExternal(agent);
   }
 
   private async giveUp(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
     if (this.wasLeftOutside(lost)) return this.failLate(tx, lost);
-    const holder = isExternal(this.catalog.agent(lost.line))
+    const holder = isExternal(this.catalog.agent(lost.queue))
       ? 'whoever had claimed it neither ended it nor said in time that they were still at it'
       : 'the process that ran it ended, or could not store its outcome';
     await this.outcomes.fail(tx, await endingExecution(tx, lost, lost.lease_token), {
@@ -55,9 +55,9 @@ export class Leases {
   }
 
   private async failLate(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
-    const message = `no answer within ${this.catalog.agent(lost.line)!.timeoutMs / 1_000} s: it was to come later`;
+    const message = `no answer within ${this.catalog.agent(lost.queue)!.timeoutMs / 1_000} s: it was to come later`;
     await this.outcomes.failAttemptIn(tx, await endingExecution(tx, lost, lost.lease_token), { type: 'timeout', message });
     // Its place is free.
-    tx.afterCommit(() => this.signals.executionReady.publish(lost.line));
+    tx.afterCommit(() => this.signals.executionReady.publish(lost.queue));
   }
 }

@@ -49,7 +49,7 @@ export class Outcomes {
   /** `onVisible` is called when following transactions see the outcome. `failed` where it overran a budget. */
   complete(execution: EndingExecution, outputs: MatchedArtifact[], onVisible: () => void): Promise<'completed' | 'failed' | 'discarded'> {
     return this.withinBudget(execution, onVisible, async (tx) => {
-      await tx.lock(this.publisher.lines(outputs));
+      await tx.lock(this.publisher.lockKeys(outputs));
       const now = this.clock.now();
       const changes = this.tracker.begin(tx, now, execution.span);
       const held = await letGoWith(changes, tx, execution, { state: 'completed', endedAt: now });

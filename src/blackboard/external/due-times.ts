@@ -28,16 +28,16 @@ export class DueTimes {
     const isOpen = execution?.state === 'pending' || execution?.state === 'running';
     // One that was retried by hand has another time.
     if (!isOpen || execution.due_at !== dueAt) return;
-    const due = externalWork(this.catalog.agent(execution.line))?.due;
+    const due = externalWork(this.catalog.agent(execution.queue))?.due;
     if (!due) return;
     if (due.then === 'escalate') await this.escalate(tx, execution, due.to, changes.now);
     else await this.fail(tx, changes, execution);
     // Somebody may wait for what is assigned to them, or for a place among those that may be claimed at once.
-    tx.afterCommit(() => this.signals.executionReady.publish(execution.line));
+    tx.afterCommit(() => this.signals.executionReady.publish(execution.queue));
   }
 
   /** Whoever holds it goes on. */
-  private async escalate(tx: Transaction, { id, line: agent, correlation_id }: Overdue, assignee: string, now: number): Promise<void> {
+  private async escalate(tx: Transaction, { id, queue: agent, correlation_id }: Overdue, assignee: string, now: number): Promise<void> {
     await tx.db.updateTable('executions').set({ assignee, escalated_at: now }).where('id', '=', id).execute();
     if (!this.notices.areWanted) return;
     this.notices.tellAfter(tx, { event_type: 'execution_escalated', execution_id: id, agent, assignee, correlation_id, timestamp: toTimestamp(now) });
@@ -59,7 +59,7 @@ type Overdue = NonNullable<Awaited<ReturnType<typeof hold>>>;
 function hold(tx: Transaction, id: string) {
   const execution = tx.db
     .selectFrom('executions')
-    .select(['id', 'agent as line', 'correlation_id', 'state', 'attempt', 'direct', 'lease_token', 'claimed_by', 'due_at'])
+    .select(['id', 'agent as queue', 'correlation_id', 'state', 'attempt', 'direct', 'lease_token', 'claimed_by', 'due_at'])
     .where('id', '=', id);
   return locking(tx.db, execution, { wait: true }).executeTakeFirst();
 }

@@ -13,7 +13,7 @@ import { columnsOf } from '../../leasing/leased-table.js';
 import { Notices } from '../../signals/notices.js';
 import { Signals } from '../../signals/signals.js';
 import { AgentLimits } from '../executor/agent-limits.js';
-import { claimLine } from '../executor/agent-pauses.js';
+import { claimLockKey } from '../executor/agent-pauses.js';
 import { Backlog } from '../executor/backlog.js';
 import { type ClaimedExecution, Claims } from '../executor/claims.js';
 import { executionNotice } from '../executor/execution-notice.js';
@@ -67,7 +67,7 @@ export class ExternalClaims {
 
   /**
    * Of these, for whom something of which agent is there: many may wait to whom nothing is assigned, and each claim of theirs would hold
-   * the agent's line. In a transaction, which alone sees what it was woken for.
+   * the agent's queue. In a transaction, which alone sees what it was woken for.
    */
   waitingAmong(asked: readonly AskedFor[]): Promise<AskedFor[]> {
     return this.unitOfWork.run((tx) => waitingAmong(tx, asked), { redoable: true });
@@ -116,7 +116,7 @@ export class ExternalClaims {
     this.claims.unassigned.ready.look();
     return this.unitOfWork.run(async (tx) => {
       // All at once: one after another, two claims could wait for each other.
-      await tx.lock(agents.map(claimLine));
+      await tx.lock(agents.map(claimLockKey));
       const now = this.clock.now();
       const held: HeldExecution[] = [];
       let someMissed = false;
@@ -125,7 +125,7 @@ export class ExternalClaims {
         if (left === 0) break;
         if (assignee === null) {
           const lease = this.lease(agent, now);
-          const { claimed, missed } = await this.claims.claim(tx, { byLine: new Map([[agent, left]]), total: left }, lease, now, this.claims.unassigned);
+          const { claimed, missed } = await this.claims.claim(tx, { byQueue: new Map([[agent, left]]), total: left }, lease, now, this.claims.unassigned);
           someMissed ||= missed;
           held.push(...(await this.give(tx, claimed, lease.until, claimedBy, now)));
         } else {

@@ -114,7 +114,7 @@ export class ExternalLeases {
 
   private async held(row: Leased, leaseToken: string): Promise<EndingExecution> {
     if (!isHeldBy(row, leaseToken)) throw notHeld(row);
-    const ending = await endingExecution({ db: this.unitOfWork.reader }, { ...row, line: row.agent }, row.lease_token!);
+    const ending = await endingExecution({ db: this.unitOfWork.reader }, { ...row, queue: row.agent }, row.lease_token!);
     return { ...ending, span: this.reports.span({ ...ending, traceparent: row.traceparent }), fromOutside: true };
   }
 

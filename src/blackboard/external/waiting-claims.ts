@@ -20,7 +20,7 @@ interface Waiter {
 }
 
 /** Those who wait for the same: the first of them is served first. */
-interface Line {
+interface ClaimQueue {
   key: string;
   agents: readonly string[];
   /** Whose executions they take; null: nobody's. */
@@ -28,13 +28,13 @@ interface Line {
   /** In the order of their coming. */
   waiters: Set<Waiter>;
   /** Whether there may be something for them. */
-  isHungry: boolean;
+  isPending: boolean;
   isServed: boolean;
 }
 
-type PersonsLine = Line & { assignee: string };
+type AssigneeQueue = ClaimQueue & { assignee: string };
 
-const isPersons = (line: Line): line is PersonsLine => line.assignee !== null;
+const isForAssignee = (queue: ClaimQueue): queue is AssigneeQueue => queue.assignee !== null;
 
 const nameOf = (agent: string, assignee: string): string => JSON.stringify([agent, assignee]);
 
@@ -44,7 +44,7 @@ const nameOf = (agent: string, assignee: string): string => JSON.stringify([agen
  */
 @Injectable()
 export class WaitingClaims {
-  private readonly lines = new Map<string, Line>();
+  private readonly queues = new Map<string, ClaimQueue>();
   private isLooking = false;
 
   constructor(
@@ -81,25 +81,25 @@ export class WaitingClaims {
 
   private wait(request: ClaimRequest, waitMs: number, gone: AbortSignal): Promise<HeldExecution[]> {
     if (gone.aborted) return Promise.resolve([]);
-    const line = this.lineOf(request);
+    const queue = this.queueOf(request);
     return new Promise((resolve) => {
       const answer = (held: HeldExecution[]): void => {
         cancelTimeout();
         gone.removeEventListener('abort', giveUp);
-        this.leave(line, waiter);
+        this.leave(queue, waiter);
         resolve(held);
       };
       const giveUp = (): void => answer([]);
       const waiter = { request, answer };
       const cancelTimeout = this.clock.at(this.clock.now() + waitMs, giveUp);
       gone.addEventListener('abort', giveUp, { once: true });
-      line.waiters.add(waiter);
-      this.feed(line);
+      queue.waiters.add(waiter);
+      this.feed(queue);
     });
   }
 
   private release(): void {
-    for (const { waiters } of this.lines.values()) waiters.forEach(({ answer }) => answer([]));
+    for (const { waiters } of this.queues.values()) waiters.forEach(({ answer }) => answer([]));
   }
 
   private lookAnew(agent: string | null): void {
@@ -109,27 +109,27 @@ export class WaitingClaims {
 
   /** Null: any agent may have something. */
   private wake(agent: string | null): void {
-    for (const line of this.lines.values()) {
-      if (agent === null || line.agents.includes(agent)) this.feed(line);
+    for (const queue of this.queues.values()) {
+      if (agent === null || queue.agents.includes(agent)) this.feed(queue);
     }
   }
 
-  private feed(line: Line): void {
-    line.isHungry = true;
-    if (line.assignee === null) this.serve(line);
+  private feed(queue: ClaimQueue): void {
+    queue.isPending = true;
+    if (queue.assignee === null) this.serve(queue);
     else if (!this.isLooking) void this.lookForAssignees();
   }
 
   private async lookForAssignees(): Promise<void> {
     this.isLooking = true;
     try {
-      for (let asking = this.hungryAssignees(); asking.length > 0; asking = this.hungryAssignees()) {
-        for (const line of asking) line.isHungry = false;
+      for (let asking = this.pendingQueues(); asking.length > 0; asking = this.pendingQueues()) {
+        for (const queue of asking) queue.isPending = false;
         const asked = asking.flatMap(({ agents, assignee }) => agents.map((agent) => ({ agent, assignee })));
         const found = new Set((await this.claims.waitingAmong(asked)).map(({ agent, assignee }) => nameOf(agent, assignee)));
-        for (const line of asking.filter(({ agents, assignee }) => agents.some((agent) => found.has(nameOf(agent, assignee))))) {
-          line.isHungry = true;
-          this.serve(line);
+        for (const queue of asking.filter(({ agents, assignee }) => agents.some((agent) => found.has(nameOf(agent, assignee))))) {
+          queue.isPending = true;
+          this.serve(queue);
         }
       }
     } catch (error) {
@@ -140,37 +140,37 @@ export class WaitingClaims {
   }
 
   /** Those that are served look by themselves. */
-  private hungryAssignees(): PersonsLine[] {
-    const hungry: PersonsLine[] = [];
+  private pendingQueues(): AssigneeQueue[] {
+    const pending: AssigneeQueue[] = [];
     let asked = 0;
-    for (const line of this.lines.values()) {
-      if (!isPersons(line) || !line.isHungry || line.isServed) continue;
-      hungry.push(line);
-      asked += line.agents.length;
+    for (const queue of this.queues.values()) {
+      if (!isForAssignee(queue) || !queue.isPending || queue.isServed) continue;
+      pending.push(queue);
+      asked += queue.agents.length;
       if (asked >= ASKED_AT_ONCE) break;
     }
-    return hungry;
+    return pending;
   }
 
-  private serve(line: Line): void {
-    if (line.isServed) return;
-    line.isServed = true;
-    void this.serveHungry(line);
+  private serve(queue: ClaimQueue): void {
+    if (queue.isServed) return;
+    queue.isServed = true;
+    void this.serveWaiters(queue);
   }
 
-  private async serveHungry(line: Line): Promise<void> {
+  private async serveWaiters(queue: ClaimQueue): Promise<void> {
     for (;;) {
-      const [waiter] = line.waiters;
-      if (!waiter || !line.isHungry) {
-        line.isServed = false;
+      const [waiter] = queue.waiters;
+      if (!waiter || !queue.isPending) {
+        queue.isServed = false;
         return;
       }
-      line.isHungry = false;
+      queue.isPending = false;
       try {
         const held = await this.claims.claim(waiter.request);
         if (held.length === 0) continue;
-        line.isHungry = true;
-        if (line.waiters.has(waiter)) waiter.answer(held);
+        queue.isPending = true;
+        if (queue.waiters.has(waiter)) waiter.answer(held);
         // Nobody else may have it: it is claimed in the name of who has left.
         else await this.claims.handBack(held);
       } catch (error) {
@@ -179,15 +179,15 @@ export class WaitingClaims {
     }
   }
 
-  private lineOf({ agents, assignee }: ClaimRequest): Line {
+  private queueOf({ agents, assignee }: ClaimRequest): ClaimQueue {
     const key = JSON.stringify([agents, assignee]);
-    let line = this.lines.get(key);
-    if (!line) this.lines.set(key, (line = { key, agents, assignee, waiters: new Set(), isHungry: false, isServed: false }));
-    return line;
+    let queue = this.queues.get(key);
+    if (!queue) this.queues.set(key, (queue = { key, agents, assignee, waiters: new Set(), isPending: false, isServed: false }));
+    return queue;
   }
 
-  private leave(line: Line, waiter: Waiter): void {
-    line.waiters.delete(waiter);
-    if (line.waiters.size === 0 && this.lines.get(line.key) === line) this.lines.delete(line.key);
+  private leave(queue: ClaimQueue, waiter: Waiter): void {
+    queue.waiters.delete(waiter);
+    if (queue.waiters.size === 0 && this.queues.get(queue.key) === queue) this.queues.delete(queue.key);
   }
 }

@@ -8,7 +8,7 @@ import type { KnownWork } from '../processes/known-work.js';
 import { PROCESSES, Processes } from '../processes/processes.js';
 import { SubscriptionNumbers, type SubscriptionPlace } from './subscription-numbers.js';
 import { isAmong, PARKED_AT, type Timer } from './timer-queue.js';
-import { isWindow, lineOf, type WaitingGroup } from './waiting-groups.js';
+import { isWindow, lockKeyOf, type WaitingGroup } from './waiting-groups.js';
 
 /** What a timer needs to be fired: a subscription, or an agent where there is no subscription's number. */
 export type NeededByTimer = SubscriptionPlace | { agent: string; subscription: null };
@@ -57,7 +57,7 @@ export class ParkedTimers {
 
   private async wakeGroups(tx: Transaction, places: readonly SubscriptionPlace[]): Promise<number> {
     const parked = await parkedGroups(tx, places);
-    await tx.lock(parked.map(lineOf));
+    await tx.lock(parked.map(lockKeyOf));
     for (const { timer, ...group } of parked) await this.wakeGroup(tx, timer, group);
     return parked.length;
   }

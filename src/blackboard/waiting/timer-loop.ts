@@ -27,8 +27,8 @@ import { type NeededByTimer, ParkedTimers } from './parked-timers.js';
 import { SubscriptionNumbers } from './subscription-numbers.js';
 import { TimerMemory } from './timer-memory.js';
 import { type Timer, TimerQueue } from './timer-queue.js';
-import { linesOf } from './lines.js';
-import { isWindow, lineOf, WaitingGroups } from './waiting-groups.js';
+import { lockKeysOf } from './lock-keys.js';
+import { isWindow, lockKeyOf, WaitingGroups } from './waiting-groups.js';
 import { Withdrawal } from './withdrawal.js';
 
 const FIRED_AT_ONCE = 20;
@@ -37,9 +37,9 @@ const LOOK_AGAIN_MS = 5_000;
 /** Of a timer that could not be fired: without an end, since what was accepted is finished. */
 const RETRY: RetryPolicy = { attempts: Infinity, delayMs: 1_000, maxDelayMs: 300_000 };
 
-/** What a timer does, and what its transaction holds from the beginning: lines by name, a correlation by its id. */
+/** What a timer does, and what its transaction holds from the beginning: locks by their keys, a correlation by its id. */
 interface Work {
-  lines: string[];
+  lockKeys: string[];
   correlationId?: string;
   run: (tx: Transaction, changes: CorrelationChanges) => Promise<void>;
 }
@@ -55,7 +55,7 @@ interface Prepared {
 }
 
 /** Another process was quicker, so that nothing is left to do. */
-const NOTHING: Work = { lines: [], run: () => Promise.resolve() };
+const NOTHING: Work = { lockKeys: [], run: () => Promise.resolve() };
 
 /** Fires durable timers when they are due, in the order of their times. One that cannot be fired steps back, and others pass it. */
 @Injectable()
@@ -204,7 +204,7 @@ export class TimerLoop {
 
   private commit(timer: Timer, work: Work): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
-      await tx.lock(work.lines);
+      await tx.lock(work.lockKeys);
       const changes = this.tracker.begin(tx, this.clock.now());
       if (work.correlationId !== undefined) await changes.get(work.correlationId);
       if (!(await this.timers.end(tx, timer))) return;
@@ -239,7 +239,7 @@ export class TimerLoop {
       await this.publisher.react(tx, changes, { seq, type, correlationId }, triggered);
       (await changes.get(correlationId)).pending -= 1;
     };
-    return { lines: linesOf(triggered, this.numbers), correlationId, run };
+    return { lockKeys: lockKeysOf(triggered, this.numbers), correlationId, run };
   }
 
   private async triggeredBy(seq: number): Promise<Triggered[]> {
@@ -257,7 +257,7 @@ export class TimerLoop {
     const sizes = await membersOf(reader, groupId).select(PAYLOAD_BYTES.as('bytes')).execute();
     const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0);
     const passes = await this.memory.forPayloads(bytes, () => this.passes(subscription, groupId));
-    return { lines: [lineOf(group)], run: (tx, changes) => this.joins.judged(tx, changes, group, passes) };
+    return { lockKeys: [lockKeyOf(group)], run: (tx, changes) => this.joins.judged(tx, changes, group, passes) };
   }
 
   private async passes(subscription: Subscription, groupId: string): Promise<boolean> {
@@ -269,19 +269,19 @@ export class TimerLoop {
     const group = await this.groups.find(this.unitOfWork.reader, groupId);
     if (!group) return NOTHING;
     if (!this.numbers.find(group)) return { needs: group };
-    return { lines: [lineOf(group)], run: (tx, changes) => this.close(tx, changes, groupId) };
+    return { lockKeys: [lockKeyOf(group)], run: (tx, changes) => this.close(tx, changes, groupId) };
   }
 
   private async prepareDeadline(overdue: { id: string; opening: number }): Promise<Work> {
-    const lines = await this.withdrawal.lines(this.unitOfWork.reader, [overdue.id]);
-    return { lines, correlationId: overdue.id, run: (tx, changes) => this.cancellation.cancelOverdue(tx, changes, overdue) };
+    const lockKeys = await this.withdrawal.lockKeys(this.unitOfWork.reader, [overdue.id]);
+    return { lockKeys, correlationId: overdue.id, run: (tx, changes) => this.cancellation.cancelOverdue(tx, changes, overdue) };
   }
 
   private async prepareDue({ subject: id, due_at, was_due_at }: Timer): Promise<Work | NotHere> {
     const execution = await this.unitOfWork.reader.selectFrom('executions').select(['agent', 'correlation_id']).where('id', '=', id).executeTakeFirst();
     if (!execution) return NOTHING;
     if (!this.catalog.agent(execution.agent)) return { needs: { agent: execution.agent, subscription: null } };
-    return { lines: [], correlationId: execution.correlation_id, run: (tx, changes) => this.dueTimes.passed(tx, changes, id, was_due_at ?? due_at) };
+    return { lockKeys: [], correlationId: execution.correlation_id, run: (tx, changes) => this.dueTimes.passed(tx, changes, id, was_due_at ?? due_at) };
   }
 
   private async close(tx: Transaction, changes: CorrelationChanges, groupId: string): Promise<void> {

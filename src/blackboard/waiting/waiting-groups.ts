@@ -153,8 +153,8 @@ export class WaitingGroups {
 export const ownerOf = (members: Member[]): string => members.at(-1)!.correlation_id;
 
 /** What a transaction locks before it touches the groups that wait for one key, so that they have one order. */
-export const lineOf = ({ agent, subscription, key }: Pick<WaitingGroup, 'agent' | 'subscription' | 'key'>): string =>
-  `line ${JSON.stringify([agent, subscription, key])}`;
+export const lockKeyOf = ({ agent, subscription, key }: Pick<WaitingGroup, 'agent' | 'subscription' | 'key'>): string =>
+  `join ${JSON.stringify([agent, subscription, key])}`;
 
 /** A batch window has no key: a subscription fills one at a time. The key of a join is JSON, and so never empty. */
 export const WINDOW_KEY = '';

@@ -3,7 +3,7 @@ import { places, prepared, preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlation-tracker.js';
 import { TimerQueue } from './timer-queue.js';
-import { correlationsOf, isWindow, lineOf, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
+import { correlationsOf, isWindow, lockKeyOf, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
 
 /** A member with the group that it is in. */
 type Joined = WaitingGroup & Member;
@@ -27,16 +27,16 @@ export class Withdrawal {
   ) {}
 
   /**
-   * Holds the lines in which artifacts of these correlations wait. Asked for before the correlations are held, as everybody does who
+   * Locks the keys under which artifacts of these correlations wait. Asked for before the correlations are held, as everybody does who
    * lets something arrive; and again after, for what has arrived in between.
    */
   async hold(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
-    await tx.lock(await this.lines(tx.db, correlationIds));
+    await tx.lock(await this.lockKeys(tx.db, correlationIds));
   }
 
-  /** Names of the lines in which artifacts of these correlations wait. */
-  async lines(db: Reader, correlationIds: readonly string[]): Promise<string[]> {
-    return (await findLines(db, {}, correlationIds)).map(lineOf);
+  /** The lock keys of the groups in which artifacts of these correlations wait. */
+  async lockKeys(db: Reader, correlationIds: readonly string[]): Promise<string[]> {
+    return (await findKeys(db, {}, correlationIds)).map(lockKeyOf);
   }
 
   async withdraw(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
@@ -45,10 +45,10 @@ export class Withdrawal {
 
   /** The same as `hold`, for these artifacts alone. */
   async holdArtifacts(tx: Transaction, seqs: readonly number[]): Promise<void> {
-    await tx.lock((await findWaiting(tx.db, {}, seqs)).map(lineOf));
+    await tx.lock((await findWaiting(tx.db, {}, seqs)).map(lockKeyOf));
   }
 
-  /** Takes artifacts out of groups that wait without a time limit; the caller holds their lines. */
+  /** Takes artifacts out of groups that wait without a time limit; the caller holds their locks. */
   async withdrawArtifacts(tx: Transaction, changes: CorrelationChanges, seqs: readonly number[]): Promise<void> {
     await this.takeOut(tx, changes, await findWaiting(tx.db, {}, seqs), null);
   }
@@ -64,8 +64,8 @@ export class Withdrawal {
       else partly.push(...members);
     }
     for (const member of partly) await deleteMember(tx.db, member);
-    for (const line of Map.groupBy(partly, ({ agent, subscription, key }) => JSON.stringify([agent, subscription, key])).values()) {
-      await (isWindow(line[0]!) ? this.closeGaps(tx, line) : this.moveUp(tx, changes, line));
+    for (const places of Map.groupBy(partly, ({ agent, subscription, key }) => JSON.stringify([agent, subscription, key])).values()) {
+      await (isWindow(places[0]!) ? this.closeGaps(tx, places) : this.moveUp(tx, changes, places));
     }
   }
 
@@ -110,9 +110,9 @@ export class Withdrawal {
 }
 
 /** The n-th of each type in the n-th group. */
-function closedUp(line: Place[]): Place[] {
-  const types = [...Map.groupBy(line.flatMap(({ members }) => members), ({ type }) => type).values()];
-  return line.map(({ group }, index) => ({ group, members: types.flatMap((members) => members[index] ?? []) }));
+function closedUp(places: Place[]): Place[] {
+  const types = [...Map.groupBy(places.flatMap(({ members }) => members), ({ type }) => type).values()];
+  return places.map(({ group }, index) => ({ group, members: types.flatMap((members) => members[index] ?? []) }));
 }
 
 const hasChanged = ({ group, members }: Place): boolean =>
@@ -121,8 +121,8 @@ const hasChanged = ({ group, members }: Place): boolean =>
 /** A group with a time limit counts once in each correlation that has a member in it; most count as before in the end. */
 async function recount(changes: CorrelationChanges, before: Place[], after: Place[]): Promise<void> {
   const differences = new Map<string, number>();
-  for (const [line, difference] of [[before, -1], [after, 1]] as const) {
-    for (const { group, members } of line) {
+  for (const [places, difference] of [[before, -1], [after, 1]] as const) {
+    for (const { group, members } of places) {
       if (group.closes_at === null) continue;
       for (const id of correlationsOf(members)) differences.set(id, (differences.get(id) ?? 0) + difference);
     }
@@ -134,7 +134,7 @@ async function recount(changes: CorrelationChanges, before: Place[], after: Plac
 
 const OF_MEMBER = ['artifact_seq', 'group_id', 'position', 'type', 'correlation_id', 'arrived_at'] as const;
 
-const findLines = preparedWithList<object, string, Pick<WaitingGroup, 'agent' | 'subscription' | 'key'>>((db, _place, correlationIds) =>
+const findKeys = preparedWithList<object, string, Pick<WaitingGroup, 'agent' | 'subscription' | 'key'>>((db, _place, correlationIds) =>
   db.selectFrom('join_arrivals').select(['agent', 'subscription', 'key']).distinct().where('correlation_id', 'in', correlationIds),
 );
 
@@ -164,11 +164,11 @@ const findWaiting = preparedWithList<object, number, Joined>((db, _place, seqs) 
 );
 
 /**
- * The members of a line's groups from `ordinal` on, in order. Groups of one member end the line, and all these are of one
+ * The members of a key's groups from `ordinal` on, in order. Groups of one member end the sequence, and all these are of one
  * type: of them as many are needed as there may be gaps before them, and the others stay as they are.
  */
 const findMovable = prepared<Pick<WaitingGroup, 'agent' | 'subscription' | 'key' | 'ordinal'> & { gone: number }, Joined>((db, place) => {
-  const line = db
+  const groups = db
     .selectFrom('join_groups')
     .where('join_groups.agent', '=', place('agent'))
     .where('join_groups.subscription', '=', place('subscription'))
@@ -176,8 +176,8 @@ const findMovable = prepared<Pick<WaitingGroup, 'agent' | 'subscription' | 'key'
     .where('join_groups.ordinal', '>=', place('ordinal'))
     .where('state', '=', 'waiting')
     .orderBy('join_groups.ordinal');
-  const firstToStay = line.select('join_groups.ordinal').where('size', '=', 1).limit(1).offset(place('gone'));
-  return line
+  const firstToStay = groups.select('join_groups.ordinal').where('size', '=', 1).limit(1).offset(place('gone'));
+  return groups
     .innerJoin('join_arrivals', 'join_arrivals.group_id', 'join_groups.id')
     .selectAll('join_groups')
     .select(OF_MEMBER)

@@ -42,7 +42,7 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
     .addColumn('seq', dialect.positionType, (column) => dialect.position(column))
     .addColumn('id', 'text', (column) => column.notNull())
     .addColumn('target_id', 'text', (column) => column.notNull())
-    .addColumn('line', 'text', (column) => column.notNull())
+    .addColumn('queue', 'text', (column) => column.notNull())
     .addColumn('correlation_id', 'text', (column) => column.notNull())
     .addColumn('artifact_seq', 'bigint', (column) => column.notNull())
     .addColumn('artifact_id', 'text', (column) => column.notNull())
@@ -70,7 +70,7 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
   await db.schema.createIndex('deliveries_by_artifact').on('deliveries').columns(['artifact_id', 'seq']).execute();
   // By its end, since SQLite serves a query from a partial index only where it repeats the index's own condition.
   await db.schema
-    .createIndex('deliveries_open_in_lane')
+    .createIndex('deliveries_open_in_group')
     .on('deliveries')
     .columns(['correlation_id', 'target_id', 'seq'])
     .where(sql<boolean>`ended_at is null`)
@@ -78,7 +78,7 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
   await db.schema
     .createIndex('deliveries_ready')
     .on('deliveries')
-    .columns(['line', 'priority desc', 'seq'])
+    .columns(['queue', 'priority desc', 'seq'])
     .where(sql<boolean>`state = 'pending' and available_at is null`)
     .execute();
   await db.schema
@@ -88,9 +88,9 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
     .where(sql<boolean>`state = 'pending' and available_at is not null`)
     .execute();
   await db.schema
-    .createIndex('deliveries_running_by_line')
+    .createIndex('deliveries_running_by_queue')
     .on('deliveries')
-    .columns(['line', 'claim'])
+    .columns(['queue', 'claim'])
     .where(sql<boolean>`state = 'running'`)
     .execute();
 }

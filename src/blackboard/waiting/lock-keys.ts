@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isJoin, type Triggered } from '../matcher.js';
 import type { SubscriptionNumbers } from './subscription-numbers.js';
-import { lineOf, WINDOW_KEY } from './waiting-groups.js';
+import { lockKeyOf, WINDOW_KEY } from './waiting-groups.js';
 
 const LONGEST_KEY = 200;
 
@@ -10,8 +10,8 @@ export const boundedKey = (key: string): string =>
   key.length <= LONGEST_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
 
 /** What a transaction locks before it lets an artifact arrive where it triggers. */
-export const linesOf = (triggered: readonly Triggered[], numbers: SubscriptionNumbers): string[] =>
+export const lockKeysOf = (triggered: readonly Triggered[], numbers: SubscriptionNumbers): string[] =>
   triggered.flatMap(({ subscription, key }) => {
     if (!subscription.batch && !isJoin(subscription)) return [];
-    return [lineOf({ agent: subscription.agent, subscription: numbers.of(subscription), key: subscription.batch ? WINDOW_KEY : boundedKey(key) })];
+    return [lockKeyOf({ agent: subscription.agent, subscription: numbers.of(subscription), key: subscription.batch ? WINDOW_KEY : boundedKey(key) })];
   });
