@@ -7,6 +7,7 @@ import type { Load, Measured } from './load.ts';
 
 const here = (file: string): string => join(import.meta.dirname, file);
 const CHECKOUT = here('..');
+const PROGRAM = join(CHECKOUT, 'bin/starling.js');
 
 const running = new Set<ChildProcess>();
 
@@ -118,8 +119,12 @@ export async function measuredBy(file: string, args: string[]): Promise<number> 
 }
 
 /** Runs a module of the bench to its end. */
-export async function runToEnd(file: string, args: string[]): Promise<void> {
-  const child = track(spawn(process.execPath, [here(file), ...args], { stdio: 'inherit' }));
-  const [code] = (await once(child, 'exit')) as [number | null];
-  if (code !== 0) throw new Error(`${file} failed (${code})`);
+export const runToEnd = (file: string, args: string[]): Promise<void> => succeeds(spawn(process.execPath, [here(file), ...args], { stdio: 'inherit' }), file);
+
+/** Runs a command of the service to its end, and leaves its output unread. */
+export const runStarling = (args: string[]): Promise<void> => succeeds(spawn(PROGRAM, args, { stdio: 'ignore' }), `starling ${args.join(' ')}`);
+
+async function succeeds(process: ChildProcess, what: string): Promise<void> {
+  const [code] = (await once(track(process), 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`${what} failed (${code})`);
 }

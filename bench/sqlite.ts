@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
+import { agentRows } from './agents.ts';
 import { batchRow } from './batches.ts';
 import { type LoadGenerator, Server, runToEnd } from './children.ts';
 import { eventually } from './eventually.ts';
@@ -46,6 +47,9 @@ export async function sqliteRows(generator: LoadGenerator, folder: string): Prom
 
   tell('SQLite: streams');
   rows.push(await streamRow(folder));
+
+  tell('SQLite: many agents');
+  rows.push(...(await agentRows(folder)));
 
   tell(`SQLite: a history of ${LARGE} artifacts`);
   const large = await serveHistory(folder, LARGE);

@@ -1,25 +1,40 @@
+import { stronglyConnected } from '../common/strongly-connected.js';
 import type { Catalog } from './catalog.js';
 import type { AgentDefinition, Subscription } from './definitions.js';
-import { takesFrom } from './triggering.js';
+import { takesFrom, TriggerGraph } from './trigger-graph.js';
 import type { AgentWarning } from './trigger-warnings.js';
+
+/** Agents of a cycle that a warning names. */
+const MOST_NAMED = 20;
 
 /** Agents that trigger each other round and round, with nothing on the way that could stop it but a limit. */
 export function cycleWarnings(catalog: Catalog): AgentWarning[] {
-  return endlessCycles(catalog.agents).map((cycle) => {
-    const way = [...cycle, cycle[0]!].map(({ name }) => name).join(' → ');
-    const message = `${way} is a cycle without a stop: give one of its subscriptions a where, or max_executions_per_correlation ends it with a WorkflowError`;
+  return endlessCycles(byName(catalog.agents)).map((cycle) => {
+    const message = `${described(cycle)} is a cycle without a stop: give one of its subscriptions a where, or max_executions_per_correlation ends it with a WorkflowError`;
     return { agent: cycle[0]!.name, below: [], message };
   });
 }
 
+function described(cycle: readonly AgentDefinition[]): string {
+  const names = cycle.map(({ name }) => name);
+  const further = names.length > MOST_NAMED ? [`${names.length - MOST_NAMED} more`] : [];
+  return [...names.slice(0, MOST_NAMED), ...further, names[0]].join(' → ');
+}
+
+type Agents = ReadonlyMap<string, AgentDefinition>;
+type Subscriptions = ReadonlySet<Subscription>;
+
+const byName = (agents: readonly AgentDefinition[]): Agents => new Map(agents.map((agent) => [agent.name, agent]));
+
+const those = (agents: Agents, open: Subscriptions): Subscription[] => [...agents.values()].flatMap(({ subscriptions }) => subscriptions.filter((each) => open.has(each)));
+
 /** One shortest cycle for each group of agents that keep each other going. */
-function endlessCycles(agents: readonly AgentDefinition[]): AgentDefinition[][] {
-  let open = agents.flatMap(({ subscriptions }) => subscriptions).filter(neverStops);
+function endlessCycles(agents: Agents): AgentDefinition[][] {
+  let open: Subscriptions = new Set([...agents.values()].flatMap(({ subscriptions }) => subscriptions.filter(neverStops)));
   for (;;) {
-    const groups = groupsOf(agents, open);
-    // A join goes on only where the cycle itself brings all of its types.
-    const fed = open.filter((subscription) => isFed(subscription, groups.get(subscription.agent) ?? []));
-    if (fed.length === open.length) return shortestCycles(agents, groups, open);
+    const groups = groupsOf(agents, new TriggerGraph(agents, open));
+    const fed = new Set(groups.flatMap((group) => fedWithin(group, those(group, open))));
+    if (fed.size === open.size) return groups.flatMap((group) => shortestCycle(group, open));
     open = fed;
   }
 }
@@ -29,52 +44,48 @@ function neverStops({ where, batch }: Subscription): boolean {
   return where === null && !(batch && batch.timeoutMs === null && batch.size !== 1);
 }
 
-function isFed(subscription: Subscription, group: readonly AgentDefinition[]): boolean {
-  const comes = (type: string): boolean => group.some((producer) => takesFrom(subscription, type, producer));
-  return subscription.mode === 'all' ? subscription.types.every(comes) : subscription.types.some(comes);
+/** Agents that can all trigger each other, step by step; groups and agents in the order of the configuration. */
+function groupsOf(agents: Agents, graph: TriggerGraph): Agents[] {
+  type Node = AgentDefinition | string;
+  const successors = (node: Node): Node[] => (typeof node === 'string' ? graph.agentsAt(node) : graph.keysOf(node));
+  const components = stronglyConnected<Node>(agents.values(), successors);
+  const componentOf = new Map(components.flatMap((nodes) => nodes.map((node) => [node, nodes])));
+  return [...Map.groupBy(agents.values(), (agent) => componentOf.get(agent)).values()].map(byName);
 }
 
-type Followers = (agent: AgentDefinition) => AgentDefinition[];
-
-const followersBy =
-  (agents: readonly AgentDefinition[], open: readonly Subscription[]): Followers =>
-  (producer) =>
-    agents.filter(({ name }) =>
-      open.some((subscription) => subscription.agent === name && subscription.types.some((type) => takesFrom(subscription, type, producer))),
-    );
-
-/** By agent: those that it can trigger, step by step, and that can trigger it. */
-function groupsOf(agents: readonly AgentDefinition[], open: readonly Subscription[]): Map<string, AgentDefinition[]> {
-  const followers = followersBy(agents, open);
-  const reached = new Map(agents.map((agent) => [agent, reachableFrom(agent, followers)]));
-  return new Map(agents.map((agent) => [agent.name, [...reached.get(agent)!].filter((other) => reached.get(other)!.has(agent))]));
-}
-
-function reachableFrom(start: AgentDefinition, followers: Followers): Set<AgentDefinition> {
-  const reached = new Set(followers(start));
-  // A set's iteration also visits what is added to it meanwhile.
-  for (const agent of reached) for (const next of followers(agent)) reached.add(next);
-  return reached;
-}
-
-function shortestCycles(agents: readonly AgentDefinition[], groups: Map<string, AgentDefinition[]>, open: readonly Subscription[]): AgentDefinition[][] {
-  const followers = followersBy(agents, open);
-  const told = new Set<AgentDefinition>();
-  return agents.flatMap((agent) => {
-    if (told.has(agent)) return [];
-    const group = groups.get(agent.name)!;
-    for (const member of group) told.add(member);
-    return group.length === 0 ? [] : [shortestCycle(agent, followers)];
-  });
-}
-
-function shortestCycle(start: AgentDefinition, followers: Followers): AgentDefinition[] {
-  const cameFrom = new Map<AgentDefinition, AgentDefinition[]>([[start, [start]]]);
-  for (const [agent, way] of cameFrom) {
-    for (const next of followers(agent)) {
-      if (next === start) return way;
-      if (!cameFrom.has(next)) cameFrom.set(next, [...way, next]);
-    }
+/** The subscriptions that the group itself feeds: a join goes on only where the cycle brings all of its types. */
+function fedWithin(group: Agents, open: readonly Subscription[]): Subscription[] {
+  const graph = new TriggerGraph(group, open);
+  const fed = new Set(open);
+  const toCheck = [...open];
+  // Visits what is added meanwhile, too.
+  for (const subscription of toCheck) {
+    if (!fed.has(subscription) || graph.feeds(subscription)) continue;
+    fed.delete(subscription);
+    const agent = group.get(subscription.agent)!;
+    if (!agent.subscriptions.some((each) => fed.has(each))) toCheck.push(...graph.silence(agent));
   }
-  return [start];
+  return [...fed];
+}
+
+function shortestCycle(group: Agents, open: Subscriptions): AgentDefinition[][] {
+  const [start] = group.values();
+  const graph = new TriggerGraph(group, those(group, open));
+  const back = new TriggerGraph(group, those(byName([start!]), open));
+  const leadsBack = (agent: AgentDefinition): boolean => back.keysOf(agent).some((key) => back.takersAt(key).some((each) => takesFrom(each, agent)));
+  const before = new Map<AgentDefinition, AgentDefinition | null>([[start!, null]]);
+  const passed = new Set<string>();
+  for (const [agent] of before) {
+    if (leadsBack(agent)) return [wayTo(agent, before)];
+    const keys = graph.keysOf(agent).filter((key) => !passed.has(key));
+    keys.forEach((key) => passed.add(key));
+    for (const next of keys.flatMap((key) => graph.agentsAt(key))) if (!before.has(next)) before.set(next, agent);
+  }
+  return [];
+}
+
+function wayTo(end: AgentDefinition, before: ReadonlyMap<AgentDefinition, AgentDefinition | null>): AgentDefinition[] {
+  const way: AgentDefinition[] = [];
+  for (let agent: AgentDefinition | null = end; agent; agent = before.get(agent)!) way.push(agent);
+  return way.reverse();
 }

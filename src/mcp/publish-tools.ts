@@ -3,7 +3,7 @@ import { PublishingService } from '../artifacts/publishing.service.js';
 import { Catalog } from '../catalog/catalog.js';
 import type { ArtifactType } from '../catalog/definitions.js';
 import { embeddedSchema } from '../catalog/embedded-schema.js';
-import { takesFromClients } from '../catalog/triggering.js';
+import { takesFromClients } from '../catalog/trigger-graph.js';
 import type { JsonObject } from '../common/json.js';
 import type { HeldRequest } from '../common/held-request.js';
 import { argumentsSchema, text, texts, WORK_ARGUMENTS } from './argument-schemas.js';

@@ -95,6 +95,37 @@ describe('cycles without a stop', () => {
   });
 });
 
+describe('many agents', () => {
+  const MANY = 3_000;
+  const WITHIN_MS = 60_000;
+  const numbered = (length: number, one: (n: number) => string): string[] => Array.from({ length }, (_, n) => one(n));
+  const step = (n: number, next: number, consumes = `{ types: [T${n}] }`): string => agent(`a${n}`, consumes, publishes(`T${next}`));
+  const names = numbered(20, (n) => `a${n}`).join(' → ');
+
+  test('a chain is checked in time that grows with its length', async () => {
+    expect(await warningsOf(...numbered(MANY, (n) => step(n, n + 1)))).toEqual([]);
+    expect(await warningsOf(...numbered(MANY, (n) => step(n, n + 1, `{ types: [T${n}], from_agents: [${n === 0 ? 'external' : `a${n - 1}`}] }`)))).toEqual([]);
+  }, WITHIN_MS);
+
+  test('a long cycle is told once, with its first agents', async () => {
+    const warnings = await warningsOf(...numbered(MANY, (n) => step(n, (n + 1) % MANY)));
+    expect(warnings).toEqual([expect.stringContaining(`${names} → ${MANY - 20} more → a0 is a cycle without a stop`)]);
+  }, WITHIN_MS);
+
+  test('agents that share one type are told once, by a short way round', async () => {
+    const sharing = numbered(MANY, (n) => agent(`a${n}`, '{ types: [T] }', publishes('T')));
+    expect(await warningsOf(...sharing)).toEqual([expect.stringContaining('a0 → a1 → a0 is a cycle without a stop')]);
+  }, WITHIN_MS);
+
+  test('of joins that feed each other, a first one without input stops all', async () => {
+    const core = [agent('core', '{ types: [Status] }', publishes('Tick')), agent('clock', '{ types: [Tick] }', publishes('Status'))];
+    const joins = numbered(MANY, (n) => agent(`a${n}`, `{ types: [T${n}, Tick] }`, publishes(`T${n + 1}`, 'Status')));
+    expect(await warningsOf(...core, ...joins)).toEqual([expect.stringContaining('core → clock → core is a cycle without a stop')]);
+    const fed = [agent('core', '{ types: [Status] }', publishes('Tick', 'T0')), ...joins.slice(0, 2)];
+    expect(await warningsOf(...fed)).toEqual([expect.stringContaining('core → a0 → core is a cycle without a stop')]);
+  }, WITHIN_MS);
+});
+
 describe('arithmetic that mixes payload numbers and integer literals', () => {
   test('is told for predicates, join keys and engine expressions', async () => {
     const text = `
