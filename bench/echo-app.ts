@@ -4,8 +4,8 @@ import 'reflect-metadata';
 import { Body, Controller, HttpCode, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 
-type ArtifactsDto = typeof import('../src/artifacts/dto/publish-request.js');
-type Pipe = typeof import('../src/http/validation-pipe.js');
+type ArtifactsDto = typeof import('../src/features/artifacts/dto/publish-request.js');
+type Pipe = typeof import('../src/http/validation/validation-pipe.js');
 
 const built = (file: string): Promise<unknown> => import(new URL(`../dist/${file}`, import.meta.url).href);
 const { PublishRequest } = (await built('artifacts/dto/publish-request.js')) as ArtifactsDto;

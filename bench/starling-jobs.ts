@@ -13,7 +13,7 @@ const { createApp } = (await built('create-app.js')) as typeof import('../src/cr
 const { loadConfiguration } = (await built('engines/load-configuration.js')) as typeof import('../src/engines/load-configuration.js');
 const { resolveSettings } = (await built('config/resolve-settings.js')) as typeof import('../src/config/resolve-settings.js');
 const { Agent } = (await built('index.js')) as typeof import('../src/index.js');
-const { Blackboard } = (await built('blackboard/blackboard.js')) as typeof import('../src/blackboard/blackboard.js');
+const { Blackboard } = (await built('blackboard/blackboard.js')) as typeof import('../src/blackboard/publishing/blackboard.js');
 
 const [databaseUrl, jobs, workers] = [process.argv[2]!, Number(process.argv[3]), Number(process.argv[4])];
 

@@ -1,21 +1,21 @@
 import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
-import { AgentsModule } from './agents/agents.module.js';
-import { ArtifactsModule } from './artifacts/artifacts.module.js';
-import { BatchesModule } from './batches/batches.module.js';
+import { AgentsModule } from './features/agents/agents.module.js';
+import { ArtifactsModule } from './features/artifacts/artifacts.module.js';
+import { BatchesModule } from './features/batches/batches.module.js';
 import { BlackboardModule } from './blackboard/blackboard.module.js';
-import { ChangelogModule } from './changelog/changelog.module.js';
+import { ChangelogModule } from './features/changelog/changelog.module.js';
 import { CoreModule, type CoreOptions } from './core.module.js';
-import { CorrelationsModule } from './correlations/correlations.module.js';
-import { DocsModule } from './docs/docs.module.js';
-import { ExecutionsModule } from './executions/executions.module.js';
-import { HealthModule } from './health/health.module.js';
-import { IdempotencyModule } from './idempotency/idempotency.module.js';
-import { McpModule } from './mcp/mcp.module.js';
-import { MetricsModule } from './metrics/metrics.module.js';
-import { ProcessesModule } from './processes/processes.module.js';
-import { RunsModule } from './runs/runs.module.js';
-import { WebhooksModule } from './webhooks/webhooks.module.js';
+import { CorrelationsModule } from './features/correlations/correlations.module.js';
+import { DocsModule } from './features/api-docs/docs.module.js';
+import { ExecutionsModule } from './features/executions/executions.module.js';
+import { HealthModule } from './features/health/health.module.js';
+import { IdempotencyModule } from './features/idempotency/idempotency.module.js';
+import { McpModule } from './features/mcp/mcp.module.js';
+import { MetricsModule } from './features/metrics/metrics.module.js';
+import { ProcessesModule } from './features/processes/processes.module.js';
+import { RunsModule } from './features/runs/runs.module.js';
+import { WebhooksModule } from './features/webhooks/webhooks.module.js';
 
 export interface AppOptions extends CoreOptions {
   /** Classes with `@Agent`, made and injected by Nest. */

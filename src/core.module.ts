@@ -10,11 +10,11 @@ import { Settings } from './config/settings.js';
 import { DatabaseClock } from './database/dialects/database-clock.js';
 import { isPostgresUrl } from './database/open-database.js';
 import { EnginesModule } from './engines/engines.module.js';
-import { HttpMetrics } from './metrics/http-metrics.js';
-import { MetricsRegistry } from './metrics/metrics-registry.js';
-import { PrometheusTelemetry } from './metrics/prometheus-telemetry.js';
-import { Resolver, SystemResolver } from './outbound/resolver.js';
-import { NoTracing, Tracing } from './tracing/tracing.js';
+import { HttpMetrics } from './features/metrics/http-metrics.js';
+import { MetricsRegistry } from './features/metrics/metrics-registry.js';
+import { PrometheusTelemetry } from './features/metrics/prometheus-telemetry.js';
+import { Resolver, SystemResolver } from './http-client/resolver.js';
+import { NoTracing, Tracing } from './observability/tracing/tracing.js';
 
 /** What the entry decides and everything else takes by injection. */
 export interface CoreOptions {

@@ -4,11 +4,11 @@ import { AppModule, type AppOptions } from './app.module.js';
 import { Clock } from './common/clock.js';
 import { MemoryBudget } from './common/memory-budget.js';
 import { Role } from './common/role.js';
-import { ApiDocument } from './docs/api-document.js';
+import { ApiDocument } from './features/api-docs/api-document.js';
 import { installHttpEdge } from './http/http-edge.js';
-import { NestLogger } from './logging/nest-logger.js';
-import { HttpMetrics } from './metrics/http-metrics.js';
-import { Tracing } from './tracing/tracing.js';
+import { NestLogger } from './observability/logging/nest-logger.js';
+import { HttpMetrics } from './features/metrics/http-metrics.js';
+import { Tracing } from './observability/tracing/tracing.js';
 
 /**
  * The whole application, ready to listen: the database open and migrated, engines prepared, and, where it works, executions of

@@ -9,7 +9,7 @@ import { readEnvironment } from './config/environment.js';
 import type { Settings } from './config/settings.js';
 import { readTracingSettings } from './config/tracing-settings.js';
 import { createApp } from './create-app.js';
-import { loadTracing } from './tracing/load-tracing.js';
+import { loadTracing } from './observability/tracing/load-tracing.js';
 
 export interface ServerOptions extends Configuration, Pick<AppOptions, 'agents' | 'imports'> {
   logger: Logger;

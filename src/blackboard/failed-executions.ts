@@ -6,12 +6,12 @@ import { locking } from '../database/dialects/dialect.js';
 import type { ExecutionsTable } from '../database/schema.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { externalWork } from '../engines/external/external-work.js';
-import { Signals } from '../signals/signals.js';
-import type { CorrelationChanges } from './correlation-tracker.js';
-import { Backlog } from './executor/backlog.js';
-import { recordFailedAttempt } from './executor/failed-attempts.js';
+import { Signals } from '../pubsub/signals.js';
+import type { CorrelationChanges } from './correlations/correlation-tracker.js';
+import { Backlog } from './scheduling/backlog.js';
+import { recordFailedAttempt } from './execution/failed-attempts.js';
 import { Processes } from './processes/processes.js';
-import { TimerQueue } from './waiting/timer-queue.js';
+import { TimerQueue } from './scheduling/timer-queue.js';
 import { DELETIONS } from './retention/sweep.js';
 
 /** Retrying by hand what has failed for good. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { LoadedCatalog } from '../catalog/load-catalog.js';
+import type { LoadedCatalog } from '../catalog/configuration-file/load-catalog.js';
 import { CatalogError } from '../catalog/mistakes.js';
 import type { Role } from '../common/role.js';
 import { readEnvironment } from '../config/environment.js';

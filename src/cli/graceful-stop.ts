@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { Lifecycle } from '../common/lifecycle.js';
 import type { Logger } from '../common/logger.js';
-import { flushLog } from '../logging/create-logger.js';
+import { flushLog } from '../observability/logging/create-logger.js';
 
 /** Exit codes of a stop that was cut short, as shells count them: 128 and the signal's number. */
 const FORCED = { SIGINT: 130, SIGTERM: 143 } as const;

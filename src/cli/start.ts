@@ -1,7 +1,7 @@
 import type { ModuleMetadata } from '@nestjs/common';
 import type { Role } from '../common/role.js';
 import type { AgentClass } from '../engines/engine.js';
-import { createLogger } from '../logging/create-logger.js';
+import { createLogger } from '../observability/logging/create-logger.js';
 import { startServer } from '../main.js';
 import { configurationFile, missingFile, readConfiguration, refuseSplitRoles } from './configuration.js';
 

@@ -1,5 +1,5 @@
 /**
- * What can go wrong in the service's own terms. `http/error-filter.ts` holds the one table from code to HTTP status;
+ * What can go wrong in the service's own terms. `http/errors/error-filter.ts` holds the one table from code to HTTP status;
  * services and the core know no HTTP.
  */
 export type DomainErrorCode = 'invalid' | 'forbidden' | 'not_found' | 'conflict' | 'unavailable' | 'agent_failed';

@@ -531,7 +531,7 @@ export interface DeliveriesTable {
   /** Also `webhook-id`, on every try. */
   id: string;
   target_id: string;
-  /** Of its target, by which it is claimed (src/webhooks/target-queue.ts). */
+  /** Of its target, by which it is claimed (src/features/webhooks/target-queue.ts). */
   queue: string;
   correlation_id: string;
   artifact_seq: number;

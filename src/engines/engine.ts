@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../catalog/definitions.js';
-import type { EngineChecks, EngineKind } from '../catalog/engine-kind.js';
+import type { EngineChecks, EngineKind } from '../catalog/configuration-file/engine-kind.js';
 import type { Clock } from '../common/clock.js';
 import type { JsonObject } from '../common/json.js';
-import type { ExpressionEvaluator } from '../expressions/evaluator.js';
-import type { Outbound } from '../outbound/outbound.js';
+import type { ExpressionEvaluator } from '../cel/evaluator.js';
+import type { Outbound } from '../http-client/outbound.js';
 import type { ToolServers } from './llm/tools/tool-servers.js';
 
 /** An artifact as agents see it: the wire's field names, so that code and CEL read the same. */
@@ -139,7 +139,7 @@ export interface ExecutionInputs {
  * other attempt is to be made, its `retryAfterMs` that none is before then.
  */
 export interface PreparedEngine {
-  /** The payload, a list of payloads, an object keyed by type name, GivenOutputs, AnswerLater, or null: see `blackboard/executor/outputs.ts`. */
+  /** The payload, a list of payloads, an object keyed by type name, GivenOutputs, AnswerLater, or null: see `blackboard/execution/outputs.ts`. */
   run(inputs: ExecutionInputs, context: EngineContext): Promise<unknown>;
 }
 

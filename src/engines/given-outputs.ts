@@ -4,7 +4,7 @@ import { EngineFailure } from './engine-failure.js';
 
 /**
  * An answer from outside that lists its outputs, each `{type, payload, tags?, visibility?}`. What is in the list is checked with the
- * answer, in `blackboard/executor/outputs.ts`.
+ * answer, in `blackboard/execution/outputs.ts`.
  */
 export class GivenOutputs {
   constructor(readonly outputs: readonly unknown[]) {}

@@ -1,4 +1,4 @@
-import { loadCatalog, type LoadedCatalog } from '../catalog/load-catalog.js';
+import { loadCatalog, type LoadedCatalog } from '../catalog/configuration-file/load-catalog.js';
 import type { Environment } from '../config/environment.js';
 import { resolveSettings, SettingsError, type SettingsSources } from '../config/resolve-settings.js';
 import type { Settings } from '../config/settings.js';

@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BatchDraft, BatchIntake } from '../../src/batches/intake/batch-intake.js';
-import { readListBody } from '../../src/batches/intake/list-body.js';
-import { Spool } from '../../src/batches/intake/spool.js';
-import { TemporaryFile } from '../../src/batches/intake/temporary-file.js';
-import { UploadSpace } from '../../src/batches/intake/upload-space.js';
+import { type BatchDraft, BatchIntake } from '../../src/features/batches/intake/batch-intake.js';
+import { readListBody } from '../../src/features/batches/intake/list-body.js';
+import { Spool } from '../../src/features/batches/intake/spool.js';
+import { TemporaryFile } from '../../src/features/batches/intake/temporary-file.js';
+import { UploadSpace } from '../../src/features/batches/intake/upload-space.js';
 import { newId } from '../../src/common/ids.js';
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import type { Settings } from '../../src/config/settings.js';

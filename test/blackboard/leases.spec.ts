@@ -1,4 +1,4 @@
-import type { Publication } from '../../src/blackboard/blackboard.js';
+import type { Publication } from '../../src/blackboard/publishing/blackboard.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { newId } from '../../src/common/ids.js';
 import type { PreparedEngine } from '../../src/engines/engine.js';

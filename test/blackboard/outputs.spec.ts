@@ -1,4 +1,4 @@
-import { checkOutputs, MAX_OUTPUTS, OutputError } from '../../src/blackboard/executor/outputs.js';
+import { checkOutputs, MAX_OUTPUTS, OutputError } from '../../src/blackboard/execution/outputs.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import type { ArtifactType } from '../../src/catalog/definitions.js';
 import { agent, anyObject } from './core.js';

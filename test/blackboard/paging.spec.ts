@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../src/common/json.js';
-import type { Published } from '../../src/blackboard/blackboard.js';
+import type { Published } from '../../src/blackboard/publishing/blackboard.js';
 import { ChangelogStore } from '../../src/blackboard/queries/changelog-store.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { Random, printedSeed } from '../support/random.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { nextAttemptAt } from '../../src/blackboard/executor/retry.js';
+import { nextAttemptAt } from '../../src/blackboard/execution/retry.js';
 import { printedSeed } from '../support/random.js';
 
 const NO_JITTER = 0.5;

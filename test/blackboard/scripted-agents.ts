@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Publication } from '../../src/blackboard/blackboard.js';
+import type { Publication } from '../../src/blackboard/publishing/blackboard.js';
 import { newId } from '../../src/common/ids.js';
 import type { JsonObject } from '../../src/common/json.js';
 import type { PreparedEngine } from '../../src/engines/engine.js';

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { openType } from '../../src/catalog/artifact-type.js';
-import { embeddedSchema } from '../../src/catalog/embedded-schema.js';
+import { openType } from '../../src/catalog/schemas/artifact-type.js';
+import { embeddedSchema } from '../../src/catalog/schemas/embedded-schema.js';
 import type { JsonObject } from '../../src/common/json.js';
 
 const NODE = { type: 'object', required: ['name'], properties: { name: { type: 'string' }, below: { type: 'array', items: { $ref: '#/$defs/node' } } } };

@@ -1,6 +1,6 @@
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
 import { CatalogError, type Mistake } from '../../src/catalog/mistakes.js';
-import type { LoadedCatalog } from '../../src/catalog/load-catalog.js';
+import type { LoadedCatalog } from '../../src/catalog/configuration-file/load-catalog.js';
 import type { AgentClass } from '../../src/engines/engine.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 

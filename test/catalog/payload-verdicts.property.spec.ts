@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import type { JsonObject, JsonValue } from '../../src/common/json.js';
-import { compilePayloadSchema, type PayloadValidator } from '../../src/catalog/payload-schema.js';
+import { compilePayloadSchema, type PayloadValidator } from '../../src/catalog/schemas/payload-schema.js';
 
 function validator(schema: JsonObject): PayloadValidator {
   const compiled = compilePayloadSchema(schema);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { configurationSchema } from '../../src/catalog/configuration-schema.js';
+import { configurationSchema } from '../../src/catalog/configuration-file/configuration-schema.js';
 import { serverSettingsSchema } from '../../src/config/settings-schema.js';
 import { FILE_ENGINES } from '../../src/engines/engine-registry.js';
 import { parseDuration } from '../../src/common/durations.js';

@@ -7,7 +7,7 @@ import { ValidValues } from '../fuzz/valid-values.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { FastClock, UNHURRIED_TRANSFERS } from '../support/fast-clock.js';
 import { printedSeed } from '../support/random.js';
-import { Resolver } from '../../src/outbound/resolver.js';
+import { Resolver } from '../../src/http-client/resolver.js';
 import { isJsonObject, type JsonValue } from '../../src/common/json.js';
 
 const REQUESTS_A_ROUTE = Number(process.env.STARLING_VALID_REQUESTS ?? 60);

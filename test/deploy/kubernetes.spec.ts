@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { dirname, join } from 'node:path';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
-import { AddressRules } from '../../src/outbound/address-rules.js';
-import { ipAddress } from '../../src/outbound/ip-address.js';
+import { AddressRules } from '../../src/http-client/address-rules.js';
+import { ipAddress } from '../../src/http-client/ip-address.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { commandLine, readYaml, VARIABLES } from './files.js';
 
@@ -198,7 +198,7 @@ describe('the Kubernetes manifests', () => {
     // Both lists are read: a range in one of them alone shows as a difference at its edges.
     it('lets calls out to exactly those addresses that the program calls for clients', () => {
       const rules = new AddressRules({ allow: [], ports: [443], hosts: null });
-      const ranges = [...blocks.flatMap(({ cidr, except }) => [cidr, ...except]), ...[...readFileSync('src/outbound/address-rules.ts', 'utf8').matchAll(/'([\da-f.:]+\/\d+)'/g)].map(([, range]) => range!)];
+      const ranges = [...blocks.flatMap(({ cidr, except }) => [cidr, ...except]), ...[...readFileSync('src/http-client/address-rules.ts', 'utf8').matchAll(/'([\da-f.:]+\/\d+)'/g)].map(([, range]) => range!)];
       expect(ranges).toEqual(expect.arrayContaining(['168.63.129.16/32', '192.0.0.192/32', '64:ff9b:1::/48', '2000::/3']));
       // A wrapped IPv4 address is called as such by the program, and leaves a cluster with NAT64 as IPv6.
       const addresses = ranges.flatMap(around).filter((address) => ipAddress(address)!.text === address);

@@ -1,5 +1,5 @@
 // Real: the application over HTTP, HTTP servers as remote agents and as a model. Faked: what these answer.
-import { AnswerMemory } from '../../src/blackboard/executor/answer-memory.js';
+import { AnswerMemory } from '../../src/blackboard/execution/answer-memory.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
 import { Receiver } from '../support/receiver.js';

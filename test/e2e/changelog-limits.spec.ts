@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage, type Server } from 'node:http';
 import { connect } from 'node:net';
-import { Streams } from '../../src/changelog/streams.js';
+import { Streams } from '../../src/features/changelog/streams.js';
 import { type Reader, SseReader, WebSocketReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';

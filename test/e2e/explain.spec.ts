@@ -1,4 +1,4 @@
-import type { ExplanationBody, VerdictBody } from '../../src/artifacts/dto/explanation-body.js';
+import type { ExplanationBody, VerdictBody } from '../../src/features/artifacts/dto/explanation-body.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';

@@ -1,6 +1,6 @@
 // The application on both databases, with room for a megabyte of clients' data, and function agents. Faked: the clock, so that all attempts come soon.
 import { MemoryBudget } from '../../src/common/memory-budget.js';
-import type { TraceBody } from '../../src/correlations/dto/trace-body.js';
+import type { TraceBody } from '../../src/features/correlations/dto/trace-body.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Board } from './board.js';

@@ -1,6 +1,6 @@
 import type { Test } from 'supertest';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
-import { ExpiredKeys } from '../../src/idempotency/expired-keys.js';
+import { ExpiredKeys } from '../../src/features/idempotency/expired-keys.js';
 import { startApp, type TestApp, type TestAppOptions } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';

@@ -1,4 +1,4 @@
-import { InputMemory } from '../../src/blackboard/executor/input-memory.js';
+import { InputMemory } from '../../src/blackboard/execution/input-memory.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';

@@ -1,4 +1,4 @@
-import type { ProcessBody, ProcessesBody } from '../../src/processes/dto/processes-body.js';
+import type { ProcessBody, ProcessesBody } from '../../src/features/processes/dto/processes-body.js';
 import { VERSION } from '../../src/common/version.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';

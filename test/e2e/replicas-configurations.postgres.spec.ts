@@ -1,5 +1,5 @@
-import { Leases } from '../../src/blackboard/executor/leases.js';
-import { TimerLoop } from '../../src/blackboard/waiting/timer-loop.js';
+import { Leases } from '../../src/blackboard/execution/leases.js';
+import { TimerLoop } from '../../src/blackboard/timers/timer-loop.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { answers, Receiver } from '../support/receiver.js';

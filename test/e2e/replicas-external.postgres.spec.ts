@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Client } from 'pg';
-import { TimerLoop } from '../../src/blackboard/waiting/timer-loop.js';
+import { TimerLoop } from '../../src/blackboard/timers/timer-loop.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { answers, Receiver } from '../support/receiver.js';

@@ -1,4 +1,4 @@
-import type { ProcessBody, ProcessesBody } from '../../src/processes/dto/processes-body.js';
+import type { ProcessBody, ProcessesBody } from '../../src/features/processes/dto/processes-body.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import type { Board } from './board.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Executor } from '../../src/blackboard/executor/executor.js';
+import { Executor } from '../../src/blackboard/execution/executor.js';
 import { eventually } from '../support/eventually.js';
 import { TraceCollector } from '../support/trace-collector.js';
 import { Replicas, SERVER, WORKER } from './replica-boards.js';

@@ -1,10 +1,10 @@
 // Real: the whole app over HTTP in each role, one after another on one database. Faked: the clock.
-import { BatchDispatcher } from '../../src/batches/batch-dispatcher.js';
-import { UnfinishedIntakes } from '../../src/batches/intake/unfinished-intakes.js';
+import { BatchDispatcher } from '../../src/features/batches/batch-dispatcher.js';
+import { UnfinishedIntakes } from '../../src/features/batches/intake/unfinished-intakes.js';
 import { Folding } from '../../src/blackboard/queries/folding.js';
 import type { Role } from '../../src/common/role.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
-import { ExpiredKeys } from '../../src/idempotency/expired-keys.js';
+import { ExpiredKeys } from '../../src/features/idempotency/expired-keys.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';

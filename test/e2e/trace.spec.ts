@@ -1,4 +1,4 @@
-import type { TraceBody, TracedArtifactBody, TracedExecutionBody } from '../../src/correlations/dto/trace-body.js';
+import type { TraceBody, TracedArtifactBody, TracedExecutionBody } from '../../src/features/correlations/dto/trace-body.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Board } from './board.js';

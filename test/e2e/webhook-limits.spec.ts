@@ -1,4 +1,4 @@
-import { Resolver } from '../../src/outbound/resolver.js';
+import { Resolver } from '../../src/http-client/resolver.js';
 import type { Settings } from '../../src/config/settings.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';

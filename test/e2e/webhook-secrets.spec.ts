@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { StoredSecrets } from '../../src/webhooks/stored-secrets.js';
-import { WebhookTargetsRepository } from '../../src/webhooks/webhook-targets.repository.js';
+import { StoredSecrets } from '../../src/features/webhooks/stored-secrets.js';
+import { WebhookTargetsRepository } from '../../src/features/webhooks/webhook-targets.repository.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';

@@ -1,4 +1,4 @@
-import { checkExpression, expressionWarnings } from '../../src/expressions/check.js';
+import { checkExpression, expressionWarnings } from '../../src/cel/language/check.js';
 
 describe('checkExpression', () => {
   it.each([

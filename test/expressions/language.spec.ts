@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { CelEvaluator } from '../../src/expressions/cel-evaluator.js';
+import { CelEvaluator } from '../../src/cel/sandbox/cel-evaluator.js';
 import { printedSeed } from '../support/random.js';
 
 const VARIABLES = {

@@ -1,6 +1,6 @@
-import { CelEvaluator } from '../../src/expressions/cel-evaluator.js';
-import type { EvaluationResult } from '../../src/expressions/evaluator.js';
-import { rememberText } from '../../src/expressions/json-text.js';
+import { CelEvaluator } from '../../src/cel/sandbox/cel-evaluator.js';
+import type { EvaluationResult } from '../../src/cel/evaluator.js';
+import { rememberText } from '../../src/cel/language/json-text.js';
 import { watched } from '../support/main-thread.js';
 
 const MEGABYTE = 2 ** 20;

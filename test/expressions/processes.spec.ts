@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DomainError } from '../../src/common/domain-error.js';
-import { CelEvaluator } from '../../src/expressions/cel-evaluator.js';
-import { type EvaluationResult, ExpressionEvaluator } from '../../src/expressions/evaluator.js';
-import { ExpressionsModule } from '../../src/expressions/expressions.module.js';
+import { CelEvaluator } from '../../src/cel/sandbox/cel-evaluator.js';
+import { type EvaluationResult, ExpressionEvaluator } from '../../src/cel/evaluator.js';
+import { ExpressionsModule } from '../../src/cel/sandbox/expressions.module.js';
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
 
@@ -137,7 +137,7 @@ it('is closed with the application', async () => {
 describe('a program as it was built', () => {
   /** Node with the built evaluator; `body` is in an async context and has `evaluate`. */
   async function program(body: string): Promise<ChildProcess> {
-    const built = join(dirname(await builtProgram()), '../dist/expressions/cel-evaluator.js');
+    const built = join(dirname(await builtProgram()), '../dist/cel/sandbox/cel-evaluator.js');
     const evaluation = `new CelEvaluator().evaluate(source, { payload: ${JSON.stringify(HOSTILE)}, artifact: {}, inputs: [] })`;
     const script = `import { CelEvaluator } from ${JSON.stringify(built)}; const evaluate = (source) => ${evaluation}; ${body}`;
     return spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });

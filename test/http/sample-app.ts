@@ -12,12 +12,12 @@ import type { JsonObject } from '../../src/common/json.js';
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { Role } from '../../src/common/role.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
-import { takeCorrelationId } from '../../src/http/correlation-id.js';
+import { takeCorrelationId } from '../../src/http/middleware/correlation-id.js';
 import { type HttpEdge, installHttpEdge } from '../../src/http/http-edge.js';
-import { IgnoresUnknownFields } from '../../src/http/ignores-unknown-fields.js';
-import { Opaque } from '../../src/http/opaque.js';
-import { QueryBoolean, QueryChoice, QueryInteger, QueryList, QueryText, QueryTimestamp } from '../../src/http/query.js';
-import { NoTracing } from '../../src/tracing/tracing.js';
+import { IgnoresUnknownFields } from '../../src/http/validation/ignores-unknown-fields.js';
+import { Opaque } from '../../src/http/validation/opaque.js';
+import { QueryBoolean, QueryChoice, QueryInteger, QueryList, QueryText, QueryTimestamp } from '../../src/http/validation/query.js';
+import { NoTracing } from '../../src/observability/tracing/tracing.js';
 
 class Filters {
   @IsOptional()

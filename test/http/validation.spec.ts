@@ -1,6 +1,6 @@
 // The real edge over HTTP before a sample controller: what bodies and queries are taken, and what is said of the others.
 import request from 'supertest';
-import { ValidationPipe } from '../../src/http/validation-pipe.js';
+import { ValidationPipe } from '../../src/http/validation/validation-pipe.js';
 import { type SampleApp, SampleBody, startSampleApp } from './sample-app.js';
 
 let sample: SampleApp;

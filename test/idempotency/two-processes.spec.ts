@@ -14,12 +14,12 @@ import type { SqliteDatabase } from '../../src/database/dialects/sqlite-database
 import { SqliteUnitOfWork } from '../../src/database/dialects/sqlite-unit-of-work.js';
 import { openDatabase } from '../../src/database/open-database.js';
 import type { UnitOfWork } from '../../src/database/unit-of-work.js';
-import { IdempotencyKeysRepository } from '../../src/idempotency/idempotency-keys.repository.js';
-import { IdempotencyService } from '../../src/idempotency/idempotency.service.js';
-import type { IdempotentAnswer, IdempotentRequest } from '../../src/idempotency/idempotent-request.js';
-import type { RequestIds } from '../../src/idempotency/request-ids.js';
-import { Reservations } from '../../src/idempotency/reservations.js';
-import { StoredHashes } from '../../src/idempotency/stored-hashes.js';
+import { IdempotencyKeysRepository } from '../../src/features/idempotency/idempotency-keys.repository.js';
+import { IdempotencyService } from '../../src/features/idempotency/idempotency.service.js';
+import type { IdempotentAnswer, IdempotentRequest } from '../../src/features/idempotency/idempotent-request.js';
+import type { RequestIds } from '../../src/features/idempotency/request-ids.js';
+import { Reservations } from '../../src/features/idempotency/reservations.js';
+import { StoredHashes } from '../../src/features/idempotency/stored-hashes.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';

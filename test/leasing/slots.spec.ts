@@ -1,4 +1,4 @@
-import { Slots } from '../../src/leasing/slots.js';
+import { Slots } from '../../src/queue/slots.js';
 
 const TOTAL = 256;
 const hostOf = (queue: string): string => queue.split(' ')[0]!;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { DomainError } from '../../src/common/domain-error.js';
-import { createLogger, flushLog } from '../../src/logging/create-logger.js';
-import { NestLogger } from '../../src/logging/nest-logger.js';
+import { createLogger, flushLog } from '../../src/observability/logging/create-logger.js';
+import { NestLogger } from '../../src/observability/logging/nest-logger.js';
 import { eventually } from '../support/eventually.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'starling-logs-'));

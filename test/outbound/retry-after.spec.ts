@@ -1,4 +1,4 @@
-import { retryAfter } from '../../src/outbound/retry-after.js';
+import { retryAfter } from '../../src/http-client/retry-after.js';
 
 const NOW = Date.UTC(2026, 10, 20, 10);
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { webhookHeaders } from '../../src/outbound/signatures.js';
+import { webhookHeaders } from '../../src/http-client/signatures.js';
 
 const SENT_AT = 1_731_705_121_000;
 const BODY = '{"event_type":"ping","data":{"success":true}}';

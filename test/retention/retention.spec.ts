@@ -1,5 +1,5 @@
 // Real: the application, its database, HTTP. The clock is the test's, and so is the time at which something is deleted.
-import { BatchDeletion } from '../../src/batches/batch-deletion.js';
+import { BatchDeletion } from '../../src/features/batches/batch-deletion.js';
 import { Sweep } from '../../src/blackboard/retention/sweep.js';
 import { Turns } from '../../src/blackboard/retention/turns.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';

@@ -14,10 +14,10 @@ import { resolveSettings } from '../../src/config/resolve-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import { readTracingSettings } from '../../src/config/tracing-settings.js';
 import { createApp } from '../../src/create-app.js';
-import type { Resolver } from '../../src/outbound/resolver.js';
+import type { Resolver } from '../../src/http-client/resolver.js';
 import type { AgentClass } from '../../src/engines/engine.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
-import { loadTracing } from '../../src/tracing/load-tracing.js';
+import { loadTracing } from '../../src/observability/tracing/load-tracing.js';
 import { databaseOf, type TestDatabase } from './database.js';
 
 export interface TestAppOptions {

@@ -1,4 +1,4 @@
-import { DeliveryMemory, type GiveBack } from '../../src/webhooks/delivery-memory.js';
+import { DeliveryMemory, type GiveBack } from '../../src/features/webhooks/delivery-memory.js';
 
 const LIMIT = 1_200;
 const signal = new AbortController().signal;

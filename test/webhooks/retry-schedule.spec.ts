@@ -1,4 +1,4 @@
-import { nextTryAt } from '../../src/webhooks/retry-schedule.js';
+import { nextTryAt } from '../../src/features/webhooks/retry-schedule.js';
 
 const TIMES = [5_000, 30_000, 120_000];
 const MIDDLE = 0.5;

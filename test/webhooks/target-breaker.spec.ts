@@ -1,4 +1,4 @@
-import { TargetBreaker } from '../../src/webhooks/target-breaker.js';
+import { TargetBreaker } from '../../src/features/webhooks/target-breaker.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 const LINE = 'https://hooks.example.com one';

@@ -1,4 +1,4 @@
-import type { ClaimedExecution } from '../executor/claims.js';
+import type { ClaimedExecution } from '../execution/claims.js';
 
 /** What somebody outside asks for. */
 export interface ClaimRequest {

@@ -4,12 +4,12 @@ import { toTimestamp } from '../../common/timestamp.js';
 import { locking } from '../../database/dialects/dialect.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { externalWork } from '../../engines/external/external-work.js';
-import { Notices } from '../../signals/notices.js';
-import { Signals } from '../../signals/signals.js';
-import type { CorrelationChanges } from '../correlation-tracker.js';
-import { Backlog } from '../executor/backlog.js';
-import { endingExecution, leaseToEnd } from '../executor/ending-execution.js';
-import { Outcomes } from '../executor/outcomes.js';
+import { Notices } from '../../pubsub/notices.js';
+import { Signals } from '../../pubsub/signals.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { Backlog } from '../scheduling/backlog.js';
+import { endingExecution, leaseToEnd } from '../execution/ending-execution.js';
+import { Outcomes } from '../execution/outcomes.js';
 
 /** What becomes of executions of external agents that have not ended when they were due: as the agent's configuration says now. */
 @Injectable()

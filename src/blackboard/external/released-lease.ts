@@ -1,4 +1,4 @@
-import { outsideToken } from '../executor/lease-token.js';
+import { outsideToken } from '../execution/lease-token.js';
 
 const RELEASED = 'released ';
 

@@ -4,7 +4,7 @@ import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
-import { Signals } from '../../signals/signals.js';
+import { Signals } from '../../pubsub/signals.js';
 import type { ClaimRequest, HeldExecution } from './claim-request.js';
 import { ExternalClaims } from './external-claims.js';
 

@@ -1,4 +1,4 @@
-import type { SubscriptionPlace } from '../waiting/subscription-numbers.js';
+import type { SubscriptionPlace } from '../matching/subscription-numbers.js';
 
 /** What one process has. */
 export interface Configured {

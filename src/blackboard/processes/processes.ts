@@ -9,8 +9,8 @@ import { Settings } from '../../config/settings.js';
 import type { WorkersTable } from '../../database/schema.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
-import { Signals } from '../../signals/signals.js';
-import { SubscriptionNumbers } from '../waiting/subscription-numbers.js';
+import { Signals } from '../../pubsub/signals.js';
+import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { type Configured, KnownWork } from './known-work.js';
 
 /** Held while a process comes, and while something is done because no process has an agent or a subscription. */

@@ -6,10 +6,10 @@ import { DomainError } from '../../common/domain-error.js';
 import { parsedSize } from '../../common/parsed-size.js';
 import { nextTurn } from '../../common/turns.js';
 import type { AgentArtifact, BlackboardFilter, BlackboardReader } from '../../engines/engine.js';
-import { type ArtifactRow, agentArtifactFromRow } from '../artifact.js';
+import { type ArtifactRow, agentArtifactFromRow } from '../artifacts/artifact.js';
 import { type ArtifactFilter, NO_FILTER } from './artifact-filter.js';
 import { ArtifactStore } from './artifact-store.js';
-import { canSee } from '../visibility.js';
+import { canSee } from '../artifacts/visibility.js';
 
 const DEFAULT_LIMIT = 50;
 const MOST = 500;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EXTERNAL } from '../../catalog/definitions.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import type { ArtifactRow } from '../artifact.js';
+import type { ArtifactRow } from '../artifacts/artifact.js';
 import type { ArtifactFilter } from './artifact-filter.js';
 import { pageOf } from './artifact-pages.js';
 import type { PageRequest } from './artifact-rows.js';

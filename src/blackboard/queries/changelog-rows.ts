@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { memoize, prepared, preparedWithList } from '../../database/prepared.js';
 import type { Reader } from '../../database/unit-of-work.js';
-import type { ArtifactRow } from '../artifact.js';
+import type { ArtifactRow } from '../artifacts/artifact.js';
 import { NO_FILTER } from './artifact-filter.js';
 import { type OrderedPath, type Path, type Window, along, routesOf } from './artifact-paths.js';
 import { narrowest } from './narrowest-route.js';

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { memoize, preparedWithList } from '../../database/prepared.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import type { ArtifactRow } from '../artifact.js';
+import type { ArtifactRow } from '../artifacts/artifact.js';
 
 const COLUMNS = ['seq', 'id', 'type', 'version', 'produced_by', 'visibility_kind', 'partition_key', 'correlation_id', 'created_at'] as const;
 

@@ -5,9 +5,9 @@ import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { foldedUpTo } from '../queries/fold-position.js';
 import { type ArtifactKind, countDeleted, type DeletedArtifact } from './deleted-counts.js';
-import { CorrelationTracker } from '../correlation-tracker.js';
-import { WINDOW_KEY } from '../waiting/waiting-groups.js';
-import { Withdrawal } from '../waiting/withdrawal.js';
+import { CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { WINDOW_KEY } from '../joins/waiting-groups.js';
+import { Withdrawal } from '../joins/withdrawal.js';
 import { SettledCorrelations } from './settled-correlations.js';
 import { AT_ONCE, type Deletion, type Sweep } from './sweep.js';
 

@@ -1,4 +1,4 @@
-import type { BatchBody } from '../../batches/dto/batch-body.js';
+import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import { follow } from './follow.js';
 import { summaryOf } from './progress-text.js';
 import { interruption } from './interruption.js';

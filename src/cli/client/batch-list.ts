@@ -1,4 +1,4 @@
-import type { BatchListBody, ListedBatchBody } from '../../batches/dto/batch-list-body.js';
+import type { BatchListBody, ListedBatchBody } from '../../features/batches/dto/batch-list-body.js';
 import { count } from './progress-text.js';
 import { serverAt } from './server-option.js';
 import { programName } from './typed-command.js';

@@ -1,4 +1,4 @@
-import type { BatchBody } from '../../batches/dto/batch-body.js';
+import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import { batchRequest, type BatchRequestOptions } from './batch-request.js';
 import { follow } from './follow.js';
 import { INTERRUPTED, interruption } from './interruption.js';

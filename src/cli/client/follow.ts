@@ -1,4 +1,4 @@
-import type { BatchBody } from '../../batches/dto/batch-body.js';
+import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import { ClientError } from './client-errors.js';
 import { failureReasons } from './failure-reasons.js';
 import { INTERRUPTED } from './interruption.js';

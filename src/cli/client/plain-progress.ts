@@ -1,4 +1,4 @@
-import type { BatchBody } from '../../batches/dto/batch-body.js';
+import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import { Pace } from './pace.js';
 import type { Progress } from './progress.js';
 import { percentage, progressText } from './progress-text.js';

@@ -1,4 +1,4 @@
-import type { BatchBody } from '../../batches/dto/batch-body.js';
+import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import type { Pace } from './pace.js';
 
 export const count = (items: number): string => items.toLocaleString('en-US');

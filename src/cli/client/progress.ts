@@ -1,4 +1,4 @@
-import type { BatchBody } from '../../batches/dto/batch-body.js';
+import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 
 /** Tells a person how a batch goes on. */
 export interface Progress {

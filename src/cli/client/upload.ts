@@ -3,7 +3,7 @@ import { openAsBlob } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { FormData } from 'undici';
-import type { BatchBody } from '../../batches/dto/batch-body.js';
+import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import type { JsonObject } from '../../common/json.js';
 import { AnswerLost, ClientError } from './client-errors.js';
 import { isAway, patiently } from './patiently.js';

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { BatchBody } from '../../batches/dto/batch-body.js';
+import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import { patiently } from './patiently.js';
 import type { Progress } from './progress.js';
 import type { Server } from './server.js';

@@ -1,7 +1,7 @@
-import { duration } from '../../catalog/agent-schema.js';
+import { duration } from '../../catalog/configuration-file/agent-schema.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
-import { durationProblem } from '../../catalog/duration-checks.js';
-import type { EngineFinding } from '../../catalog/engine-kind.js';
+import { durationProblem } from '../../catalog/configuration-file/duration-checks.js';
+import type { EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
 import type { JsonObject } from '../../common/json.js';
 import type { Engine, PreparedEngine } from '../engine.js';
 import { EXTERNAL_KIND, type ExternalOptions } from './external-work.js';

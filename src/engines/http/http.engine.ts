@@ -1,12 +1,12 @@
 import type { AgentDefinition } from '../../catalog/definitions.js';
-import type { EngineFinding } from '../../catalog/engine-kind.js';
+import type { EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
 import { isWebhookSecret, WEBHOOK_SECRET_RULE } from '../../common/webhook-secret.js';
 import { parseSize } from '../../config/sizes.js';
-import { AddressRules } from '../../outbound/address-rules.js';
-import type { OutboundAnswer } from '../../outbound/outbound.js';
-import { OutboundError } from '../../outbound/outbound-error.js';
-import { webhookHeaders } from '../../outbound/signatures.js';
-import { urlProblem } from '../../outbound/url-problem.js';
+import { AddressRules } from '../../http-client/address-rules.js';
+import type { OutboundAnswer } from '../../http-client/outbound.js';
+import { OutboundError } from '../../http-client/outbound-error.js';
+import { webhookHeaders } from '../../http-client/signatures.js';
+import { urlProblem } from '../../http-client/url-problem.js';
 import type { Engine, EngineContext, EngineEnvironment, ExecutionInputs, PreparedEngine } from '../engine.js';
 import { DEFAULT_MAX_ANSWER, type HttpOptions, httpOptionsSchema } from './http-options.js';
 import { answerOf } from './remote-answer.js';

@@ -1,5 +1,5 @@
-import type { OutboundAnswer } from '../../outbound/outbound.js';
-import { retryAfter } from '../../outbound/retry-after.js';
+import type { OutboundAnswer } from '../../http-client/outbound.js';
+import { retryAfter } from '../../http-client/retry-after.js';
 import { AnswerLater } from '../answer-later.js';
 import { readAnswer } from '../given-outputs.js';
 import { EngineFailure } from '../engine-failure.js';

@@ -1,5 +1,5 @@
 import type { ArtifactType } from '../../catalog/definitions.js';
-import { embeddedSchema } from '../../catalog/embedded-schema.js';
+import { embeddedSchema } from '../../catalog/schemas/embedded-schema.js';
 import type { JsonObject } from '../../common/json.js';
 
 /** The JSON Schema of an answer: the payload itself for one type, else an object keyed by type name of which each may be absent. */

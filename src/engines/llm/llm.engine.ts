@@ -1,10 +1,10 @@
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 import type { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
-import type { EngineChecks, EngineFinding } from '../../catalog/engine-kind.js';
+import type { EngineChecks, EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
-import { AddressRules } from '../../outbound/address-rules.js';
-import { urlProblem } from '../../outbound/url-problem.js';
+import { AddressRules } from '../../http-client/address-rules.js';
+import { urlProblem } from '../../http-client/url-problem.js';
 import { type Engine, type EngineContext, type EngineEnvironment, type ExecutionInputs, type PreparedEngine } from '../engine.js';
 import { answerSchema } from './answer-schema.js';
 import { askModel, type ModelAnswer } from './ask-model.js';

@@ -1,6 +1,6 @@
 import type { APICallError, StreamProviderError } from 'ai';
-import { outboundErrorIn } from '../../outbound/outbound-error.js';
-import { retryAfter } from '../../outbound/retry-after.js';
+import { outboundErrorIn } from '../../http-client/outbound-error.js';
+import { retryAfter } from '../../http-client/retry-after.js';
 import { EngineFailure } from '../engine-failure.js';
 import type { ModelSource } from './model-providers.js';
 import { withoutKey } from './without-key.js';

@@ -1,6 +1,6 @@
 import type { ArtifactFilter } from '../../blackboard/queries/artifact-filter.js';
-import { MOST_FILTER_TAGS, MOST_FILTER_VALUES, refuseTooManyValues, VALUES_TOGETHER } from '../filter-values.js';
-import { QueryList, QueryText, QueryTimestamp } from '../query.js';
+import { MOST_FILTER_TAGS, MOST_FILTER_VALUES, refuseTooManyValues, VALUES_TOGETHER } from '../validation/filter-values.js';
+import { QueryList, QueryText, QueryTimestamp } from '../validation/query.js';
 
 const FilterList = (description: string, example: string, most = MOST_FILTER_VALUES): PropertyDecorator =>
   QueryList({ description: `${description}; ${VALUES_TOGETHER}`, example: [example], most });

@@ -3,7 +3,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 import { parseIsoDuration } from '../../common/durations.js';
 import { ISO_DURATION_SCHEMA } from './api-visibility.js';
-import { IfGiven } from '../if-given.js';
+import { IfGiven } from '../validation/if-given.js';
 
 // As far as an artifact may be hidden (catalog/given-visibility.ts).
 const MAX_MS = 36_525 * 86_400_000;

@@ -1,4 +1,4 @@
-import { QueryInteger, QueryText, QueryTimestamp } from '../query.js';
+import { QueryInteger, QueryText, QueryTimestamp } from '../validation/query.js';
 
 /** The query of a list of what agents were asked for, newest first; each list adds its statuses. */
 export class PageQuery {

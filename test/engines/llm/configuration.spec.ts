@@ -101,6 +101,6 @@ test('what only llm agents need is loaded by them alone', () => {
       .filter((file) => new RegExp(`^import (?!type\\b)[^;]*from '${pattern}'`, 'm').test(readFileSync(join(src, file), 'utf8')));
   expect(importing('(ai|@ai-sdk/[^\']*)')).toEqual([]);
   // Starling's own MCP server loads this one with its first message.
-  expect(importing('@modelcontextprotocol/[^\']*')).toEqual(['mcp/exchange.ts']);
+  expect(importing('@modelcontextprotocol/[^\']*')).toEqual(['features/mcp/exchange.ts']);
   expect(importing('[^\']*/exchange\\.js')).toEqual([]);
 });

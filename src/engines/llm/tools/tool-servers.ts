@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Catalog } from '../../../catalog/catalog.js';
-import { Outbound } from '../../../outbound/outbound.js';
+import { Outbound } from '../../../http-client/outbound.js';
 import { ToolServer, type ToolServerOptions } from './tool-server.js';
 
 /** The MCP servers of this process: agents that name the same one share it. Stopped with the service, after its executions. */

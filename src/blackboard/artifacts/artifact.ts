@@ -1,0 +1,52 @@
+import type { Selectable } from 'kysely';
+import { PUBLIC, type Visibility } from '../../catalog/visibility.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import type { JsonObject } from '../../common/json.js';
+import type { ArtifactsTable } from '../../database/schema.js';
+import type { AgentArtifact } from '../../engines/engine.js';
+import { rememberText } from '../../cel/language/json-text.js';
+
+/** An artifact as it stands on the wire (rest-api.md, section 2.2). */
+export interface Artifact extends AgentArtifact {
+  visibility: Visibility;
+  visibility_kind: Visibility['kind'];
+}
+
+export type ArtifactRow = Selectable<ArtifactsTable>;
+
+/** What agents see of an artifact beside its payload. */
+export const SHARED_COLUMNS = ['id', 'type', 'produced_by', 'created_at', 'correlation_id', 'partition_key', 'tags', 'version'] as const;
+
+type SharedRow = Pick<ArtifactRow, (typeof SHARED_COLUMNS)[number]>;
+
+/** As it stands on the wire; agents' engines get theirs from `agentArtifactFromRow`. */
+export function artifactFromRow(row: ArtifactRow): Artifact {
+  return {
+    ...sharedFields(row, JSON.parse(row.payload) as JsonObject),
+    visibility: visibilityFrom(row.visibility),
+    visibility_kind: row.visibility_kind as Visibility['kind'],
+  };
+}
+
+export function agentArtifactFromRow(row: SharedRow, text: string): AgentArtifact {
+  const payload = JSON.parse(text) as JsonObject;
+  rememberText(payload, text);
+  return sharedFields(row, payload);
+}
+
+const sharedFields = (row: SharedRow, payload: JsonObject): AgentArtifact => ({
+  id: row.id,
+  type: row.type,
+  payload,
+  produced_by: row.produced_by,
+  created_at: toTimestamp(row.created_at),
+  correlation_id: row.correlation_id,
+  partition_key: row.partition_key,
+  tags: row.tags === '[]' ? [] : (JSON.parse(row.tags) as string[]),
+  version: row.version,
+});
+
+const PUBLIC_TEXT = JSON.stringify(PUBLIC);
+
+/** Nearly all are public, and a page has many. */
+const visibilityFrom = (text: string): Visibility => (text === PUBLIC_TEXT ? PUBLIC : (JSON.parse(text) as Visibility));

@@ -1,0 +1,28 @@
+import type { AgentDefinition } from '../../catalog/definitions.js';
+import { type LastingVisibility, PUBLIC, type Visibility } from '../../catalog/visibility.js';
+import { parseIsoDuration } from '../../common/durations.js';
+
+/** When an `After` artifact is released (epoch ms); null for the other kinds, which hold from the start. */
+export function releaseTime(visibility: Visibility, createdAt: number): number | null {
+  return visibility.kind === 'After' ? createdAt + (parseIsoDuration(visibility.ttl) ?? 0) : null;
+}
+
+/** Whether `agent` may see an artifact of this visibility, made at `createdAt`, at `now` (epoch ms both). */
+export function canSee(agent: AgentDefinition, visibility: Visibility, createdAt: number, now: number): boolean {
+  const released = releaseTime(visibility, createdAt);
+  if (released !== null && now < released) return false;
+  return lastingVisibilityAdmits(agent, visibility.kind === 'After' ? (visibility.then ?? PUBLIC) : visibility);
+}
+
+function lastingVisibilityAdmits(agent: AgentDefinition, visibility: LastingVisibility): boolean {
+  switch (visibility.kind) {
+    case 'Public':
+      return true;
+    case 'Private':
+      return visibility.agents.includes(agent.name);
+    case 'Labelled':
+      return visibility.required_labels.every((label) => agent.labels.includes(label));
+    case 'Tenant':
+      return visibility.tenant_id === null || visibility.tenant_id === agent.tenantId;
+  }
+}

@@ -1,0 +1,95 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock.js';
+import { isUnavailable } from '../../common/domain-error.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { ModelNeed } from '../../engines/engine.js';
+import { EngineFailure } from '../../engines/engine-failure.js';
+import type { Span } from '../../observability/tracing/tracing.js';
+import { CorrelationTracker } from '../correlations/correlation-tracker.js';
+import type { ModelMeter } from './model-meter.js';
+import { type Reservation, Reservations } from './reservations.js';
+import { type Spender, Usages } from './usages.js';
+
+/** Others' calls take seconds. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** An attempt whose calls of models reserve what they may take. */
+export interface CallingExecution extends Spender {
+  span: Span;
+  meter: ModelMeter;
+  hasReserved: boolean;
+  /** Why it has to end without an answer: there is no room for its first call now, never for the next one, or not for what it has used. */
+  shortfall: Shortfall | null;
+}
+
+export type Shortfall = Extract<Reservation, { is: 'waits' | 'short' }>;
+
+/** Reserves and settles the calls of models that an attempt makes. */
+@Injectable()
+export class ModelCalls {
+  constructor(
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly tracker: CorrelationTracker,
+    private readonly reservations: Reservations,
+    private readonly usages: Usages,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * What `EngineContext.reserve` promises. Before the first call nothing is lost where the attempt begins again, so it keeps no slot
+   * while it waits; later it waits at its place, for as long as its time limit lets it.
+   */
+  async reserve(execution: CallingExecution, need: ModelNeed, signal: AbortSignal): Promise<void> {
+    const isFirst = !execution.hasReserved;
+    execution.hasReserved = true;
+    for (;;) {
+      signal.throwIfAborted();
+      const reservation = await this.tryToReserve(execution, need, isFirst);
+      if (reservation?.is === 'made') {
+        // Then the call is not made, and the outcome gives back what is reserved.
+        signal.throwIfAborted();
+        return execution.meter.begins(need);
+      }
+      if (reservation?.is === 'lost') throw new EngineFailure('budget', 'the execution has gone to another process');
+      if (reservation && (isFirst || reservation.is === 'short')) {
+        execution.shortfall = reservation;
+        throw new EngineFailure('budget', reservation.is === 'short' ? reservation.message : 'there is no room in its budget now');
+      }
+      await this.clock.sleep(LOOK_AGAIN_MS);
+    }
+  }
+
+  /** What `EngineContext.settle` promises. What cannot be stored now is stored with the outcome. */
+  async settle(execution: CallingExecution, end: 'answered' | 'refused'): Promise<void> {
+    execution.meter.settled(end);
+    try {
+      const overrun = await this.unitOfWork.run(async (tx) => {
+        const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
+        const found = await this.usages.settle(tx, changes, execution);
+        await changes.save();
+        return found;
+      });
+      if (overrun !== null) execution.shortfall = { is: 'short', message: overrun };
+    } catch (error) {
+      this.logger.warn({ err: error, execution_id: execution.id }, 'what a call of a model took could not be stored yet');
+    }
+  }
+
+  /** Null where the database cannot be written to now. */
+  private async tryToReserve(execution: CallingExecution, need: ModelNeed, isFirst: boolean): Promise<Reservation | null> {
+    try {
+      return await this.unitOfWork.run(async (tx) => {
+        const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
+        const hasLost = await this.usages.settleLost(tx, changes, execution.correlationId);
+        const reservation = await this.reservations.make(tx, changes, execution, need, isFirst);
+        if (hasLost) await changes.save();
+        return reservation;
+      });
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      return null;
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import { Injectable } from '@nestjs/common';
+import { type Insertable, sql } from 'kysely';
+import { places, prepared } from '../../database/prepared.js';
+import type { BudgetReservationsTable } from '../../database/schema.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { isInState } from '../../queue/known-state.js';
+import type { ModelNeed } from '../../engines/engine.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { type Amount, type Limit, roomIn, shortage } from './budget-room.js';
+import { BudgetWaiters } from './budget-waiters.js';
+import { Budgets } from './budgets.js';
+import { ReservedAmounts } from './reserved-amounts.js';
+
+/** Whose call it is. */
+export interface Caller {
+  id: string;
+  agent: string;
+  correlationId: string;
+  leaseToken: string;
+}
+
+/** The reservation of a call whose process is gone. Numbers may come as text. */
+export interface LostCall {
+  id: string;
+  agent: string;
+  leaseToken: string;
+  attempt: number;
+  model: string | null;
+  tokens: number | string;
+  input_tokens: number | string | null;
+  cost: number;
+}
+
+/** `lost`: the lease has gone to another one. */
+export type Reservation = { is: 'made' } | { is: 'lost' } | { is: 'waits' } | { is: 'short'; message: string };
+
+/**
+ * Reserves what a call of a model may take, before it is made, of all budgets that hold for it. A reservation is held by the lease of
+ * its execution, and counts no longer when that is gone. All that concerns a correlation happens while the transaction holds it, so
+ * that no two calls, on whatever processes, get the same room.
+ */
+@Injectable()
+export class Reservations {
+  constructor(
+    private readonly budgets: Budgets,
+    private readonly waiters: BudgetWaiters,
+  ) {}
+
+  /**
+   * `waitsInQueue`: where it has to wait for others, the execution is one of those that are made claimable when these give back. It has
+   * made no call yet. One that has waits at its place, and not for those that do the same.
+   */
+  async make(tx: Transaction, changes: CorrelationChanges, caller: Caller, call: ModelNeed, waitsInQueue: boolean): Promise<Reservation> {
+    const need = amountOf(call);
+    const { id, agent, correlationId, leaseToken } = caller;
+    await changes.get(correlationId);
+    const [held] = await findHeld(tx.db, { id, leaseToken });
+    if (!held) return { is: 'lost' };
+    const reserved = await ReservedAmounts.in(tx, correlationId, id);
+    const limits = await this.budgets.of(tx, changes, caller);
+    const rooms = limits.map((limit) => roomIn(limit, reserved.of(limit), need));
+    const isFree = rooms.every((room) => room === 'free');
+    // Not while others are at work: what they have paid for would end with the correlation.
+    const areOthersDone = waitsInQueue ? reserved.areNone : !reserved.areForCalls;
+    if (rooms.includes('short') && areOthersDone) return { is: 'short', message: whyShort(limits, need) };
+    if (isFree || waitsInQueue) {
+      await put(tx.db, { execution_id: id, lease_token: leaseToken, correlation_id: correlationId, agent, ...need, input_tokens: call.inputTokens, model: call.model, waits: isFree ? 0 : 1 });
+    }
+    return isFree ? { is: 'made' } : { is: 'waits' };
+  }
+
+  /**
+   * Takes out what calls have reserved whose leases have gone to others, but for those of this lease: their processes were killed, or gave
+   * the executions back.
+   */
+  async takeLost(tx: Transaction, correlationId: string, exceptLease: string): Promise<LostCall[]> {
+    const lost = await findLost(tx.db, { correlationId, exceptLease });
+    for (const { id, leaseToken } of lost) await dropOwn(tx.db, { id, leaseToken });
+    return lost.filter(({ tokens }) => Number(tokens) > 0);
+  }
+
+  /** The call has ended, and what it took is counted. */
+  async settle(tx: Transaction, changes: CorrelationChanges, { id, correlationId, leaseToken }: Caller): Promise<void> {
+    await settle(tx.db, { id, leaseToken });
+    await this.waiters.wake(tx, changes, correlationId);
+  }
+
+  /** The attempt has ended, and what it took is counted. `itsOwn`: the execution may be another one's by now, with a reservation of that. */
+  async giveBack(tx: Transaction, changes: CorrelationChanges, { id, correlationId, leaseToken }: Caller, { itsOwn = false } = {}): Promise<void> {
+    await (itsOwn ? dropOwn(tx.db, { id, leaseToken }) : drop(tx.db, { id }));
+    await this.waiters.wake(tx, changes, correlationId);
+  }
+
+  /** Whether the execution still waits for others to give back. */
+  async isWaiting(tx: Transaction, changes: CorrelationChanges, { id, correlationId }: Pick<Caller, 'id' | 'correlationId'>): Promise<boolean> {
+    await changes.get(correlationId);
+    return (await findWaiting(tx.db, { id })).length > 0;
+  }
+
+  /** Of a correlation that is closed. */
+  async dropAll(tx: Transaction, correlationId: string): Promise<void> {
+    if (this.budgets.exist) await dropAll(tx.db, { correlationId });
+  }
+}
+
+const whyShort = (limits: readonly Limit[], need: Amount): string => limits.map((limit) => shortage(limit, need)).find((why) => why !== null)!;
+
+const amountOf = ({ inputTokens, outputTokens, cost }: ModelNeed): Amount => ({ tokens: inputTokens + outputTokens, cost: cost ?? 0 });
+
+const findLost = prepared<{ correlationId: string; exceptLease: string }, LostCall>((db, place) =>
+  db
+    .selectFrom('budget_reservations as reserved')
+    .innerJoin('executions', 'executions.id', 'reserved.execution_id')
+    .select(['executions.id', 'reserved.agent', 'reserved.lease_token as leaseToken', 'executions.attempt', 'reserved.model', 'reserved.tokens', 'reserved.input_tokens', 'reserved.cost'])
+    .where('reserved.correlation_id', '=', place('correlationId'))
+    .where('reserved.waits', '=', sql.lit(0))
+    .where('reserved.lease_token', '!=', place('exceptLease'))
+    .where(({ eb, or }) => or([eb('executions.lease_token', 'is', null), eb('executions.lease_token', '!=', eb.ref('reserved.lease_token'))])),
+);
+
+const findHeld = prepared<{ id: string; leaseToken: string }, { id: string }>((db, place) =>
+  db.selectFrom('executions').select('id').where('id', '=', place('id')).where('lease_token', '=', place('leaseToken')).where(isInState('running')),
+);
+
+const COLUMNS = ['execution_id', 'lease_token', 'correlation_id', 'agent', 'tokens', 'input_tokens', 'model', 'cost', 'waits'] as const;
+
+const put = prepared<Insertable<BudgetReservationsTable>, unknown>((db, place) =>
+  db
+    .insertInto('budget_reservations')
+    .values(places(place, COLUMNS))
+    .onConflict((conflict) => conflict.column('execution_id').doUpdateSet(places(place, ['lease_token', 'tokens', 'input_tokens', 'model', 'cost', 'waits']))),
+);
+
+/** It stays there, for nothing, as long as the attempt is at work. */
+const settle = prepared<{ id: string; leaseToken: string }, unknown>((db, place) =>
+  db.updateTable('budget_reservations').set({ tokens: 0, cost: 0 }).where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')),
+);
+
+const drop = prepared<{ id: string }, unknown>((db, place) => db.deleteFrom('budget_reservations').where('execution_id', '=', place('id')));
+
+const dropOwn = prepared<{ id: string; leaseToken: string }, unknown>((db, place) =>
+  db.deleteFrom('budget_reservations').where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')),
+);
+
+const dropAll = prepared<{ correlationId: string }, unknown>((db, place) => db.deleteFrom('budget_reservations').where('correlation_id', '=', place('correlationId')));
+
+const findWaiting = prepared<{ id: string }, { execution_id: string }>((db, place) =>
+  db.selectFrom('budget_reservations').select('execution_id').where('execution_id', '=', place('id')).where('waits', '=', sql.lit(1)),
+);

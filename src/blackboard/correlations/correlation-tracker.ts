@@ -1,0 +1,226 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../common/domain-error.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { locking } from '../../database/dialects/dialect.js';
+import { places, prepared } from '../../database/prepared.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { Notices } from '../../pubsub/notices.js';
+import { Signals } from '../../pubsub/signals.js';
+import { isSameTrace } from '../../observability/tracing/traceparent.js';
+import { NO_SPAN, type Span, Tracing } from '../../observability/tracing/tracing.js';
+import { ArtifactsPublished, type PublishedArtifact } from './artifacts-published.js';
+import { CorrelationSettled } from './correlation-settled.js';
+import type { TrackedCorrelation } from './tracked-correlation.js';
+
+/** Starts the bookkeeping of a transaction that touches correlations. */
+@Injectable()
+export class CorrelationTracker {
+  constructor(
+    private readonly signals: Signals,
+    private readonly notices: Notices,
+    private readonly settled: CorrelationSettled,
+    private readonly published: ArtifactsPublished,
+    private readonly tracing: Tracing,
+  ) {}
+
+  /** `cause`: the span of what the transaction is for; none for what time brings. */
+  begin(tx: Transaction, now: number, cause: Span = NO_SPAN): CorrelationChanges {
+    return new CorrelationChanges(tx, now, cause, this.signals, this.notices, this.settled, this.published, this.tracing);
+  }
+}
+
+/**
+ * The correlations that one transaction touches. `pending` of each counts what keeps it open: executions that have not
+ * ended, timers, undecided joins, waiting groups with a time limit. `save` settles those where nothing is left, so that
+ * settling happens in the transaction that ends the last of it.
+ */
+export class CorrelationChanges {
+  private readonly touched = new Map<string, TrackedCorrelation>();
+  private readonly stored: PublishedArtifact[] = [];
+
+  constructor(
+    private readonly tx: Transaction,
+    readonly now: number,
+    private readonly cause: Span,
+    private readonly signals: Signals,
+    private readonly notices: Notices,
+    private readonly settled: CorrelationSettled,
+    private readonly published: ArtifactsPublished,
+    private readonly tracing: Tracing,
+  ) {}
+
+  /** A new correlation, for what must have one of its own. `conflict` where the id is taken. */
+  async create(id: string, background: boolean): Promise<TrackedCorrelation> {
+    const [row] = await make(this.tx.db, { id, background: background ? 1 : 0, traceparent: this.cause.traceparent ?? this.beginTrace(id), now: this.now });
+    if (!row) throw new DomainError('conflict', `Correlation ${id} exists already; send another X-Correlation-ID, or none`);
+    this.touched.set(id, row);
+    return row;
+  }
+
+  /** For a publish from outside: makes the correlation, or opens it again where it has settled. `conflict` where it is closed. */
+  async open(id: string): Promise<TrackedCorrelation> {
+    const known = this.touched.get(id);
+    if (known) return known;
+    const [row] = (await makeOrTouch(this.tx.db, { id, traceparent: this.cause.traceparent, now: this.now })) as [TrackedCorrelation];
+    if (row.closed === 1) {
+      throw new DomainError('conflict', `Correlation ${id} has ended and takes no more artifacts; publish into another one`);
+    }
+    this.reopen(row);
+    this.touched.set(id, row);
+    return row;
+  }
+
+  /** Something is added to a correlation that is not closed: where it has settled, this begins its next opening. */
+  reopen(correlation: TrackedCorrelation): void {
+    if (correlation.state !== 'active') Object.assign(correlation, { ...REOPENED, opening: correlation.opening + 1 });
+    if (correlation.traceparent !== null) this.cause.join(correlation.traceparent);
+  }
+
+  /** A correlation that exists because something of it is being worked on. */
+  async get(id: string): Promise<TrackedCorrelation> {
+    const row = await this.find(id);
+    if (!row) throw new Error(`correlation ${id} does not exist`);
+    return row;
+  }
+
+  /** Several, held in one order, so that no two transactions wait for each other's. */
+  async getAll(ids: readonly string[]): Promise<TrackedCorrelation[]> {
+    for (const id of [...ids].sort()) await this.get(id);
+    return Promise.all(ids.map((id) => this.get(id)));
+  }
+
+  /** From here to its end, the transaction holds the correlation. */
+  async find(id: string): Promise<TrackedCorrelation | undefined> {
+    const known = this.touched.get(id);
+    if (known) return known;
+    const [row] = await find(this.tx.db, { id });
+    if (row) this.touched.set(id, row);
+    return row;
+  }
+
+  /** The traceparent of what comes of this transaction in `correlation`: a correlation has one trace, whoever adds to it. */
+  traceparentIn({ traceparent }: TrackedCorrelation): string | null {
+    return traceparent === null || isSameTrace(traceparent, this.cause.traceparent) ? this.cause.traceparent : traceparent;
+  }
+
+  /** Takes an id out of use: a correlation that has failed before anything was published into it. */
+  async createFailed(id: string): Promise<void> {
+    Object.assign(await this.create(id, true), { state: 'failed', closed: 1, settled_at: this.now });
+  }
+
+  /**
+   * Ends an active correlation at once, whatever is pending, and for good; the caller has dropped what was. `reason`: one sentence,
+   * null where somebody asked for it.
+   */
+  async end(correlation: TrackedCorrelation, as: 'cancelled' | 'ended', reason: string | null): Promise<void> {
+    Object.assign(correlation, { pending: 0, closed: 1 });
+    await this.settle(correlation, as === 'cancelled' ? as : endState(correlation), reason);
+  }
+
+  /** An artifact was stored, and is counted already. */
+  add(artifact: Pick<PublishedArtifact, 'seq' | 'id' | 'correlation'>): void {
+    const { correlation } = artifact;
+    this.stored.push({ ...artifact, sequence: correlation.artifact_count, traceparent: this.traceparentIn(correlation) });
+  }
+
+  /** Writes all counts, tells what was published, and settles what has nothing pending; the last step of every transaction that changed any. */
+  async save(): Promise<void> {
+    if (this.stored.length > 0) await this.published.tell(this.tx, this.stored, this.now);
+    for (const correlation of this.touched.values()) {
+      if (correlation.pending < 0) throw new Error(`correlation ${correlation.id} counts ${correlation.pending} pending`);
+      correlation.last_activity_at = this.now;
+      if (correlation.state === 'active' && correlation.pending === 0) await this.settle(correlation, endState(correlation));
+      await write(this.tx.db, correlation);
+    }
+  }
+
+  private async settle(correlation: TrackedCorrelation, state: EndState, reason: string | null = null): Promise<void> {
+    correlation.state = state;
+    correlation.settled_at = this.now;
+    await this.settled.tell(this.tx, correlation, this.now, reason);
+    const settled = { correlationId: correlation.id, opening: correlation.opening };
+    const { cause } = this;
+    this.tx.afterCommit(() => {
+      cause.event('correlation settled', { 'starling.correlation.id': settled.correlationId, 'starling.correlation.state': state });
+      this.signals.correlationSettled.publishEverywhere(settled);
+    });
+    if (this.notices.areWanted) {
+      const { id: correlation_id } = correlation;
+      this.notices.tellAfter(this.tx, { event_type: 'correlation_settled', correlation_id, state, timestamp: toTimestamp(this.now) });
+    }
+  }
+
+  /** Of a correlation that no request made, such as that of a batch's run: its executions need something to have in common. */
+  private beginTrace(id: string): string | null {
+    const span = this.tracing.start('correlation', { kind: 'internal', parent: null, attributes: { 'starling.correlation.id': id } });
+    this.tx.afterCommit(() => span.end());
+    return span.traceparent;
+  }
+}
+
+type EndState = Exclude<TrackedCorrelation['state'], 'active'>;
+
+/** `failed`: it has at least one error, and agents produced nothing else (wire-decisions.md, "Correlation status"). */
+export const endState = (counts: Pick<TrackedCorrelation, 'error_count' | 'output_count'>): 'completed' | 'failed' =>
+  counts.error_count > 0 && counts.output_count === 0 ? 'failed' : 'completed';
+
+const REOPENED = { state: 'active', settled_at: null, opening_executions: 0, limited_agents: '[]', deadline_at: null } as const;
+
+const NEW_CORRELATION = {
+  ...REOPENED,
+  closed: 0,
+  opening: 1,
+  pending: 0,
+  artifact_count: 0,
+  error_count: 0,
+  output_count: 0,
+} as const;
+
+const CHANGEABLE = [
+  'state',
+  'closed',
+  'opening',
+  'pending',
+  'artifact_count',
+  'error_count',
+  'output_count',
+  'opening_executions',
+  'limited_agents',
+  'deadline_at',
+  'input_tokens',
+  'output_tokens',
+  'cost',
+  'last_activity_at',
+  'settled_at',
+] as const;
+
+const makeOrTouch = prepared<{ id: string; traceparent: string | null; now: number }, TrackedCorrelation>((db, place) =>
+  db
+    .insertInto('correlations')
+    .values({ id: place('id'), ...NEW_CORRELATION, traceparent: place('traceparent'), started_at: place('now'), last_activity_at: place('now') })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_activity_at: place('now') }))
+    .returningAll(),
+);
+
+const make = prepared<{ id: string; background: number; traceparent: string | null; now: number }, TrackedCorrelation>((db, place) =>
+  db
+    .insertInto('correlations')
+    .values({
+      id: place('id'),
+      ...NEW_CORRELATION,
+      background: place('background'),
+      traceparent: place('traceparent'),
+      started_at: place('now'),
+      last_activity_at: place('now'),
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returningAll(),
+);
+
+const find = prepared<{ id: string }, TrackedCorrelation>((db, place) =>
+  locking(db, db.selectFrom('correlations').selectAll().where('id', '=', place('id')), { wait: true }),
+);
+
+const write = prepared<TrackedCorrelation, unknown>((db, place) =>
+  db.updateTable('correlations').set(places(place, CHANGEABLE)).where('id', '=', place('id')),
+);

@@ -1,0 +1,100 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { Clock } from '../../common/clock.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
+import type { CorrelationState } from '../../database/schema.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { Signals } from '../../pubsub/signals.js';
+
+const LOOK_AGAIN_MS = 1_000;
+
+interface Waiter {
+  opening: number;
+  wake: (settled: boolean) => void;
+}
+
+/** Those who wait for a correlation to settle: each for its own one, none for the system. */
+@Injectable()
+export class CorrelationWaiters {
+  private released = false;
+  private readonly waiters = new Map<string, Set<Waiter>>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    @Inject(LOGGER) private readonly logger: Logger,
+    signals: Signals,
+  ) {
+    signals.mayHaveMissed.subscribe(() => void this.lookAtAll());
+    signals.correlationSettled.subscribe(({ correlationId, opening }) => this.settled(correlationId, opening));
+  }
+
+  /** What `Blackboard.waitUntilSettled` promises. */
+  async wait(correlationId: string, opening: number, timeoutMs: number): Promise<boolean> {
+    let wake: (settled: boolean) => void = () => undefined;
+    const woken = new Promise<boolean>((resolve) => {
+      wake = resolve;
+    });
+    const waiter = { opening, wake };
+    this.add(correlationId, waiter);
+    const cancelTimeout = this.clock.at(this.clock.now() + timeoutMs, () => wake(false));
+    try {
+      if (this.released) return false;
+      // After the waiter is in place, so that a settlement between the look and the wait is not missed.
+      return (await this.hasSettled(correlationId, opening)) || (await woken);
+    } finally {
+      cancelTimeout();
+      this.remove(correlationId, waiter);
+    }
+  }
+
+  /** For the end of the process: nobody waits any longer. */
+  releaseAll(): void {
+    this.released = true;
+    for (const waiting of this.waiters.values()) waiting.forEach(({ wake }) => wake(false));
+  }
+
+  /** A settlement in another process may never be heard of. */
+  @Interval(LOOK_AGAIN_MS)
+  async lookAtAll(): Promise<void> {
+    if (this.unitOfWork.dialect.exclusive || this.waiters.size === 0) return;
+    try {
+      const states = await findStates(this.unitOfWork.reader, {}, [...this.waiters.keys()]);
+      for (const { id, state, opening } of states) this.settled(id, state === 'active' ? opening - 1 : opening);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'correlations that are waited for could not be looked up; trying again');
+    }
+  }
+
+  private async hasSettled(correlationId: string, opening: number): Promise<boolean> {
+    const [row] = await findState(this.unitOfWork.reader, { correlationId });
+    return row !== undefined && (row.opening > opening || (row.opening === opening && row.state !== 'active'));
+  }
+
+  private settled(correlationId: string, opening: number): void {
+    this.waiters.get(correlationId)?.forEach((waiter) => {
+      if (waiter.opening <= opening) waiter.wake(true);
+    });
+  }
+
+  private add(correlationId: string, waiter: Waiter): void {
+    const waiting = this.waiters.get(correlationId);
+    if (waiting) waiting.add(waiter);
+    else this.waiters.set(correlationId, new Set([waiter]));
+  }
+
+  private remove(correlationId: string, waiter: Waiter): void {
+    const waiting = this.waiters.get(correlationId);
+    waiting?.delete(waiter);
+    if (waiting?.size === 0) this.waiters.delete(correlationId);
+  }
+}
+
+const findStates = preparedWithList<object, string, { id: string; state: CorrelationState; opening: number }>((db, _place, ids) =>
+  db.selectFrom('correlations').select(['id', 'state', 'opening']).where('id', 'in', ids),
+);
+
+const findState = prepared<{ correlationId: string }, { state: CorrelationState; opening: number }>((db, place) =>
+  db.selectFrom('correlations').select(['state', 'opening']).where('id', '=', place('correlationId')),
+);

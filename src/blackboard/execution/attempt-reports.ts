@@ -1,0 +1,58 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
+import { traceIdOf } from '../../observability/tracing/traceparent.js';
+import { type Span, Tracing } from '../../observability/tracing/tracing.js';
+import type { ClaimedExecution } from './claims.js';
+import type { ExecutionFailure } from './ending-execution.js';
+
+/** Whose attempt it is. */
+type Attempted = Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId'>;
+
+/** Tells of attempts: to the log, to metrics, and to those who trace. */
+@Injectable()
+export class AttemptReports {
+  constructor(
+    private readonly telemetry: Telemetry,
+    private readonly tracing: Tracing,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Attempts of one execution stand side by side: what caused the first one caused all. */
+  span({ id, agent, attempt, correlationId, traceparent }: Attempted & Pick<ClaimedExecution, 'traceparent'>): Span {
+    return this.tracing.start(`agent ${agent}`, {
+      kind: 'consumer',
+      parent: traceparent,
+      attributes: {
+        'starling.agent': agent,
+        'starling.execution.id': id,
+        'starling.execution.attempt': attempt,
+        'starling.correlation.id': correlationId,
+      },
+    });
+  }
+
+  ended(execution: Attempted & { span: Span }, { outcome, failure }: { outcome: ExecutionOutcome; failure?: ExecutionFailure }, ms: number): void {
+    if (outcome !== 'waiting') this.telemetry.executionEnded(execution.agent, outcome, ms);
+    execution.span.end({
+      attributes: { 'starling.execution.outcome': outcome, 'error.type': failure?.type },
+      failed: failure !== undefined,
+    });
+    const fields = {
+      agent: execution.agent,
+      execution_id: execution.id,
+      correlation_id: execution.correlationId,
+      attempt: execution.attempt,
+      ...traceOf(execution),
+      outcome,
+      duration_ms: Math.round(ms),
+      ...(failure && { error_type: failure.type }),
+    };
+    this.logger[outcome === 'waiting' ? 'debug' : 'info'](fields, 'execution');
+    // The reason may quote a payload, which no log above debug may hold.
+    if (failure) this.logger.debug({ ...fields, error_message: failure.message }, 'execution failed');
+  }
+}
+
+/** For the log, so that its lines are found from a trace. */
+export const traceOf = ({ span: { traceparent } }: { span: Span }): { trace_id?: string } => (traceparent === null ? {} : { trace_id: traceIdOf(traceparent) });

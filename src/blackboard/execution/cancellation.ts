@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import type { Selectable } from 'kysely';
+import { DomainError } from '../../common/domain-error.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { locking } from '../../database/dialects/dialect.js';
+import { prepared } from '../../database/prepared.js';
+import type { ExecutionsTable } from '../../database/schema.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { Signals } from '../../pubsub/signals.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { Backlog } from '../scheduling/backlog.js';
+import { Reservations } from '../budgets/reservations.js';
+import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { TimerQueue } from '../scheduling/timer-queue.js';
+import { Withdrawal } from '../joins/withdrawal.js';
+
+/** Ids in one message between processes, which takes 7,500 bytes. */
+const TOLD_AT_ONCE = 100;
+
+/**
+ * Cancelling a correlation: what is pending never starts, leases are revoked, timers and waiting artifacts are dropped, and the
+ * correlation is closed, all in one transaction. Engines that run get their signal after the commit and are not waited for;
+ * what they still return is discarded, since they have lost their leases.
+ */
+@Injectable()
+export class Cancellation {
+  constructor(
+    private readonly backlog: Backlog,
+    private readonly reservations: Reservations,
+    private readonly timers: TimerQueue,
+    private readonly withdrawal: Withdrawal,
+    private readonly signals: Signals,
+  ) {}
+
+  /** What `Blackboard.cancel` promises. */
+  async cancel(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
+    await this.withdrawal.hold(tx, [correlationId]);
+    const correlation = await changes.find(correlationId);
+    if (!correlation) throw new DomainError('not_found', `Correlation not found: ${correlationId}`);
+    if (correlation.state !== 'active') {
+      throw new DomainError('conflict', `Correlation ${correlationId} has already ended (${correlation.state}) and cannot be cancelled`);
+    }
+    await this.withdrawal.hold(tx, [correlationId]);
+    await this.end(tx, changes, correlation, 'cancelled');
+  }
+
+  /** Cancels an opening whose deadline has passed, unless it has settled. */
+  async cancelOverdue(tx: Transaction, changes: CorrelationChanges, { id, opening }: { id: string; opening: number }): Promise<void> {
+    const correlation = await changes.get(id);
+    if (correlation.state !== 'active' || correlation.opening !== opening || correlation.deadline_at === null) return;
+    await this.withdrawal.hold(tx, [id]);
+    await this.end(tx, changes, correlation, 'cancelled', `the deadline passed at ${toTimestamp(correlation.deadline_at)}`);
+  }
+
+  /** What `Blackboard.cancelOpen` promises. */
+  async cancelOpen(tx: Transaction, changes: CorrelationChanges, correlationIds: readonly string[]): Promise<void> {
+    await this.withdrawal.hold(tx, correlationIds);
+    const correlations = await changes.getAll(correlationIds);
+    await this.withdrawal.hold(tx, correlationIds);
+    for (const correlation of correlations) {
+      if (correlation.state === 'active') await this.end(tx, changes, correlation, 'cancelled');
+    }
+  }
+
+  /** To be called before the correlation is changed in a transaction that will `cutOff` it. */
+  async hold(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<TrackedCorrelation> {
+    await this.withdrawal.hold(tx, [correlationId]);
+    const correlation = await changes.get(correlationId);
+    await this.withdrawal.hold(tx, [correlationId]);
+    return correlation;
+  }
+
+  /** Ends an active correlation as cancelling does, except that its state says what came of it until then. */
+  cutOff(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation): Promise<void> {
+    return this.end(tx, changes, correlation, 'ended');
+  }
+
+  private async end(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation, as: 'cancelled' | 'ended', reason: string | null = null): Promise<void> {
+    const { id: correlationId } = correlation;
+    const open = await openExecutions(tx, correlationId);
+    const running = open.filter(({ state }) => state === 'running').map(({ id }) => id);
+    await endExecutions(tx.db, { correlationId, now: changes.now });
+    this.backlog.changed(tx, -open.filter(({ state, agent }) => state === 'pending' && this.backlog.counts(agent)).length);
+    await this.reservations.dropAll(tx, correlationId);
+    await this.timers.cancelReleases(tx, correlationId);
+    await this.timers.cancelDue(tx, open.flatMap(({ id, due_at }) => (due_at === null ? [] : id)));
+    await this.withdrawal.withdraw(tx, changes, correlationId);
+    await changes.end(correlation, as, reason);
+    const left = open.filter(({ state, lease_owner }) => state === 'running' && lease_owner === null).map(({ agent }) => agent);
+    tx.afterCommit(() => {
+      this.tellEngines(running);
+      // Their places are free, which no process of ours will notice by itself.
+      new Set(left).forEach((agent) => this.signals.executionReady.publish(agent));
+    });
+  }
+
+  private tellEngines(ids: readonly string[]): void {
+    for (let told = 0; told < ids.length; told += TOLD_AT_ONCE) this.signals.executionsCancelled.publishEverywhere(ids.slice(told, told + TOLD_AT_ONCE));
+  }
+}
+
+type OpenExecution = Pick<Selectable<ExecutionsTable>, 'id' | 'agent' | 'state' | 'lease_owner' | 'due_at'>;
+
+/** Held as they are found: one that becomes another state's between a look and a change would go on, uncounted. */
+function openExecutions(tx: Transaction, correlationId: string): Promise<OpenExecution[]> {
+  const open = tx.db
+    .selectFrom('executions')
+    .select(['id', 'agent', 'state', 'lease_owner', 'due_at'])
+    .where('correlation_id', '=', correlationId)
+    .where('state', 'in', ['pending', 'running'])
+    .orderBy('id');
+  return locking(tx.db, open, { wait: true }).execute();
+}
+
+const endExecutions = prepared<{ correlationId: string; now: number }, unknown>((db, place) =>
+  db
+    .updateTable('executions')
+    .set({ state: 'cancelled', ended_at: place('now'), available_at: null, lease_token: null, lease_owner: null, lease_until: null })
+    // Of an attempt that is cut short; what waits for its next one has none.
+    .set(({ eb }) => ({ attempt_started_at: eb.case().when('state', '=', 'running').then(eb.ref('attempt_started_at')).end() }))
+    .where('correlation_id', '=', place('correlationId'))
+    .where('state', 'in', ['pending', 'running']),
+);

@@ -1,0 +1,62 @@
+import type { Selectable } from 'kysely';
+import { places, prepared } from '../../database/prepared.js';
+import type { ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { isInState } from '../../queue/known-state.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
+
+type NextState =
+  | { state: 'pending'; attempt: number; availableAt: number | null }
+  | { state: 'completed'; endedAt: number }
+  | { state: 'failed'; endedAt: number; failure: ExecutionFailure };
+
+const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'error_type', 'error_message', 'ended_lease'] as const;
+
+type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]>;
+
+/** What the execution was, of whose lease it was let go. */
+export type Held = Pick<Selectable<ExecutionAttemptsTable>, 'round' | 'started_at'> & Pick<Selectable<ExecutionsTable>, 'due_at'>;
+
+/** Gives up the lease, if it is still held: the guard of every outcome. Nothing where it is not. */
+export async function letGo(tx: Transaction, { id, leaseToken, attempt, fromOutside = false }: EndingExecution, next: NextState): Promise<Held | undefined> {
+  const [held] = await updateHeld(tx.db, {
+    id,
+    leaseToken,
+    state: next.state,
+    attempt: next.state === 'pending' ? next.attempt : attempt,
+    available_at: next.state === 'pending' ? next.availableAt : null,
+    ended_at: next.state === 'pending' ? null : next.endedAt,
+    error_type: next.state === 'failed' ? next.failure.type : null,
+    error_message: next.state === 'failed' ? next.failure.message : null,
+    ended_lease: fromOutside ? leaseToken : null,
+  });
+  return held;
+}
+
+/** The same with a hold on the correlation, taken before: in this order cancelling takes them too. */
+export async function letGoWith(changes: CorrelationChanges, tx: Transaction, execution: EndingExecution, next: NextState): Promise<Held | undefined> {
+  const [, held] = await Promise.all([changes.get(execution.correlationId), letGo(tx, execution, next)]);
+  return held;
+}
+
+const updateHeld = prepared<Change & { id: string; leaseToken: string }, Held>((db, place) =>
+  db
+    .updateTable('executions')
+    .set({ ...places(place, CHANGED), lease_token: null, lease_owner: null, lease_until: null })
+    .where('id', '=', place('id'))
+    .where(isInState('running'))
+    .where('lease_token', '=', place('leaseToken'))
+    .returning(['round', 'attempt_started_at as started_at', 'due_at']),
+);
+
+/** Leaves it to the lease alone to end the attempt; nothing where it is not held any more. */
+export const leaveToLease = prepared<{ id: string; leaseToken: string; until: number }, { id: string }>((db, place) =>
+  db
+    .updateTable('executions')
+    .set({ lease_owner: null, lease_until: place('until') })
+    .where('id', '=', place('id'))
+    .where(isInState('running'))
+    .where('lease_token', '=', place('leaseToken'))
+    .returning('id'),
+);

@@ -1,0 +1,50 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Cancel, Clock } from '../../common/clock.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { Signals } from '../../pubsub/signals.js';
+import { Leases } from './leases.js';
+
+const ROUNDED_TO_MS = 1_000;
+
+/**
+ * Looks for lapsed leases when those end that this process has left to somebody outside. What it misses, such as those of a process
+ * that has ended, the regular look finds.
+ */
+@Injectable()
+export class LeaseWatch {
+  private readonly looks = new Map<number, Cancel>();
+  private unsubscribe = (): unknown => undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly signals: Signals,
+    private readonly leases: Leases,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  start(): void {
+    this.unsubscribe = this.signals.leaseLeft.subscribe((until) => this.lookAt(until));
+  }
+
+  stop(): void {
+    this.unsubscribe();
+    this.looks.forEach((cancel) => cancel());
+    this.looks.clear();
+  }
+
+  // One look for all that end within a second: a thousand may.
+  private lookAt(until: number): void {
+    const time = (Math.floor(until / ROUNDED_TO_MS) + 1) * ROUNDED_TO_MS;
+    if (this.looks.has(time)) return;
+    this.looks.set(time, this.clock.at(time, () => void this.look(time)));
+  }
+
+  private async look(time: number): Promise<void> {
+    this.looks.delete(time);
+    try {
+      await this.leases.rows.takeOverLost();
+    } catch (error) {
+      this.logger.warn({ err: error }, 'lapsed leases could not be looked for; trying again');
+    }
+  }
+}

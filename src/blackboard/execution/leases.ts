@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '../../catalog/catalog.js';
+import { Clock } from '../../common/clock.js';
+import { Settings } from '../../config/settings.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { type LostRow, RowLeases } from '../../queue/row-leases.js';
+import { isExternal } from '../../engines/external/external-work.js';
+import { Signals } from '../../pubsub/signals.js';
+import { Processes } from '../processes/processes.js';
+import { endingExecution } from './ending-execution.js';
+import { EXECUTIONS, type ExecutionRow } from './leased-executions.js';
+import { Outcomes } from './outcomes.js';
+
+/** Who holds which running execution; fails those that lost their lease too often. */
+@Injectable()
+export class Leases {
+  readonly rows: RowLeases<ExecutionRow>;
+
+  constructor(
+    settings: Settings,
+    private readonly catalog: Catalog,
+    processes: Processes,
+    clock: Clock,
+    unitOfWork: UnitOfWork,
+    private readonly outcomes: Outcomes,
+    private readonly signals: Signals,
+  ) {
+    const holder = {
+      owner: processes.own,
+      leaseMs: settings.leaseMs,
+      isOver: (lost: LostRow<ExecutionRow>) => this.wasLeftOutside(lost),
+      // Whether an attempt has failed with its lease, and what then follows, the agent's configuration says.
+      leftToOthers: async () => (await processes.known()).agentsElsewhere,
+      giveUp: (tx: Transaction, lost: LostRow<ExecutionRow>) => this.giveUp(tx, lost),
+      returned: (agent: string) => signals.executionReturned.publishEverywhere(agent),
+    };
+    this.rows = new RowLeases(EXECUTIONS, holder, clock, unitOfWork);
+  }
+
+  /** To a remote agent that was to answer later, and whose time is up. */
+  private wasLeftOutside({ queue, lease_owner }: LostRow<ExecutionRow>): boolean {
+    const agent = this.catalog.agent(queue);
+    return lease_owner === null && agent !== undefined && !isExternal(agent);
+  }
+
+  private async giveUp(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
+    if (this.wasLeftOutside(lost)) return this.failLate(tx, lost);
+    const holder = isExternal(this.catalog.agent(lost.queue))
+      ? 'whoever had claimed it neither ended it nor said in time that they were still at it'
+      : 'the process that ran it ended, or could not store its outcome';
+    await this.outcomes.fail(tx, await endingExecution(tx, lost, lost.lease_token), {
+      type: 'lost',
+      message: `its lease was lost ${lost.lost_leases} times: ${holder}`,
+    });
+  }
+
+  private async failLate(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
+    const message = `no answer within ${this.catalog.agent(lost.queue)!.timeoutMs / 1_000} s: it was to come later`;
+    await this.outcomes.failAttemptIn(tx, await endingExecution(tx, lost, lost.lease_token), { type: 'timeout', message });
+    // Its place is free.
+    tx.afterCommit(() => this.signals.executionReady.publish(lost.queue));
+  }
+}

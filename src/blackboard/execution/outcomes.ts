@@ -1,0 +1,239 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '../../catalog/catalog.js';
+import { Clock } from '../../common/clock.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { Notices } from '../../pubsub/notices.js';
+import { Signals } from '../../pubsub/signals.js';
+import { Cancellation } from './cancellation.js';
+import { Backlog } from '../scheduling/backlog.js';
+import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
+import { executionNotice } from './execution-notice.js';
+import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { type MatchedArtifact, Publisher } from '../publishing/publisher.js';
+import { TimerQueue } from '../scheduling/timer-queue.js';
+import { consume, countActivity } from './ended-rows.js';
+import { recordFailedAttempt } from './failed-attempts.js';
+import { type Held, leaveToLease, letGo, letGoWith } from './held-lease.js';
+import { Reservations } from '../budgets/reservations.js';
+import { nextAttemptAt } from './retry.js';
+import { BudgetOverrun, hasSpent, Usages } from '../budgets/usages.js';
+import { WorkflowErrors } from '../scheduling/workflow-errors.js';
+
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+/** Whoever gives back room in a budget says so. Where a process could not, because it has ended, it is looked for. */
+const LOOK_FOR_ROOM_AFTER_MS = 30_000;
+
+/**
+ * Commits what came of an execution: state, consumptions, outputs and all that they trigger, counts, settlement, in one
+ * transaction that is guarded by the lease. Whoever lost the lease commits nothing and gets `discarded`.
+ */
+@Injectable()
+export class Outcomes {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly tracker: CorrelationTracker,
+    private readonly publisher: Publisher,
+    private readonly errors: WorkflowErrors,
+    private readonly usages: Usages,
+    private readonly reservations: Reservations,
+    private readonly cancellation: Cancellation,
+    private readonly backlog: Backlog,
+    private readonly timers: TimerQueue,
+    private readonly signals: Signals,
+    private readonly notices: Notices,
+  ) {}
+
+  /** `onVisible` is called when following transactions see the outcome. `failed` where it overran a budget. */
+  complete(execution: EndingExecution, outputs: MatchedArtifact[], onVisible: () => void): Promise<'completed' | 'failed' | 'discarded'> {
+    return this.withinBudget(execution, onVisible, async (tx) => {
+      await tx.lock(this.publisher.lockKeys(outputs));
+      const now = this.clock.now();
+      const changes = this.tracker.begin(tx, now, execution.span);
+      const held = await letGoWith(changes, tx, execution, { state: 'completed', endedAt: now });
+      if (!held) return this.discard(tx, changes, execution);
+      await this.usages.spend(tx, changes, execution);
+      await consume(tx, execution, held, now);
+      await this.dropDue(tx, execution, held);
+      this.tellEnded(tx, execution, now, null);
+      for (const output of outputs) await this.publisher.store(tx, changes, output);
+      await countActivity(tx, execution, now, { failures: 0, artifacts_produced: outputs.length });
+      await this.release(changes, execution);
+      await changes.save();
+      return 'completed';
+    });
+  }
+
+  /** Tries again after the policy's delay, or ends in a WorkflowError where the attempts are used up, or where none would help. */
+  failAttempt(execution: EndingExecution, failure: ExecutionFailure, onVisible: () => void): Promise<'retried' | 'failed' | 'discarded'> {
+    return this.withinBudget(execution, onVisible, (tx) => this.failAttemptIn(tx, execution, failure));
+  }
+
+  /** The same in the caller's transaction, for one that used nothing of a budget. */
+  async failAttemptIn(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'retried' | 'failed' | 'discarded'> {
+    const retry = this.catalog.agent(execution.agent)?.retry;
+    if (!retry || failure.isFinal || execution.attempt >= retry.attempts) return this.fail(tx, execution, failure);
+    const now = this.clock.now();
+    const earliest = now + Math.min(failure.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
+    const availableAt = Math.max(nextAttemptAt(retry, execution.attempt, now, Math.random()), earliest);
+    const again = { state: 'pending', attempt: execution.attempt + 1, availableAt } as const;
+    const changes = this.tracker.begin(tx, now, execution.span);
+    // What it used counts in its correlation; nothing else of a retry touches that.
+    if (hasSpent(execution)) await changes.get(execution.correlationId);
+    const held = await letGo(tx, execution, again);
+    if (!held) return this.discard(tx, changes, execution);
+    await this.usages.spend(tx, changes, execution);
+    await changes.save();
+    await recordFailedAttempt(tx, {
+      execution_id: execution.id,
+      attempt: execution.attempt,
+      ...held,
+      ended_at: now,
+      error_type: failure.type,
+      error_message: failure.message,
+    });
+    this.backlog.changed(tx, 1);
+    tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));
+    if (this.notices.areWanted) {
+      const why = { error_type: failure.type, retry_at: toTimestamp(availableAt) };
+      this.notices.tellAfter(tx, executionNotice('execution_retrying', execution, this.clock.now(), why));
+    }
+    return 'retried';
+  }
+
+  /** The same attempt begins again when there is room in its budgets for its first call. */
+  waitForBudget(execution: EndingExecution, onVisible: () => void): Promise<'waiting' | 'discarded'> {
+    return this.unitOfWork.run(async (tx) => {
+      tx.whenVisible(onVisible);
+      const now = this.clock.now();
+      const mustWait = await this.reservations.isWaiting(tx, this.tracker.begin(tx, now), execution);
+      const availableAt = mustWait ? now + LOOK_FOR_ROOM_AFTER_MS : null;
+      if (!(await letGo(tx, execution, { state: 'pending', attempt: execution.attempt, availableAt }))) return 'discarded';
+      this.backlog.changed(tx, 1);
+      if (availableAt === null) tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(execution.agent));
+      else tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));
+      return 'waiting';
+    });
+  }
+
+  /** Its next call of a model would overrun a budget: it has failed, and its correlation ends. */
+  endWithCorrelation(execution: EndingExecution, failure: ExecutionFailure, onVisible: () => void): Promise<'failed' | 'discarded'> {
+    return this.unitOfWork.run((tx) => {
+      tx.whenVisible(onVisible);
+      return this.endOverrun(tx, execution, failure);
+    });
+  }
+
+  /** What was used by an attempt that was handed back: the execution's outcome is another's. */
+  async keepSpent(execution: EndingExecution): Promise<void> {
+    if (!hasSpent(execution)) return;
+    await this.unitOfWork.run((tx) => this.discard(tx, this.tracker.begin(tx, this.clock.now(), execution.span), execution));
+  }
+
+  /** The lease goes on until then (epoch ms), without this process: who knows its token ends the attempt, or its end does. */
+  leaveOutside({ id, leaseToken }: EndingExecution, until: number, onVisible: () => void): Promise<'left' | 'discarded'> {
+    return this.unitOfWork.run(async (tx) => {
+      tx.whenVisible(onVisible);
+      const [left] = await leaveToLease(tx.db, { id, leaseToken, until });
+      if (!left) return 'discarded';
+      tx.afterCommit(() => this.signals.leaseLeft.publish(until));
+      return 'left';
+    });
+  }
+
+  /** Ends an execution for good, in the caller's transaction. */
+  async fail(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
+    const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
+    const outcome = await this.failWith(tx, changes, execution, failure);
+    if (outcome === 'failed') await changes.save();
+    return outcome;
+  }
+
+  /** The same, where the caller saves what it changes of correlations. */
+  async failWith(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
+    const held = await letGoWith(changes, tx, execution, { state: 'failed', endedAt: changes.now, failure });
+    if (!held) return this.discard(tx, changes, execution);
+    await this.usages.spend(tx, changes, execution);
+    await this.writeFailure(tx, changes, execution, held, failure);
+    await this.release(changes, execution);
+    return 'failed';
+  }
+
+  /** Runs `commit`, and where that finds a budget overrun undoes it and ends the correlation instead. */
+  private async withinBudget<T>(execution: EndingExecution, onVisible: () => void, commit: (tx: Transaction) => Promise<T>): Promise<T | 'failed' | 'discarded'> {
+    const run = <R>(work: (tx: Transaction) => Promise<R>): Promise<R> =>
+      this.unitOfWork.run((tx) => {
+        tx.whenVisible(onVisible);
+        return work(tx);
+      });
+    try {
+      return await run(commit);
+    } catch (error) {
+      if (!(error instanceof BudgetOverrun)) throw error;
+      // A transaction of its own: what it needs to hold is asked for before the correlation.
+      return run((tx) => this.endOverrun(tx, execution, { type: 'budget', message: error.message }));
+    }
+  }
+
+  /** The execution that overran has failed, what else runs or waits in its correlation is cancelled, and the correlation is closed. */
+  private async endOverrun(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
+    const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
+    const correlation = await this.cancellation.hold(tx, changes, execution.correlationId);
+    const held = await letGo(tx, execution, { state: 'failed', endedAt: changes.now, failure });
+    if (!held) return this.discard(tx, changes, execution);
+    await this.usages.record(tx, changes, execution);
+    await this.writeFailure(tx, changes, execution, held, failure);
+    await this.cancellation.cutOff(tx, changes, correlation);
+    await changes.save();
+    return 'failed';
+  }
+
+  /** Another one's outcome counts, but what this one used was used. */
+  private async discard(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution): Promise<'discarded'> {
+    if (!hasSpent(execution)) return 'discarded';
+    await this.usages.recordOnce(tx, changes, execution);
+    await changes.save();
+    return 'discarded';
+  }
+
+  private async writeFailure(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution, held: Held, failure: ExecutionFailure): Promise<void> {
+    await consume(tx, execution, held, changes.now);
+    await this.dropDue(tx, execution, held);
+    this.tellEnded(tx, execution, changes.now, failure);
+    await this.errors.write(tx, changes, {
+      agent: execution.agent,
+      errorType: failure.type,
+      message: failure.message,
+      correlationId: execution.correlationId,
+      executionId: execution.id,
+      attempts: execution.attempt,
+      inputArtifactIds: execution.inputs.map(({ id }) => id),
+      silent: execution.direct,
+    });
+    await countActivity(tx, execution, changes.now, { failures: 1, artifacts_produced: 1 });
+  }
+
+  /** After the correlation, as whoever sets it does. */
+  private async dropDue(tx: Transaction, { id }: EndingExecution, { due_at }: Held): Promise<void> {
+    if (due_at !== null) await this.timers.cancel(tx, 'due', id);
+  }
+
+  private tellEnded(tx: Transaction, execution: EndingExecution, now: number, failure: ExecutionFailure | null): void {
+    if (!this.notices.areWanted) return;
+    const { id: execution_id, agent: consumer, correlationId: correlation_id } = execution;
+    for (const artifact_id of new Set(execution.inputs.map(({ id }) => id))) {
+      this.notices.tellAfter(tx, { event_type: 'artifact_consumed', artifact_id, consumer, execution_id, correlation_id, timestamp: toTimestamp(now) });
+    }
+    const ended = failure
+      ? executionNotice('execution_failed', execution, now, { error_type: failure.type })
+      : executionNotice('execution_succeeded', execution, now);
+    this.notices.tellAfter(tx, ended);
+  }
+
+  // Last, so that a correlation settles only after everything that the outcome triggered counts as pending.
+  private async release(changes: CorrelationChanges, execution: EndingExecution): Promise<void> {
+    (await changes.get(execution.correlationId)).pending -= 1;
+  }
+}

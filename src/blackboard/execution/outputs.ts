@@ -1,0 +1,114 @@
+import type { Catalog } from '../../catalog/catalog.js';
+import type { AgentDefinition, ArtifactType, Output } from '../../catalog/definitions.js';
+import { toVisibility, ttlMistake, visibilityMistake } from '../../catalog/given-visibility.js';
+import type { Visibility } from '../../catalog/visibility.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
+import { isShortText, SHORT_TEXT_RULE } from '../../common/short-text.js';
+import { unknownFields } from '../../common/unknown-fields.js';
+import type { Settings } from '../../config/settings.js';
+import { GivenOutputs } from '../../engines/given-outputs.js';
+import { rememberText } from '../../cel/language/json-text.js';
+
+/** An execution publishes at most this many artifacts. */
+export const MAX_OUTPUTS = 1_000;
+/** As many as a publish may have. */
+export const MAX_TAGS = 100;
+const FIELDS_OF_OUTPUT = ['type', 'payload', 'tags', 'visibility'];
+
+/** What users may set: the longest `ttl` of a visibility, and the largest payload, as a publish may have it. */
+export type OutputLimits = Pick<Settings, 'maxTtlMs' | 'bodyLimitBytes'>;
+
+export interface CheckedOutput {
+  output: Output;
+  type: ArtifactType;
+  payload: JsonObject;
+  payloadText: string;
+}
+
+/** An engine's answer that cannot be published: a failed attempt, whose message names what is wrong. */
+export class OutputError extends Error {}
+
+/**
+ * An engine's answer as artifacts to publish: the payload itself where the agent publishes one type (a list: one artifact
+ * each), else an object keyed by type name, each value a payload or a list of them; null or undefined publishes nothing. Or a
+ * list that names each output's type; only there a visibility is given, with a `ttl` within its limit.
+ */
+export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput[] {
+  if (answer === null || answer === undefined) return [];
+  if (answer instanceof GivenOutputs) return checkGiven(answer.outputs, agent, catalog, limits);
+  if (agent.outputs.length === 0) throw new OutputError('the agent publishes no type, so it must answer null');
+  const keyed = agent.outputs.length === 1 ? { [agent.outputs[0]!.type]: answer } : answer;
+  if (!isJsonObject(keyed)) throw new OutputError(`the answer must be an object keyed by type name (${namesOf(agent)})`);
+  const unknown = Object.keys(keyed).find((name) => !agent.outputs.some(({ type }) => type === name));
+  if (unknown !== undefined) throw new OutputError(`the answer names ${unknown}, but the agent publishes ${namesOf(agent)}`);
+
+  const payloads = agent.outputs.flatMap((output) => asList(keyed[output.type]).map((payload) => ({ output, payload })));
+  refuseTooMany(payloads.length);
+  return payloads.map(({ output, payload }) => checkOutput(output, payload, catalog, limits));
+}
+
+function refuseTooMany(count: number): void {
+  if (count > MAX_OUTPUTS) throw new OutputError(`the answer has ${count} artifacts, and an execution publishes at most ${MAX_OUTPUTS}`);
+}
+
+function checkGiven(given: readonly unknown[], agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput[] {
+  refuseTooMany(given.length);
+  return given.map((each, index) => {
+    try {
+      return checkOne(each, agent, catalog, limits);
+    } catch (error) {
+      throw error instanceof OutputError ? new OutputError(`outputs[${index}]${error.message}`) : error;
+    }
+  });
+}
+
+/** `{type, payload, tags?, visibility?}`: its tags are added to those that the agent's configuration gives, its visibility takes their place. */
+function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput {
+  if (!isJsonObject(given)) throw new OutputError(': must be an object with type and payload');
+  const [unknown] = unknownFields(given, FIELDS_OF_OUTPUT);
+  if (unknown) throw new OutputError(`.${unknown.name}: ${unknown.problem}`);
+  const { type, payload, tags = [], visibility = null } = given;
+  const output = agent.outputs.find((each) => each.type === type);
+  if (!output) throw new OutputError(`.type: must be ${agent.outputs.length === 0 ? 'absent: the agent publishes no type' : `one of ${namesOf(agent)}`}`);
+  if (!Array.isArray(tags) || tags.length > MAX_TAGS || !tags.every(isShortText)) {
+    throw new OutputError(`.tags: must be a list of at most ${MAX_TAGS}, each ${SHORT_TEXT_RULE}`);
+  }
+  const seenBy = visibility === null ? output.visibility : checkVisibility(visibility, limits);
+  try {
+    return checkOutput({ type: output.type, tags: [...new Set([...output.tags, ...tags])], visibility: seenBy }, payload, catalog, limits);
+  } catch (error) {
+    throw error instanceof OutputError ? new OutputError(`: ${error.message}`) : error;
+  }
+}
+
+function checkVisibility(given: JsonValue, { maxTtlMs }: OutputLimits): Visibility {
+  const mistake = visibilityMistake(given) ?? ttlMistake(toVisibility(given as JsonObject), maxTtlMs);
+  if (mistake !== null) throw new OutputError(`.visibility: ${mistake}`);
+  return toVisibility(given as JsonObject);
+}
+
+function checkOutput(output: Output, payload: unknown, catalog: Catalog, { bodyLimitBytes }: OutputLimits): CheckedOutput {
+  const payloadText = asJsonText(output.type, payload);
+  const bytes = Buffer.byteLength(payloadText);
+  if (bytes > bodyLimitBytes) throw new OutputError(`the payload of ${output.type} has ${bytes} bytes, and body_limit allows ${bodyLimitBytes}`);
+  // What is checked and what agents see next is what will be stored: JSON, not the engine's own object.
+  const stored = JSON.parse(payloadText) as unknown;
+  if (!isJsonObject(stored)) throw new OutputError(`the payload of ${output.type} must be an object`);
+  rememberText(stored, payloadText);
+  const type = catalog.type(output.type)!;
+  const problem = type.check(stored);
+  if (problem !== null) throw new OutputError(`${output.type} refuses its payload: ${problem}`);
+  return { output, type, payload: stored, payloadText };
+}
+
+function asJsonText(type: string, payload: unknown): string {
+  try {
+    return JSON.stringify(payload) ?? 'null';
+  } catch (error) {
+    throw new OutputError(`the payload of ${type} is no JSON: ${error instanceof Error ? error.message : 'its toJSON throws'}`);
+  }
+}
+
+const asList = (value: unknown): unknown[] => (value === null || value === undefined ? [] : Array.isArray(value) ? value : [value]);
+
+const namesOf = (agent: AgentDefinition): string => agent.outputs.map(({ type }) => type).join(', ');

@@ -1,0 +1,145 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '../../catalog/catalog.js';
+import type { Subscription } from '../../catalog/definitions.js';
+import type { Visibility } from '../../catalog/visibility.js';
+import { Clock } from '../../common/clock.js';
+import { MemoryBudget } from '../../common/memory-budget.js';
+import { parsedSize } from '../../common/parsed-size.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { agentArtifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
+import { isJoin, type Matchable, refusal } from '../matching/matcher.js';
+import { Matching } from '../matching/matching.js';
+import { Processes } from '../processes/processes.js';
+import { ArtifactStore } from '../queries/artifact-store.js';
+import { releaseTime } from '../artifacts/visibility.js';
+import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import type { ArtifactExplanation, Explanation } from './explanation.js';
+import { type Recorded, Records } from './records.js';
+import { refused } from './refusals.js';
+import { type RefusingError, RefusingErrors } from './refusing-errors.js';
+import { ofError, storedFacts } from './stored-facts.js';
+
+/**
+ * Says for every subscription what became of an artifact there. What is stored comes first: executions, groups that wait,
+ * errors. Of the other subscriptions the matcher is asked, as it was when the artifact was published, with today's configuration.
+ */
+@Injectable()
+export class Explanations {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+    private readonly artifacts: ArtifactStore,
+    private readonly matching: Matching,
+    private readonly records: Records,
+    private readonly errors: RefusingErrors,
+    private readonly numbers: SubscriptionNumbers,
+    private readonly processes: Processes,
+    private readonly memory: MemoryBudget,
+  ) {}
+
+  /** `undefined` where no artifact has this id. DomainError `unavailable` where expressions cannot be asked now, or there is no memory for the artifact. */
+  async of(artifactId: string): Promise<ArtifactExplanation | undefined> {
+    const bytes = await this.artifacts.sizeOf(artifactId);
+    if (bytes === undefined) return undefined;
+    const held = this.memory.reserve(bytes);
+    try {
+      const row = await this.artifacts.get(artifactId);
+      if (!row) return undefined;
+      // Its payload is parsed for the expressions.
+      held.resize(bytes + parsedSize(Buffer.from(row.payload)));
+      return await this.ofRow(row);
+    } finally {
+      held.release();
+    }
+  }
+
+  private async ofRow(row: ArtifactRow): Promise<ArtifactExplanation> {
+    const recorded = await this.records.of(row);
+    const facts = storedFacts(recorded, this.numbers, await this.processes.known());
+    const subscriptions = this.catalog.agents.flatMap((agent) => agent.subscriptions);
+    const explained = new Map(subscriptions.map((subscription) => [subscription, takeFact(facts, subscription, row.type)]));
+    const errors = recorded.correlation?.error_count === 0 ? [] : await this.errors.of(row.id, row.correlation_id);
+    const open = subscriptions.filter((subscription) => !explained.get(subscription));
+    for (const [subscription, found] of await this.explain(open, row, recorded, errors)) explained.set(subscription, found);
+    const inOrder = subscriptions.map((subscription) => explained.get(subscription)!);
+    const gone = errors.filter(({ id, namesArtifact }) => namesArtifact && !inOrder.some(({ error_artifact_id }) => error_artifact_id === id));
+    return {
+      artifact_id: row.id,
+      type: row.type,
+      produced_by: row.produced_by,
+      correlation_id: row.correlation_id,
+      verdicts: [...inOrder, ...facts, ...gone.map((error) => ofError(error, null))],
+    };
+  }
+
+  /** Of subscriptions where nothing is stored. */
+  private async explain(
+    subscriptions: Subscription[],
+    row: ArtifactRow,
+    recorded: Recorded,
+    errors: RefusingError[],
+  ): Promise<[Subscription, Explanation][]> {
+    const matchable: Matchable = { artifact: agentArtifactFromRow(row, row.payload), visibility: JSON.parse(row.visibility) as Visibility, createdAt: row.created_at };
+    // As its subscriptions will see it: one that is hidden for now is refused for what remains.
+    const at = Math.max(this.clock.now(), releaseTime(matchable.visibility, row.created_at) ?? 0);
+    const notOffered = whyNotOffered(recorded);
+    const asked = notOffered === null ? subscriptions : subscriptions.filter((subscription) => refusal(subscription, matchable, this.catalog, at) === 'type');
+    const verdicts = new Map((await this.matching.verdicts(matchable, asked, at)).map((verdict) => [verdict.subscription, verdict]));
+    return subscriptions.map((subscription) => {
+      const verdict = verdicts.get(subscription);
+      if (!verdict) return [subscription, explanation(subscription, 'not_offered', notOffered!)];
+      if (verdict.kind !== 'triggered') return [subscription, refused(verdict, matchable, this.catalog.agent(subscription.agent)!)];
+      return [subscription, whyNoExecution(subscription, recorded, errors)];
+    });
+  }
+}
+
+/** The stored fact of this subscription, taken out of the list. Executions of older programs do not say which one it was. */
+function takeFact(facts: Explanation[], { agent, index, types }: Subscription, type: string): Explanation | undefined {
+  const isOf = (fact: Explanation): boolean => {
+    if (fact.agent !== agent) return false;
+    return fact.subscription === index || (fact.subscription === null && fact.execution_id !== undefined && types.includes(type));
+  };
+  const place = facts.findIndex(isOf);
+  return place < 0 ? undefined : facts.splice(place, 1)[0];
+}
+
+function whyNotOffered({ executions, directRunOf }: Recorded): string | null {
+  if (directRunOf !== null) return `It was published by ${directRunOf} in a direct run, to whose outputs no agent reacts.`;
+  const invoked = executions.find((execution) => execution.invoked);
+  return invoked ? `It is the input of a run that named ${invoked.agent}, and no other agent reacts to it.` : null;
+}
+
+/** The matcher lets it through, and yet nothing is stored of it. */
+function whyNoExecution(subscription: Subscription, { releaseAt, correlation }: Recorded, errors: RefusingError[]): Explanation {
+  if (releaseAt !== null) {
+    const until = toTimestamp(releaseAt);
+    return { ...explanation(subscription, 'not_released', `It is not released yet: its subscriptions get it at ${until}.`), until };
+  }
+  const error = takeError(errors, subscription);
+  if (error) return ofError(error, subscription.index);
+  if (correlation?.state === 'cancelled') return explanation(subscription, 'cancelled', 'Its correlation was cancelled before the agent ran.');
+  if (isJoin(subscription) && subscription.where !== null) {
+    return explanation(subscription, 'join_let_go', 'It joined a group for which where did not give true, and the group was let go.');
+  }
+  return explanation(
+    subscription,
+    'not_recorded',
+    'It would trigger the agent today, and nothing is stored of it: this subscription was another or not there when the artifact was published, or the group that it joined ended with another correlation.',
+  );
+}
+
+/** A limit holds for all of the agent's subscriptions; what ended a group's waiting, for one of those that wait. */
+function takeError(errors: RefusingError[], subscription: Subscription): RefusingError | undefined {
+  const waits = isJoin(subscription) || subscription.batch !== null;
+  const error = errors.find(({ agent, errorType }) => agent === subscription.agent && (errorType === 'limit' || waits));
+  if (error && error.errorType !== 'limit') errors.splice(errors.indexOf(error), 1);
+  return error;
+}
+
+const explanation = ({ agent, index }: Subscription, verdict: Explanation['verdict'], detail: string): Explanation => ({
+  agent,
+  subscription: index,
+  verdict,
+  detail,
+});

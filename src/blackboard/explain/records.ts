@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import type { Selectable } from 'kysely';
+import type { CorrelationState, ExecutionsTable, JoinGroupsTable } from '../../database/schema.js';
+import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
+import type { ArtifactRow } from '../artifacts/artifact.js';
+import { WINDOW_KEY } from '../joins/waiting-groups.js';
+
+type ExecutionColumn = 'id' | 'agent' | 'subscription' | 'correlation_id' | 'state' | 'direct' | 'attempt' | 'available_at' | 'ended_at' | 'error_message' | OutsideColumn;
+/** Who is to do it outside, and who is at it. */
+type OutsideColumn = 'assignee' | 'claimed_by' | 'lease_owner' | 'lease_until';
+
+export type ExecutionOfInput = Pick<Selectable<ExecutionsTable>, ExecutionColumn> & {
+  /** Whether a caller named the agent, for a run or a direct run. */
+  invoked: boolean;
+  /** Whether it waits for room in a budget. */
+  waitsForBudget: boolean;
+  /** Whether it waits because its agent is paused. */
+  paused: boolean;
+};
+
+export type GroupOfArrival = Pick<Selectable<JoinGroupsTable>, 'id' | 'agent' | 'subscription' | 'key' | 'state' | 'size' | 'opened_at' | 'closes_at'> & {
+  /** Types of a join's members; empty for a window. */
+  types: string[];
+};
+
+/** What is stored of an artifact's way to its subscriptions. */
+export interface Recorded {
+  /** When it is to be handed to its subscriptions (epoch ms); null where it has been, or never will be. */
+  releaseAt: number | null;
+  groups: GroupOfArrival[];
+  executions: ExecutionOfInput[];
+  /** Null where the correlation is no longer stored. */
+  correlation: { state: CorrelationState; error_count: number } | null;
+  /** The agent of the direct run that published it, to whose outputs no agent reacts. */
+  directRunOf: string | null;
+}
+
+/**
+ * Reads in the order in which artifacts go: what moves on while this reads is found in its next place, not in none. So an
+ * artifact that is released, joins or is cancelled meanwhile is never taken for one that was forgotten.
+ */
+@Injectable()
+export class Records {
+  constructor(private readonly unitOfWork: UnitOfWork) {}
+
+  async of(artifact: ArtifactRow): Promise<Recorded> {
+    const { reader } = this.unitOfWork;
+    const releaseAt = await releaseOf(reader, artifact);
+    const groups = await groupsOf(reader, artifact);
+    const executions = await executionsOf(reader, artifact);
+    const correlation = await reader.selectFrom('correlations').select(['state', 'error_count']).where('id', '=', artifact.correlation_id).executeTakeFirst();
+    return { releaseAt, groups, executions, correlation: correlation ?? null, directRunOf: await directRunOf(reader, artifact) };
+  }
+}
+
+async function releaseOf(reader: Reader, { seq }: ArtifactRow): Promise<number | null> {
+  const timer = await reader.selectFrom('timers').select('due_at').where('subject', '=', String(seq)).where('kind', '=', 'release').executeTakeFirst();
+  return timer?.due_at ?? null;
+}
+
+/** A group with its members in one statement, since the two change together. */
+async function groupsOf(reader: Reader, { seq, correlation_id }: ArtifactRow): Promise<GroupOfArrival[]> {
+  const rows = await reader
+    .selectFrom('join_arrivals as own')
+    .innerJoin('join_groups as group', 'group.id', 'own.group_id')
+    .leftJoin('join_arrivals as member', (join) => join.onRef('member.group_id', '=', 'own.group_id').on('own.key', '<>', WINDOW_KEY))
+    .select(['group.id', 'group.agent', 'group.subscription', 'group.key', 'group.state', 'group.size', 'group.opened_at', 'group.closes_at'])
+    .select('member.type')
+    .where('own.correlation_id', '=', correlation_id)
+    .where('own.artifact_seq', '=', seq)
+    .execute();
+  return [...Map.groupBy(rows, ({ id }) => id).values()].map((members) => ({
+    ...members[0]!,
+    types: members.flatMap(({ type }) => type ?? []),
+  }));
+}
+
+async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<ExecutionOfInput[]> {
+  const rows = await reader
+    .selectFrom('execution_inputs')
+    .innerJoin('executions', 'executions.id', 'execution_inputs.execution_id')
+    .leftJoin('runs', (join) => join.onRef('runs.id', '=', 'executions.correlation_id').onRef('runs.execution_id', '=', 'executions.id'))
+    .leftJoin('agent_pauses', 'agent_pauses.agent', 'executions.agent')
+    .leftJoin('budget_reservations', 'budget_reservations.execution_id', 'executions.id')
+    .select([
+      'executions.id',
+      'executions.agent',
+      'executions.subscription',
+      'executions.correlation_id',
+      'executions.state',
+      'executions.direct',
+      'executions.attempt',
+      'executions.available_at',
+      'executions.ended_at',
+      'executions.error_message',
+      'executions.assignee',
+      'executions.claimed_by',
+      'executions.lease_owner',
+      'executions.lease_until',
+      'runs.id as run_id',
+      'agent_pauses.paused_at',
+      'budget_reservations.waits',
+    ])
+    .where('execution_inputs.artifact_seq', '=', seq)
+    .orderBy('executions.seq')
+    .execute();
+  return rows.map(({ run_id, paused_at, waits, ...row }) => ({ ...row, invoked: run_id !== null || row.direct === 1, paused: paused_at !== null, waitsForBudget: waits === 1 }));
+}
+
+async function directRunOf(reader: Reader, { execution_id }: ArtifactRow): Promise<string | null> {
+  if (execution_id === null) return null;
+  const execution = await reader.selectFrom('executions').select(['agent', 'direct']).where('id', '=', execution_id).executeTakeFirst();
+  return execution?.direct === 1 ? execution.agent : null;
+}

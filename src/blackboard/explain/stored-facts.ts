@@ -1,0 +1,82 @@
+import type { Subscription } from '../../catalog/definitions.js';
+import { listed } from '../../common/listed.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { heldUntil } from './held-until.js';
+import type { KnownWork } from '../processes/known-work.js';
+import type { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import { isWindow } from '../joins/waiting-groups.js';
+import type { Explanation } from './explanation.js';
+import type { ExecutionOfInput, GroupOfArrival, Recorded } from './records.js';
+import type { RefusingError } from './refusing-errors.js';
+
+/** What is stored is the truth, whatever the configuration says today. One for each execution and each group that waits. */
+export function storedFacts({ executions, groups }: Recorded, numbers: SubscriptionNumbers, known: KnownWork): Explanation[] {
+  const waiting = groups.map((group) => ({ group, configured: numbers.find(group) }));
+  // Read before the executions, so that a group may have become one of them meanwhile.
+  const stillWaiting = waiting.filter(({ group, configured }) => !executions.some(({ agent, subscription }) => agent === group.agent && subscription === configured?.index));
+  return [...executions.map((execution) => ofExecution(execution, known)), ...stillWaiting.map(({ group, configured }) => ofGroup(group, configured, known))];
+}
+
+const ofExecution = (execution: ExecutionOfInput, known: KnownWork): Explanation => ({
+  agent: execution.agent,
+  subscription: execution.subscription,
+  verdict: execution.invoked ? 'invoked' : 'triggered',
+  detail: `${execution.invoked ? 'A caller named the agent, and this is its input' : 'It triggered the agent'}; the execution ${howFar(execution, known)}.`,
+  execution_id: execution.id,
+  execution_state: execution.state,
+  execution_correlation_id: execution.correlation_id,
+});
+
+function howFar(execution: ExecutionOfInput, known: KnownWork): string {
+  const { agent, state, attempt, available_at, ended_at, error_message, paused, waitsForBudget, assignee, claimed_by } = execution;
+  const until = heldUntil(execution);
+  switch (state) {
+    case 'pending':
+      if (!known.hasAgent(agent)) return `waits, since no process has the agent ${agent}`;
+      if (paused) return 'waits until the agent is resumed';
+      if (waitsForBudget) return 'waits until there is room in its budget: calls of models that are under way may take the rest of it';
+      return available_at === null ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}` : `waits for its attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;
+    case 'running':
+      return until === null ? `runs, in its attempt ${attempt}` : `is held by ${claimed_by ?? 'whoever claimed it'} until ${toTimestamp(until)}, in its attempt ${attempt}`;
+    case 'completed':
+      return `completed at ${toTimestamp(ended_at!)}`;
+    case 'failed':
+      return `failed for good at ${toTimestamp(ended_at!)}, in its attempt ${attempt}: ${error_message}`;
+    case 'cancelled':
+      return `was cancelled at ${toTimestamp(ended_at!)}`;
+  }
+}
+
+function ofGroup(group: GroupOfArrival, configured: Subscription | undefined, known: KnownWork): Explanation {
+  const { agent, opened_at, closes_at, state } = group;
+  const subscription = configured?.index ?? null;
+  const times = { since: toTimestamp(opened_at), until: closes_at === null ? null : toTimestamp(closes_at) };
+  if (isWindow(group)) {
+    const needed = configured?.batch?.size ?? null;
+    const end = times.until === null ? '' : `, or until ${times.until}`;
+    const when = needed === null ? `cannot run: ${whyNotHere(group, known)}` : `runs with ${needed}${end}`;
+    const detail = `It is in a batch window that holds ${group.size} so far, and ${when}.`;
+    return { agent, subscription, verdict: 'window_filling', detail, size: group.size, size_needed: needed, ...times };
+  }
+  if (state === 'complete') {
+    const detail = `All that it joins are there, and ${configured ? 'where is being asked of them' : `where cannot be asked of them: ${whyNotHere(group, known)}`}.`;
+    return { agent, subscription, verdict: 'join_undecided', detail, join_key: group.key, since: times.since };
+  }
+  const lacking = configured?.types.filter((type) => !group.types.includes(type)) ?? [];
+  const end = times.until === null ? 'without a limit' : `until ${times.until}`;
+  const detail = configured
+    ? `It waits for ${listed(lacking, 'and')} under the same key, since ${times.since} and ${end}.`
+    : `It waits in a join since ${times.since}, and cannot go on: ${whyNotHere(group, known)}.`;
+  return { agent, subscription, verdict: 'join_waiting', detail, waiting_for: lacking, join_key: group.key, ...times };
+}
+
+const whyNotHere = (group: GroupOfArrival, known: KnownWork): string =>
+  known.hasSubscription(group) ? `this process does not have its subscription of ${group.agent}, and another one does` : `no process has its subscription of ${group.agent}`;
+
+export const ofError = (error: RefusingError, subscription: number | null): Explanation => ({
+  agent: error.agent,
+  subscription,
+  verdict: error.errorType,
+  detail: `${error.message}.`,
+  error_artifact_id: error.id,
+});

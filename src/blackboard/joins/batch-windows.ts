@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import type { Subscription } from '../../catalog/definitions.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { ExecutionQueue } from '../scheduling/execution-queue.js';
+import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import { type Arrival, type Member, ownerOf, type WaitingGroup, WaitingGroups, WINDOW_KEY } from './waiting-groups.js';
+
+/** Batch windows: artifacts of any correlation gather until there are `size` of them, or `timeout` after the first. */
+@Injectable()
+export class BatchWindows {
+  constructor(
+    private readonly numbers: SubscriptionNumbers,
+    private readonly groups: WaitingGroups,
+    private readonly executions: ExecutionQueue,
+  ) {}
+
+  async arrive(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    subscription: Subscription,
+    artifact: Pick<Arrival, 'seq' | 'type' | 'correlationId'>,
+  ): Promise<void> {
+    const { size, timeoutMs } = subscription.batch!;
+    const arrival = { ...artifact, key: WINDOW_KEY, agent: subscription.agent, subscription: this.numbers.of(subscription) };
+    const window = (await this.openWindow(tx, changes, arrival)) ?? (await this.groups.open(tx, changes, arrival, timeoutMs));
+    await this.groups.join(tx, changes, window, arrival);
+    if (window.size >= size) await this.close(tx, changes, window);
+  }
+
+  /** Hands what has gathered to the agent, as one execution of the newest input's correlation. */
+  async close(tx: Transaction, changes: CorrelationChanges, window: WaitingGroup): Promise<void> {
+    const members = await this.groups.members(tx, window.id);
+    await this.enqueue(tx, changes, this.numbers.find(window)!, members);
+    // After the execution counts as pending, so that its correlation does not look finished in between.
+    await this.groups.stopWaiting(tx, changes, window, members);
+    await this.groups.remove(tx, window.id);
+  }
+
+  // A window whose time is up is closed here when its timer is late, so that nothing joins it after its time.
+  private async openWindow(tx: Transaction, changes: CorrelationChanges, arrival: Arrival): Promise<WaitingGroup | undefined> {
+    const window = await findWindow(tx, arrival);
+    if (!window || window.closes_at === null || window.closes_at > changes.now) return window;
+    await this.close(tx, changes, window);
+    return undefined;
+  }
+
+  private async enqueue(tx: Transaction, changes: CorrelationChanges, subscription: Subscription, members: Member[]): Promise<void> {
+    const inputs = members.map((member) => member.artifact_seq);
+    await this.executions.add(tx, changes, { subscription, correlationId: ownerOf(members), inputs, direct: false });
+  }
+}
+
+const findWindow = (tx: Transaction, arrival: Arrival): Promise<WaitingGroup | undefined> =>
+  tx.db
+    .selectFrom('join_groups')
+    .selectAll()
+    .where('agent', '=', arrival.agent)
+    .where('subscription', '=', arrival.subscription)
+    .where('key', '=', arrival.key)
+    .orderBy('ordinal')
+    .limit(1)
+    .executeTakeFirst();

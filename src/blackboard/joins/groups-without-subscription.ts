@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { sparing } from '../../common/sparing.js';
+import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
+import { Processes } from '../processes/processes.js';
+import type { SubscriptionPlace } from '../matching/subscription-numbers.js';
+import { isAmong } from '../scheduling/timer-queue.js';
+
+/** Join groups and batch windows that wait for subscriptions that no live process has. */
+@Injectable()
+export class GroupsWithoutSubscription {
+  constructor(
+    private readonly processes: Processes,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** The subscriptions that such groups wait for, as of a moment ago. */
+  readonly subscriptions = sparing(() => this.find());
+
+  /** How many there are of each agent, as of a moment ago; counting takes the longer the more there are. */
+  readonly counts = sparing(() => this.count());
+
+  async count(): Promise<ReadonlyMap<string, number>> {
+    const places = await this.find();
+    if (places.length === 0) return new Map();
+    const counts = await this.unitOfWork.reader
+      .selectFrom('join_groups')
+      .select(['agent', ({ fn }) => fn.countAll<number>().as('count')])
+      .where(isAmong(places))
+      .groupBy('agent')
+      .orderBy('agent')
+      .execute();
+    return new Map(counts.map(({ agent, count }) => [agent, count]));
+  }
+
+  async find(db: Reader = this.unitOfWork.reader): Promise<readonly SubscriptionPlace[]> {
+    const waiting = await db
+      .selectFrom('subscriptions')
+      .select(['agent', 'number as subscription'])
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('join_groups')
+            .select('join_groups.id')
+            .whereRef('join_groups.agent', '=', 'subscriptions.agent')
+            .whereRef('join_groups.subscription', '=', 'subscriptions.number'),
+        ),
+      )
+      .execute();
+    if (waiting.length === 0) return [];
+    const known = await this.processes.known(db);
+    return waiting.filter((place) => !known.hasSubscription(place));
+  }
+}

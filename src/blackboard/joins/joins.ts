@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import type { Subscription } from '../../catalog/definitions.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { ExecutionQueue } from '../scheduling/execution-queue.js';
+import { inOrderOfTypes } from '../matching/matcher.js';
+import { GroupErrors } from './group-errors.js';
+import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import { TimerQueue } from '../scheduling/timer-queue.js';
+import { type Arrival, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
+
+
+/**
+ * Joins: a group belongs to (subscription, key) and is complete when it holds one artifact of every type. First in, first
+ * out: an arrival goes to the oldest group that lacks its type. So, for each type, the groups that have it are the oldest
+ * ones, and the next is found by one look into an index, however many wait.
+ */
+@Injectable()
+export class Joins {
+  constructor(
+    private readonly numbers: SubscriptionNumbers,
+    private readonly groups: WaitingGroups,
+    private readonly executions: ExecutionQueue,
+    private readonly timers: TimerQueue,
+    private readonly groupErrors: GroupErrors,
+  ) {}
+
+  async arrive(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    subscription: Subscription,
+    artifact: Pick<Arrival, 'seq' | 'type' | 'correlationId' | 'key'>,
+  ): Promise<void> {
+    const arrival = { ...artifact, agent: subscription.agent, subscription: this.numbers.of(subscription) };
+    const group =
+      (await this.oldestOpenGroupLacking(tx, changes, arrival)) ??
+      (await this.groups.open(tx, changes, arrival, subscription.join?.withinMs ?? null));
+    await this.groups.join(tx, changes, group, arrival);
+    if (group.size < subscription.types.length) return;
+
+    const members = await this.groups.members(tx, group.id);
+    await this.groups.stopWaiting(tx, changes, group, members);
+    if (subscription.where === null) {
+      await this.enqueue(tx, changes, subscription, members);
+      await this.groups.remove(tx, group.id);
+    } else {
+      // `where` may take a second, a transaction must not: the completed group is durable and judged by a timer due at once.
+      await this.groups.markComplete(tx, group);
+      (await changes.get(ownerOf(members))).pending += 1;
+      await this.timers.set(tx, 'judge', changes.now, group.id);
+    }
+  }
+
+  /** Ends a completed group after its `where` has been asked. */
+  async judged(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, passes: boolean): Promise<void> {
+    const members = await this.groups.members(tx, group.id);
+    (await changes.get(ownerOf(members))).pending -= 1;
+    if (passes) await this.enqueue(tx, changes, this.numbers.find(group)!, members);
+    await this.groups.remove(tx, group.id);
+  }
+
+  /** Drops a group whose time is up, with one WorkflowError in each correlation that has an artifact in it. */
+  async expire(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup): Promise<void> {
+    const members = await this.groups.members(tx, group.id);
+    const message = `${group.agent} waited for ${this.missingTypes(group, members)} and the join's window ended`;
+    await this.groups.release(tx, changes, group, members);
+    await this.groupErrors.write(tx, changes, { agent: group.agent, errorType: 'join_expired', message }, members);
+    await this.groups.remove(tx, group.id);
+  }
+
+  // A group whose time is up is expired here when its timer is late, so that nothing joins it after its window.
+  private async oldestOpenGroupLacking(tx: Transaction, changes: CorrelationChanges, arrival: Arrival): Promise<WaitingGroup | undefined> {
+    for (;;) {
+      const group = await oldestGroupLacking(tx, arrival);
+      if (!group || group.closes_at === null || group.closes_at > changes.now) return group;
+      await this.expire(tx, changes, group);
+    }
+  }
+
+  private missingTypes(group: WaitingGroup, members: Member[]): string {
+    const types = this.numbers.find(group)?.types ?? [];
+    const missing = types.filter((type) => !members.some((member) => member.type === type));
+    return missing.join(' and ');
+  }
+
+  private async enqueue(tx: Transaction, changes: CorrelationChanges, subscription: Subscription, members: Member[]): Promise<void> {
+    const inputs = inOrderOfTypes(subscription, members).map((member) => member.artifact_seq);
+    await this.executions.add(tx, changes, { subscription, correlationId: ownerOf(members), inputs, direct: false });
+  }
+}
+
+async function oldestGroupLacking(tx: Transaction, arrival: Arrival): Promise<WaitingGroup | undefined> {
+  const last = await tx.db
+    .selectFrom('join_arrivals')
+    .select('ordinal')
+    .where('agent', '=', arrival.agent)
+    .where('subscription', '=', arrival.subscription)
+    .where('key', '=', arrival.key)
+    .where('type', '=', arrival.type)
+    .orderBy('ordinal', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return tx.db
+    .selectFrom('join_groups')
+    .selectAll()
+    .where('agent', '=', arrival.agent)
+    .where('subscription', '=', arrival.subscription)
+    .where('key', '=', arrival.key)
+    .where('ordinal', '>', last?.ordinal ?? 0)
+    .orderBy('ordinal')
+    .limit(1)
+    .executeTakeFirst();
+}

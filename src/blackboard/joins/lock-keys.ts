@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto';
+import { isJoin, type Triggered } from '../matching/matcher.js';
+import type { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import { lockKeyOf, WINDOW_KEY } from './waiting-groups.js';
+
+const LONGEST_KEY = 200;
+
+/** Keys are stored and indexed; a long one by its digest. */
+export const boundedKey = (key: string): string =>
+  key.length <= LONGEST_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
+
+/** What a transaction locks before it lets an artifact arrive where it triggers. */
+export const lockKeysOf = (triggered: readonly Triggered[], numbers: SubscriptionNumbers): string[] =>
+  triggered.flatMap(({ subscription, key }) => {
+    if (!subscription.batch && !isJoin(subscription)) return [];
+    return [lockKeyOf({ agent: subscription.agent, subscription: numbers.of(subscription), key: subscription.batch ? WINDOW_KEY : boundedKey(key) })];
+  });

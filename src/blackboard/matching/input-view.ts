@@ -1,0 +1,11 @@
+import type { AgentArtifact } from '../../engines/engine.js';
+
+/**
+ * The one view of an execution's inputs that engines and expressions see: the payload for one artifact, a list of payloads
+ * for a batch window, an object keyed by type name where the agent joins several types.
+ */
+export function inputView(artifacts: readonly Pick<AgentArtifact, 'type' | 'payload'>[], batch: boolean): unknown {
+  if (batch) return artifacts.map(({ payload }) => payload);
+  if (artifacts.length === 1) return artifacts[0]!.payload;
+  return Object.fromEntries(artifacts.map(({ type, payload }) => [type, payload]));
+}

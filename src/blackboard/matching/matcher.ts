@@ -1,0 +1,80 @@
+import type { Catalog } from '../../catalog/catalog.js';
+import type { Subscription } from '../../catalog/definitions.js';
+import type { Visibility } from '../../catalog/visibility.js';
+import type { JsonValue } from '../../common/json.js';
+import type { AgentArtifact } from '../../engines/engine.js';
+import type { EvaluationResult } from '../../cel/evaluator.js';
+import { canSee } from '../artifacts/visibility.js';
+
+/** What a subscription makes of an artifact. */
+export type Verdict =
+  | { kind: 'triggered'; subscription: Subscription; key: string }
+  | { kind: Refusal; subscription: Subscription }
+  | { kind: 'where_error' | 'key_error'; subscription: Subscription; message: string };
+
+export type Refusal = 'type' | 'producer' | 'tag' | 'visibility' | 'own_output' | 'where_false' | 'key_null';
+
+export type Triggered = Extract<Verdict, { kind: 'triggered' }>;
+
+/** What matching looks at: the artifact as agents see it, who may see it, and when it was made (epoch ms). */
+export interface Matchable {
+  artifact: AgentArtifact;
+  visibility: Visibility;
+  createdAt: number;
+}
+
+/** Why a subscription refuses an artifact before any expression is asked; null where it does not. */
+export function refusal(subscription: Subscription, matchable: Matchable, catalog: Catalog, now: number): Refusal | null {
+  const { artifact, visibility, createdAt } = matchable;
+  const { types, fromAgents, tags } = subscription;
+  if (!types.includes(artifact.type)) return 'type';
+  if (artifact.produced_by === subscription.agent && !subscription.allowSelf) return 'own_output';
+  if (fromAgents.length > 0 && !fromAgents.includes(artifact.produced_by)) return 'producer';
+  if (tags.length > 0 && !tags.some((tag) => artifact.tags.includes(tag))) return 'tag';
+  if (!canSee(catalog.agent(subscription.agent)!, visibility, createdAt, now)) return 'visibility';
+  return null;
+}
+
+/** A subscription that waits for one artifact of each of several types. */
+export const isJoin = (subscription: Subscription): boolean => subscription.mode === 'all' && subscription.types.length > 1;
+
+/** What a join hands to its agent, and to its `where`: its members in the order of `types`, in whatever order they came. */
+export const inOrderOfTypes = <Member extends { type: string }>({ types }: Subscription, members: readonly Member[]): Member[] =>
+  types.flatMap((type) => members.filter((member) => member.type === type));
+
+/** The predicate that is asked of each artifact on its own; a join's looks at the completed group instead. */
+export const artifactPredicate = (subscription: Subscription): string | null => (isJoin(subscription) ? null : subscription.where);
+
+/** The expression that gives a join's key; null where it joins by correlation id, or is no join. */
+export const keyExpression = (subscription: Subscription): string | null => (isJoin(subscription) ? (subscription.join?.by ?? null) : null);
+
+/** What a predicate's result means: it triggers on true and nothing else. */
+export function predicateVerdict(result: EvaluationResult): { kind: 'true' | 'where_false' } | { kind: 'where_error'; message: string } {
+  if (!result.ok) return { kind: 'where_error', message: result.error };
+  if (typeof result.value !== 'boolean') {
+    // Its type and not its value, which may quote a payload.
+    const type = result.value === null ? 'null' : typeof result.value;
+    return { kind: 'where_error', message: `must give true or false, not ${type === 'object' ? 'a list or map' : type}` };
+  }
+  return { kind: result.value ? 'true' : 'where_false' };
+}
+
+/** The verdict of a subscription that refuses nothing, from the results of its expressions (null where it has none). */
+export function verdict(
+  subscription: Subscription,
+  matchable: Matchable,
+  where: EvaluationResult | null,
+  key: EvaluationResult | null,
+): Verdict {
+  if (where) {
+    const judged = predicateVerdict(where);
+    if (judged.kind === 'where_error') return { kind: judged.kind, subscription, message: judged.message };
+    if (judged.kind === 'where_false') return { kind: judged.kind, subscription };
+  }
+  if (!key) return { kind: 'triggered', subscription, key: groupKey(matchable.artifact.correlation_id) };
+  if (!key.ok) return { kind: 'key_error', subscription, message: key.error };
+  if (key.value === null) return { kind: 'key_null', subscription };
+  return { kind: 'triggered', subscription, key: groupKey(key.value) };
+}
+
+const groupKey = (value: JsonValue): string => JSON.stringify(value);

@@ -1,0 +1,73 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Catalog } from '../../catalog/catalog.js';
+import type { Subscription } from '../../catalog/definitions.js';
+import { Clock } from '../../common/clock.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { Telemetry } from '../../common/telemetry.js';
+import type { AgentArtifact } from '../../engines/engine.js';
+import { type EvaluationResult, ExpressionEvaluator } from '../../cel/evaluator.js';
+import { inputView } from './input-view.js';
+import { artifactPredicate, keyExpression, type Matchable, predicateVerdict, refusal, type Triggered, type Verdict, verdict } from './matcher.js';
+
+/** Asks the expressions that the matcher's verdicts need. Before the transaction: an evaluation may take up to a second. */
+@Injectable()
+export class Matching {
+  private readonly logged = new Set<string>();
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly evaluator: ExpressionEvaluator,
+    private readonly clock: Clock,
+    private readonly telemetry: Telemetry,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** The subscriptions that `matchable` triggers now, in the order of the configuration. */
+  async triggered(matchable: Matchable): Promise<Triggered[]> {
+    const verdicts = await this.verdicts(matchable, this.catalog.subscriptionsTo(matchable.artifact.type), this.clock.now());
+    for (const verdict of verdicts) {
+      if (verdict.kind === 'where_error') this.report(verdict.subscription, 'where', verdict.message);
+      if (verdict.kind === 'key_error') this.report(verdict.subscription, 'join.by', verdict.message);
+    }
+    return verdicts.filter((candidate): candidate is Triggered => candidate.kind === 'triggered');
+  }
+
+  /** What each of these subscriptions makes of it at `now` (epoch ms), in their order. Whoever only asks for reasons leaves no line in the log. */
+  verdicts(matchable: Matchable, subscriptions: readonly Subscription[], now: number): Promise<Verdict[]> {
+    return Promise.all(subscriptions.map((subscription) => this.verdictOf(subscription, matchable, now)));
+  }
+
+  /** Whether a completed join group passes its subscription's `where`. */
+  async groupPasses(subscription: Subscription, inputs: AgentArtifact[]): Promise<boolean> {
+    if (subscription.where === null) return true;
+    const judged = predicateVerdict(await this.evaluate(subscription.where, inputs));
+    if (judged.kind === 'where_error') this.report(subscription, 'where', judged.message);
+    return judged.kind === 'true';
+  }
+
+  private async verdictOf(subscription: Subscription, matchable: Matchable, now: number): Promise<Verdict> {
+    const refused = refusal(subscription, matchable, this.catalog, now);
+    if (refused) return { kind: refused, subscription };
+    const where = artifactPredicate(subscription);
+    const key = keyExpression(subscription);
+    return verdict(
+      subscription,
+      matchable,
+      where === null ? null : await this.evaluate(where, [matchable.artifact]),
+      key === null ? null : await this.evaluate(key, [matchable.artifact]),
+    );
+  }
+
+  private evaluate(source: string, inputs: AgentArtifact[]): Promise<EvaluationResult> {
+    return this.evaluator.evaluate(source, { payload: inputView(inputs, false), artifact: inputs[0]!, inputs });
+  }
+
+  // Once a subscription: a wrong expression errs on every artifact, and the log must not grow with the traffic.
+  private report(subscription: Subscription, part: string, message: string): void {
+    this.telemetry.predicateFailed(subscription.agent);
+    const place = `agents.${subscription.agent}.consumes[${subscription.index}].${part}`;
+    if (this.logged.has(place)) return;
+    this.logged.add(place);
+    this.logger.warn({ agent: subscription.agent }, `${place} errs and does not trigger (logged once): ${message}`);
+  }
+}

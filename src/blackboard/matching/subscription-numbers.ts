@@ -1,0 +1,108 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Catalog } from '../../catalog/catalog.js';
+import type { Subscription } from '../../catalog/definitions.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { isJoin } from './matcher.js';
+
+/** A subscription in the database. */
+export interface SubscriptionPlace {
+  agent: string;
+  /** Its number. */
+  subscription: number;
+}
+
+interface Numbered extends SubscriptionPlace {
+  configured: Subscription;
+}
+
+const LOCK = 'subscriptions';
+
+/**
+ * Numbers the subscriptions in which artifacts wait, for joins and batch windows. The number is kept when a configuration follows
+ * another: by their places in `consumes`, what waits would go on in another subscription after one was added before it or removed.
+ */
+@Injectable()
+export class SubscriptionNumbers implements OnModuleInit {
+  private numbers = new Map<Subscription, number>();
+  private byName = new Map<string, Subscription>();
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const waiting = this.catalog.agents.map(({ subscriptions }) => subscriptions.filter(canWait)).filter(({ length }) => length > 0);
+    if (waiting.length === 0) return;
+    const numbered = await this.unitOfWork.run((tx) => numberAll(tx, waiting));
+    this.numbers = new Map(numbered.map(({ configured, subscription }) => [configured, subscription]));
+    this.byName = new Map(numbered.map((place) => [nameOf(place), place.configured]));
+  }
+
+  of(subscription: Subscription): number {
+    return this.numbers.get(subscription)!;
+  }
+
+  /** `undefined` where this process' configuration does not have it. */
+  find(place: SubscriptionPlace): Subscription | undefined {
+    return this.byName.get(nameOf(place));
+  }
+
+  /** Those of this process' configuration. */
+  get all(): SubscriptionPlace[] {
+    return [...this.numbers].map(([{ agent }, subscription]) => ({ agent, subscription }));
+  }
+}
+
+const nameOf = ({ agent, subscription }: SubscriptionPlace): string => JSON.stringify([agent, subscription]);
+
+const canWait = (subscription: Subscription): boolean => subscription.batch !== null || isJoin(subscription);
+
+/** One process at a time, or two could give the same number to different subscriptions. */
+async function numberAll(tx: Transaction, byAgent: readonly Subscription[][]): Promise<Numbered[]> {
+  await tx.lock([LOCK]);
+  const numbered: Numbered[] = [];
+  for (const subscriptions of byAgent) numbered.push(...(await numberSome(tx, subscriptions)));
+  return numbered;
+}
+
+/** Subscriptions of one agent. */
+async function numberSome({ db }: Transaction, subscriptions: readonly Subscription[]): Promise<Numbered[]> {
+  const { agent } = subscriptions[0]!;
+  const known = await db.selectFrom('subscriptions').selectAll().where('agent', '=', agent).execute();
+  const numbered: Numbered[] = [];
+  for (const { identity, configured } of identified(subscriptions)) {
+    const row = known.find((each) => each.identity === identity) ?? known.find((each) => each.identity === placeIdentity(configured));
+    const number = row?.number ?? freeNumber(known, configured);
+    if (!row) await db.insertInto('subscriptions').values({ agent, number, identity }).execute();
+    else if (row.identity !== identity) await db.updateTable('subscriptions').set({ identity }).where('agent', '=', agent).where('number', '=', number).execute();
+    if (row) row.identity = identity;
+    else known.push({ agent, number, identity });
+    numbered.push({ agent, subscription: number, configured });
+  }
+  return numbered;
+}
+
+/** Of what waits since before subscriptions had numbers, as the migration wrote it down. */
+const placeIdentity = ({ index }: Subscription): string => `place ${index}`;
+
+/** Its place where that is free: processes of versions without numbers use the place. */
+function freeNumber(known: readonly { number: number }[], { index }: Subscription): number {
+  const taken = known.map(({ number }) => number);
+  return taken.includes(index) ? Math.max(...taken) + 1 : index;
+}
+
+/**
+ * Only what decides which artifacts belong together makes it another subscription. With another `where`, `within` or `size` it goes
+ * on with what waits. Equal ones of an agent are told apart by their order.
+ */
+function identified(subscriptions: readonly Subscription[]): { identity: string; configured: Subscription }[] {
+  const seen = new Map<string, number>();
+  return subscriptions.map((configured) => {
+    const types = [...configured.types].sort();
+    const identity = JSON.stringify(configured.batch ? { batch: types } : { join: types, by: configured.join?.by ?? null });
+    const before = seen.get(identity) ?? 0;
+    seen.set(identity, before + 1);
+    return { identity: before === 0 ? identity : `${identity} ${before + 1}`, configured };
+  });
+}

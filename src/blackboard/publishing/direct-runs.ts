@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock.js';
+import { DomainError } from '../../common/domain-error.js';
+import type { JsonObject } from '../../common/json.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { DirectRun } from './blackboard.js';
+import { CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { CorrelationWaiters } from '../correlations/correlation-waiters.js';
+import { fittingSubscription } from './input-fit.js';
+import { Invocations } from './invocations.js';
+import { findOutputs } from '../queries/execution-artifacts.js';
+import type { Item } from '../queries/stored-pieces.js';
+import { StoredTexts } from '../queries/stored-texts.js';
+
+/** One execution of one agent alone: no agent reacts to its outputs. */
+@Injectable()
+export class DirectRuns {
+  constructor(
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly tracker: CorrelationTracker,
+    private readonly invocations: Invocations,
+    private readonly waiters: CorrelationWaiters,
+    private readonly texts: StoredTexts,
+  ) {}
+
+  /** What `Blackboard.beginDirectRun` promises. */
+  async begin(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
+    const definition = this.invocations.agent(agent);
+    const subscription = fittingSubscription(definition, inputs.map(({ type }) => type));
+    const named = inputs.map((input, position) => ({ ...input, path: `inputs[${position}]` }));
+    const invocation = this.invocations.prepare(subscription, named, correlationId, { direct: true });
+    const begun = await this.unitOfWork.run(async (tx) => {
+      const changes = this.tracker.begin(tx, this.clock.now(), invocation.cause);
+      const { executionId, opening } = await this.invocations.begin(tx, changes, invocation);
+      await changes.save();
+      return { executionId, opening };
+    });
+    return { agent, correlationId, ...begun };
+  }
+
+  /** What `Blackboard.outputsOf` promises. */
+  async outputsOf({ agent, correlationId, executionId, opening }: DirectRun): Promise<Item[]> {
+    const ended = await this.waiters.wait(correlationId, opening, Number.MAX_SAFE_INTEGER);
+    if (!ended) throw new DomainError('unavailable', `The service is stopping; ${agent} goes on after its next start in correlation ${correlationId}`);
+    const { reader } = this.unitOfWork;
+    const execution = await reader.selectFrom('executions').select(['state', 'error_message']).where('id', '=', executionId).executeTakeFirstOrThrow();
+    if (execution.state !== 'completed') {
+      throw new DomainError('agent_failed', `Agent ${agent} failed: ${execution.error_message ?? execution.state}`);
+    }
+    return this.texts.itemsAlong((after, limit, most) => findOutputs(reader, { executionId, after, limit, most }), 0);
+  }
+}

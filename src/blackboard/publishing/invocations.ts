@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '../../catalog/catalog.js';
+import { unknownAgent } from '../../catalog/unknown-names.js';
+import type { AgentDefinition, Subscription } from '../../catalog/definitions.js';
+import { DomainError } from '../../common/domain-error.js';
+import { newId } from '../../common/ids.js';
+import type { JsonObject } from '../../common/json.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { NO_SPAN, Tracing } from '../../observability/tracing/tracing.js';
+import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
+import type { Invocation } from './blackboard.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { Deadlines } from '../scheduling/deadlines.js';
+import { ExecutionQueue } from '../scheduling/execution-queue.js';
+import { Publisher } from './publisher.js';
+
+export interface NamedInput {
+  type: string;
+  payload: JsonObject;
+  /** Where the caller gave it, for messages. */
+  path: string;
+}
+
+/** Executions that a caller asks for by the agent's name. No agent reacts to their inputs. */
+@Injectable()
+export class Invocations {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly publisher: Publisher,
+    private readonly writer: ArtifactWriter,
+    private readonly executions: ExecutionQueue,
+    private readonly deadlines: Deadlines,
+    private readonly tracing: Tracing,
+  ) {}
+
+  /** DomainError `not_found` where there is no such agent. */
+  agent(name: string): AgentDefinition {
+    const agent = this.catalog.agent(name);
+    if (!agent) throw unknownAgent(name);
+    return agent;
+  }
+
+  /** DomainError `invalid` where a type's schema refuses its payload. `firstId` becomes the first input's artifact id. */
+  prepare(
+    subscription: Subscription,
+    inputs: readonly NamedInput[],
+    correlationId: string,
+    { direct = false, background = false, firstId = newId(), deadlineMs = null }: { direct?: boolean; background?: boolean; firstId?: string; deadlineMs?: number | null },
+  ): Invocation {
+    const drafts = inputs.map((input, index) => this.draft(input, correlationId, index === 0 ? firstId : newId()));
+    // Nobody's request is what a batch's runs are prepared in, whoever's happened to wake it.
+    const cause = background ? NO_SPAN : this.tracing.current();
+    return { subscription, drafts, correlationId, direct, background, deadlineMs, cause };
+  }
+
+  /** Stores inputs and execution in a correlation of their own. DomainError `conflict` where that exists already. */
+  async begin(tx: Transaction, changes: CorrelationChanges, invocation: Invocation): Promise<{ executionId: string; opening: number }> {
+    const { subscription, correlationId } = invocation;
+    const correlation = await changes.create(correlationId, invocation.background);
+    if (invocation.deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + invocation.deadlineMs);
+    const inputs: number[] = [];
+    for (const draft of invocation.drafts) {
+      const seq = (await this.writer.insert(tx, draft))!;
+      inputs.push(seq);
+      this.writer.count(changes, correlation, seq, draft);
+    }
+    // The correlation is new, so that no limit can have been reached in it.
+    const executionId = (await this.executions.add(tx, changes, { subscription, correlationId, inputs, direct: invocation.direct }))!;
+    return { executionId, opening: correlation.opening };
+  }
+
+  private draft({ type, payload, path }: NamedInput, correlationId: string, artifactId: string): ArtifactDraft {
+    try {
+      return this.publisher.draft({ artifactId, correlationId, type, payload, tags: [], partitionKey: null });
+    } catch (error) {
+      throw error instanceof DomainError ? new DomainError(error.code, `${path}: ${error.message}`) : error;
+    }
+  }
+}

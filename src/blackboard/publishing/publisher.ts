@@ -1,0 +1,183 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '../../catalog/catalog.js';
+import { EXTERNAL } from '../../catalog/definitions.js';
+import { ttlMistake } from '../../catalog/given-visibility.js';
+import { unknownType } from '../../catalog/unknown-names.js';
+import { PUBLIC } from '../../catalog/visibility.js';
+import { Clock } from '../../common/clock.js';
+import { DomainError } from '../../common/domain-error.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { nextTurn } from '../../common/turns.js';
+import { Settings } from '../../config/settings.js';
+import { rememberText } from '../../cel/language/json-text.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { Tracing } from '../../observability/tracing/tracing.js';
+import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
+import { BatchWindows } from '../joins/batch-windows.js';
+import type { Publication, Published } from './blackboard.js';
+import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { Deadlines } from '../scheduling/deadlines.js';
+import { ExecutionQueue } from '../scheduling/execution-queue.js';
+import { Joins } from '../joins/joins.js';
+import { isJoin, type Triggered } from '../matching/matcher.js';
+import { Matching } from '../matching/matching.js';
+import { boundedKey, lockKeysOf } from '../joins/lock-keys.js';
+import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import { WaitingArrivals } from '../scheduling/waiting-arrivals.js';
+import { TimerQueue } from '../scheduling/timer-queue.js';
+import { releaseTime } from '../artifacts/visibility.js';
+
+/** Characters of a payload. */
+const LARGE = 64 * 1_024;
+
+/** An artifact with all that was found out about it before its transaction. */
+export interface MatchedArtifact {
+  draft: ArtifactDraft;
+  /** When it is released to its subscriptions (epoch ms); null where it triggers at once. */
+  releaseAt: number | null;
+  triggered: Triggered[];
+}
+
+/** Publishing: validate and match before, then store, count and trigger in one transaction. */
+@Injectable()
+export class Publisher {
+  constructor(
+    private readonly settings: Settings,
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly tracker: CorrelationTracker,
+    private readonly matching: Matching,
+    private readonly writer: ArtifactWriter,
+    private readonly executions: ExecutionQueue,
+    private readonly joins: Joins,
+    private readonly windows: BatchWindows,
+    private readonly timers: TimerQueue,
+    private readonly arrivals: WaitingArrivals,
+    private readonly numbers: SubscriptionNumbers,
+    private readonly deadlines: Deadlines,
+    private readonly tracing: Tracing,
+  ) {}
+
+  /** What `Blackboard.publish` promises. */
+  async publish({ companion, ...publication }: Publication): Promise<Published> {
+    const draft = this.draft(publication);
+    // Checking a large one and writing it as text takes long, and so does what follows: others get their turn in between.
+    if (draft.payloadText.length > LARGE) await nextTurn();
+    const matched = await this.match(draft);
+    const cause = this.tracing.current();
+    return this.unitOfWork.run(async (tx) => {
+      await tx.lock([...this.lockKeys([matched]), ...(companion?.names ?? [])]);
+      const changes = this.tracker.begin(tx, this.clock.now(), cause);
+      const seq = await this.writer.insert(tx, matched.draft);
+      if (seq === null) return findPublished(tx, publication.artifactId);
+      const correlation = await changes.open(publication.correlationId);
+      await companion?.store(tx, correlation);
+      const { deadlineMs = null } = publication;
+      if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
+      await this.trigger(tx, changes, seq, matched);
+      this.arrivals.refuseExcess(tx);
+      await changes.save();
+      return { artifactId: publication.artifactId, correlationId: publication.correlationId, seq, opening: correlation.opening };
+    });
+  }
+
+  /** What a transaction locks before it stores these. */
+  lockKeys(matched: readonly MatchedArtifact[]): string[] {
+    return lockKeysOf(matched.flatMap(({ triggered }) => triggered), this.numbers);
+  }
+
+  /** A client's artifact, checked; DomainError `invalid` where its type is unknown or refuses the payload, or it stays hidden for too long. */
+  draft(publication: Omit<Publication, 'visibility'> & Partial<Pick<Publication, 'visibility'>>): ArtifactDraft {
+    const type = this.catalog.type(publication.type);
+    if (!type) throw new DomainError('invalid', unknownType(publication.type, this.catalog));
+    const problem = type.check(publication.payload);
+    if (problem !== null) throw new DomainError('invalid', problem);
+    const visibility = publication.visibility ?? PUBLIC;
+    const mistake = ttlMistake(visibility, this.settings.maxTtlMs);
+    if (mistake !== null) throw new DomainError('invalid', `visibility: ${mistake}`);
+    const payloadText = JSON.stringify(publication.payload);
+    rememberText(publication.payload, payloadText);
+    return {
+      id: publication.artifactId,
+      type: type.name,
+      version: type.version,
+      payload: publication.payload,
+      payloadText,
+      producedBy: EXTERNAL,
+      visibility,
+      tags: publication.tags,
+      partitionKey: publication.partitionKey,
+      correlationId: publication.correlationId,
+      executionId: null,
+      createdAt: this.clock.now(),
+    };
+  }
+
+  /** Finds out what an artifact will trigger; may ask expressions, so it comes before the transaction. */
+  async match(draft: ArtifactDraft): Promise<MatchedArtifact> {
+    const releaseAt = releaseTime(draft.visibility, draft.createdAt);
+    if (releaseAt !== null && releaseAt > this.clock.now()) return { draft, releaseAt, triggered: [] };
+    const triggered = await this.matching.triggered({
+      artifact: {
+        id: draft.id,
+        type: draft.type,
+        payload: draft.payload,
+        tags: draft.tags,
+        produced_by: draft.producedBy,
+        correlation_id: draft.correlationId,
+        partition_key: draft.partitionKey,
+        version: draft.version,
+        created_at: toTimestamp(draft.createdAt),
+      },
+      visibility: draft.visibility,
+      createdAt: draft.createdAt,
+    });
+    return { draft, releaseAt: null, triggered };
+  }
+
+  /** Stores what an execution produced, in the execution's own transaction. */
+  async store(tx: Transaction, changes: CorrelationChanges, matched: MatchedArtifact): Promise<void> {
+    const seq = await this.writer.insert(tx, matched.draft);
+    if (seq === null) throw new Error(`artifact ${matched.draft.id} exists`);
+    await this.trigger(tx, changes, seq, matched);
+  }
+
+  /** Hands a stored artifact to the subscriptions that it triggers. */
+  async react(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    artifact: { seq: number; type: string; correlationId: string },
+    triggered: Triggered[],
+  ): Promise<void> {
+    for (const { subscription, key } of triggered) {
+      if (subscription.batch) await this.windows.arrive(tx, changes, subscription, artifact);
+      else if (isJoin(subscription)) await this.joins.arrive(tx, changes, subscription, { ...artifact, key: boundedKey(key) });
+      else {
+        await this.executions.add(tx, changes, { subscription, correlationId: artifact.correlationId, inputs: [artifact.seq], direct: false });
+      }
+    }
+  }
+
+  private async trigger(tx: Transaction, changes: CorrelationChanges, seq: number, matched: MatchedArtifact): Promise<void> {
+    const { draft, releaseAt, triggered } = matched;
+    const correlation = await changes.get(draft.correlationId);
+    this.writer.count(changes, correlation, seq, draft);
+    if (releaseAt !== null) {
+      correlation.pending += 1;
+      await this.timers.set(tx, 'release', releaseAt, String(seq));
+    }
+    await this.react(tx, changes, { seq, type: draft.type, correlationId: draft.correlationId }, triggered);
+  }
+}
+
+/** What an earlier request with the same reserved id has published. */
+async function findPublished(tx: Transaction, artifactId: string): Promise<Published> {
+  const row = await tx.db
+    .selectFrom('artifacts')
+    .innerJoin('correlations', 'correlations.id', 'artifacts.correlation_id')
+    .select(['artifacts.seq', 'artifacts.correlation_id', 'correlations.opening'])
+    .where('artifacts.id', '=', artifactId)
+    .executeTakeFirstOrThrow();
+  return { artifactId, correlationId: row.correlation_id, seq: row.seq, opening: row.opening };
+}

@@ -1,0 +1,97 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { sql } from 'kysely';
+import { DomainError } from '../../common/domain-error.js';
+import { listed } from '../../common/listed.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { Settings } from '../../config/settings.js';
+import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { KeptCount } from './kept-count.js';
+import { Processes } from '../processes/processes.js';
+import { ExecutionsWithoutAgent } from './executions-without-agent.js';
+
+const RETRY_AFTER_SECONDS = 5;
+const RECOUNT_MS = 1_000;
+
+/** How many executions wait, and apart from them how many wait for agents that no process has: those take no other's place. */
+@Injectable()
+export class Backlog {
+  private readonly waiting: KeptCount;
+  private withoutAgent: ReadonlyMap<string, number> = new Map();
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly processes: Processes,
+    private readonly executionsWithoutAgent: ExecutionsWithoutAgent,
+    unitOfWork: UnitOfWork,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.waiting = new KeptCount('waiting executions', unitOfWork, logger, (reader) => this.countAll(reader));
+  }
+
+  get count(): number {
+    return this.waiting.value;
+  }
+
+  /** Counts a change that `tx` makes. */
+  changed(tx: Transaction, difference: number): void {
+    this.waiting.changed(tx, difference);
+  }
+
+  /** Whether executions of this agent are among those that were counted. */
+  counts(agent: string): boolean {
+    return !this.withoutAgent.has(agent);
+  }
+
+  @Interval(RECOUNT_MS)
+  recountShared(): Promise<void> {
+    return this.waiting.recountShared();
+  }
+
+  recount(): Promise<void> {
+    return this.waiting.recount();
+  }
+
+  /** So much waits that no more may be accepted. */
+  get isFull(): boolean {
+    return this.count >= this.settings.maxPendingExecutions || this.countWithoutAgent >= this.settings.maxExecutionsWithoutAgent;
+  }
+
+  /** DomainError `unavailable`. */
+  refuse(pausedAgents: readonly string[]): never {
+    const why = this.count >= this.settings.maxPendingExecutions ? this.whyFull(pausedAgents) : this.whyTooManyWithoutAgent();
+    throw new DomainError('unavailable', why, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+
+  private get countWithoutAgent(): number {
+    return [...this.withoutAgent.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  private async countAll(reader: Reader): Promise<number> {
+    this.withoutAgent = await this.executionsWithoutAgent.count();
+    return countWaiting(reader, [...(await this.processes.known()).agents]);
+  }
+
+  private whyFull(pausedAgents: readonly string[]): string {
+    const wayOut = pausedAgents.length > 0 ? `try again later, or resume what is paused: ${[...pausedAgents].sort().join(', ')}` : 'try again later';
+    return `${this.count} executions are waiting, which is the most this service takes; ${wayOut}`;
+  }
+
+  private whyTooManyWithoutAgent(): string {
+    const agents = listed([...this.withoutAgent.keys()], 'and');
+    return `${this.countWithoutAgent} executions wait for agents that no process has, which is the most this service keeps; start a process with ${agents}, or end them with POST /api/v1/executions/fail`;
+  }
+}
+
+// Two counts, since each reads its partial index and one over both would read the whole table.
+async function countWaiting(reader: Reader, agents: readonly string[]): Promise<number> {
+  if (agents.length === 0) return 0;
+  const waiting = reader
+    .selectFrom('executions')
+    .select((expression) => expression.fn.countAll<number>().as('count'))
+    .where('state', '=', sql.lit('pending' as const))
+    .where('agent', 'in', agents);
+  const ready = await waiting.where('available_at', 'is', null).executeTakeFirstOrThrow();
+  const retrying = await waiting.where('available_at', 'is not', null).executeTakeFirstOrThrow();
+  return ready.count + retrying.count;
+}

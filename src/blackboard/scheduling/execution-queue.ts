@@ -1,0 +1,145 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '../../catalog/catalog.js';
+import type { Subscription } from '../../catalog/definitions.js';
+import { newId } from '../../common/ids.js';
+import { Settings } from '../../config/settings.js';
+import { preparedInsert } from '../../database/prepared.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { externalWork } from '../../engines/external/external-work.js';
+import { Signals } from '../../pubsub/signals.js';
+import { Backlog } from './backlog.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { TimerQueue } from './timer-queue.js';
+import { WorkflowErrors } from './workflow-errors.js';
+
+export interface NewExecution {
+  /** What triggers it, or what its inputs were fitted to. */
+  subscription: Subscription;
+  /** The correlation that owns the execution. */
+  correlationId: string;
+  /** Positions of the input artifacts, in the order in which the agent sees them. */
+  inputs: number[];
+  direct: boolean;
+}
+
+/** Adds executions to those that wait, within the transaction of what triggers them, and holds the cascade limit. */
+@Injectable()
+export class ExecutionQueue {
+  constructor(
+    private readonly settings: Settings,
+    private readonly catalog: Catalog,
+    private readonly timers: TimerQueue,
+    private readonly errors: WorkflowErrors,
+    private readonly backlog: Backlog,
+    private readonly signals: Signals,
+  ) {}
+
+  /** The new execution's id; null where the agent has run its number of times in this opening of the correlation. */
+  async add(tx: Transaction, changes: CorrelationChanges, execution: NewExecution): Promise<string | null> {
+    const correlation = await changes.get(execution.correlationId);
+    const { agent } = execution.subscription;
+    if (await this.limitReached(tx, correlation, agent)) {
+      await this.reportLimit(tx, changes, correlation, execution);
+      return null;
+    }
+    const id = newId();
+    await this.insert(tx, id, correlation, execution, changes);
+    correlation.pending += 1;
+    correlation.opening_executions += 1;
+    this.backlog.changed(tx, 1);
+    tx.whenVisible(() => this.signals.executionReady.publish(agent));
+    return id;
+  }
+
+  private async insert(tx: Transaction, id: string, correlation: TrackedCorrelation, execution: NewExecution, changes: CorrelationChanges): Promise<void> {
+    const { opening, background } = correlation;
+    const { subscription } = execution;
+    const work = externalWork(this.catalog.agent(subscription.agent));
+    const dueAt = work?.due ? changes.now + work.due.afterMs : null;
+    await insertExecution(tx.db, [
+      {
+        id,
+        agent: subscription.agent,
+        subscription: subscription.index,
+        correlation_id: execution.correlationId,
+        opening,
+        state: 'pending',
+        direct: execution.direct ? 1 : 0,
+        // A window's inputs are a list even when there is one.
+        batch: subscription.batch ? 1 : 0,
+        priority: 2 * subscription.priority - background,
+        attempt: 1,
+        lost_leases: 0,
+        traceparent: changes.traceparentIn(correlation),
+        assignee: work?.assignee ?? null,
+        due_at: dueAt,
+        created_at: changes.now,
+      },
+    ]);
+    await insertInputs(tx.db, execution.inputs.map((artifact_seq, position) => ({ execution_id: id, position, artifact_seq })));
+    if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
+  }
+
+  // The opening's count over all agents is at hand; only where even that passes the limit is one agent's counted.
+  private async limitReached(tx: Transaction, correlation: TrackedCorrelation, agent: string): Promise<boolean> {
+    const limit = this.settings.maxExecutionsPerCorrelation;
+    if (correlation.opening_executions < limit) return false;
+    const { count } = await tx.db
+      .selectFrom('executions')
+      .select((expression) => expression.fn.countAll<number>().as('count'))
+      .where('correlation_id', '=', correlation.id)
+      .where('agent', '=', agent)
+      .where('opening', '=', correlation.opening)
+      .executeTakeFirstOrThrow();
+    return count >= limit;
+  }
+
+  private async reportLimit(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlation: TrackedCorrelation,
+    execution: NewExecution,
+  ): Promise<void> {
+    const { agent } = execution.subscription;
+    const reported = JSON.parse(correlation.limited_agents) as string[];
+    if (reported.includes(agent)) return;
+    correlation.limited_agents = JSON.stringify([...reported, agent]);
+    await this.errors.write(tx, changes, {
+      agent,
+      errorType: 'limit',
+      message: `${agent} ran ${this.settings.maxExecutionsPerCorrelation} times in this correlation and is not run again; raise max_executions_per_correlation if that is meant`,
+      correlationId: correlation.id,
+      executionId: null,
+      attempts: 0,
+      inputArtifactIds: await artifactIds(tx, execution.inputs),
+      silent: false,
+    });
+  }
+}
+
+export async function artifactIds(tx: Transaction, positions: number[]): Promise<string[]> {
+  const rows = await tx.db.selectFrom('artifacts').select(['seq', 'id']).where('seq', 'in', positions).execute();
+  const byPosition = new Map(rows.map(({ seq, id }) => [seq, id]));
+  return positions.map((position) => byPosition.get(position)!);
+}
+
+const insertExecution = preparedInsert('executions', [
+  'id',
+  'agent',
+  'subscription',
+  'correlation_id',
+  'opening',
+  'state',
+  'direct',
+  'batch',
+  'priority',
+  'attempt',
+  'lost_leases',
+  'traceparent',
+  'assignee',
+  'due_at',
+  'created_at',
+]);
+
+const insertInputs = preparedInsert('execution_inputs', ['execution_id', 'position', 'artifact_seq']);

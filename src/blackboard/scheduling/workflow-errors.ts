@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '../../catalog/catalog.js';
+import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
+import type { LastingVisibility, Visibility } from '../../catalog/visibility.js';
+import { newId } from '../../common/ids.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { preparedWithList } from '../../database/prepared.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { ArtifactWriter } from '../artifacts/artifact-writer.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { errorVisibility } from '../artifacts/error-visibility.js';
+import { TimerQueue } from './timer-queue.js';
+
+export interface WorkflowFailure {
+  agent: string;
+  errorType: string;
+  message: string;
+  correlationId: string;
+  /** Null, with 0 attempts, for an expired join or a limit. */
+  executionId: string | null;
+  attempts: number;
+  inputArtifactIds: string[];
+  /** True for a direct run, to which no agent reacts. */
+  silent: boolean;
+}
+
+/** Writes WorkflowError artifacts: how a failure becomes visible on the blackboard. */
+@Injectable()
+export class WorkflowErrors {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly writer: ArtifactWriter,
+    private readonly timers: TimerQueue,
+  ) {}
+
+  async write(tx: Transaction, changes: CorrelationChanges, failure: WorkflowFailure): Promise<void> {
+    const payload = {
+      failed_agent: failure.agent,
+      error_type: failure.errorType,
+      error_message: failure.message,
+      timestamp: toTimestamp(changes.now),
+      execution_id: failure.executionId,
+      attempts: failure.attempts,
+      input_artifact_ids: failure.inputArtifactIds,
+    };
+    const draft = {
+      id: newId(),
+      type: WORKFLOW_ERROR,
+      version: this.catalog.type(WORKFLOW_ERROR)?.version ?? 1,
+      payload,
+      payloadText: JSON.stringify(payload),
+      producedBy: failure.agent,
+      visibility: await this.visibilityOf(tx, changes, failure),
+      tags: [],
+      partitionKey: null,
+      correlationId: failure.correlationId,
+      executionId: failure.executionId,
+      createdAt: changes.now,
+    };
+    const seq = (await this.writer.insert(tx, draft))!;
+    const correlation = await changes.get(failure.correlationId);
+    this.writer.count(changes, correlation, seq, draft);
+    // Matching may ask expressions, which a transaction must not wait for: whoever subscribes to errors gets this one by a
+    // timer that is due at once, and durable like every other.
+    if (!failure.silent && this.catalog.subscriptionsTo(WORKFLOW_ERROR).length > 0) {
+      correlation.pending += 1;
+      await this.timers.set(tx, 'release', changes.now, String(seq));
+    }
+  }
+
+  private async visibilityOf(tx: Transaction, { now }: CorrelationChanges, { agent, inputArtifactIds }: WorkflowFailure): Promise<LastingVisibility> {
+    const kinds = await visibilitiesAmong(tx.db, {}, inputArtifactIds);
+    const inputs = kinds.map(({ visibility, newest }) => ({ visibility: JSON.parse(visibility) as Visibility, createdAt: newest }));
+    return errorVisibility(agent, inputs, now);
+  }
+}
+
+/** The visibilities that these artifacts have, each once, and when the newest that has it was made. */
+const visibilitiesAmong = preparedWithList<object, string, { visibility: string; newest: number }>((db, _place, ids) =>
+  db
+    .selectFrom('artifacts')
+    .select(({ fn }) => ['visibility', fn.max('created_at').as('newest')])
+    .where('id', 'in', ids)
+    .groupBy('visibility'),
+);

@@ -1,0 +1,298 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { sql } from 'kysely';
+import { Catalog } from '../../catalog/catalog.js';
+import type { RetryPolicy, Subscription } from '../../catalog/definitions.js';
+import { Clock } from '../../common/clock.js';
+import { isUnavailable } from '../../common/domain-error.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { Telemetry } from '../../common/telemetry.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { Signals } from '../../pubsub/signals.js';
+import { type ArtifactRow, artifactFromRow } from '../artifacts/artifact.js';
+import { BatchWindows } from '../joins/batch-windows.js';
+import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { Cancellation } from '../execution/cancellation.js';
+import { openingOf } from '../scheduling/deadlines.js';
+import { DueTimes } from '../external/due-times.js';
+import { nextAttemptAt } from '../execution/retry.js';
+import type { KnownWork } from '../processes/known-work.js';
+import { Processes } from '../processes/processes.js';
+import { Joins } from '../joins/joins.js';
+import { inOrderOfTypes, type Triggered } from '../matching/matcher.js';
+import { Matching } from '../matching/matching.js';
+import { Publisher } from '../publishing/publisher.js';
+import { type NeededByTimer, ParkedTimers } from './parked-timers.js';
+import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import { TimerMemory } from './timer-memory.js';
+import { type Timer, TimerQueue } from '../scheduling/timer-queue.js';
+import { lockKeysOf } from '../joins/lock-keys.js';
+import { isWindow, lockKeyOf, WaitingGroups } from '../joins/waiting-groups.js';
+import { Withdrawal } from '../joins/withdrawal.js';
+
+const FIRED_AT_ONCE = 20;
+const TRY_AGAIN_AFTER_MS = 1_000;
+const LOOK_AGAIN_MS = 5_000;
+/** Of a timer that could not be fired: without an end, since what was accepted is finished. */
+const RETRY: RetryPolicy = { attempts: Infinity, delayMs: 1_000, maxDelayMs: 300_000 };
+
+/** What a timer does, and what its transaction holds from the beginning: locks by their keys, a correlation by its id. */
+interface Work {
+  lockKeys: string[];
+  correlationId?: string;
+  run: (tx: Transaction, changes: CorrelationChanges) => Promise<void>;
+}
+
+/** This process does not have what the timer is for. */
+interface NotHere {
+  needs: NeededByTimer;
+}
+
+interface Prepared {
+  timer: Timer;
+  work: Work;
+}
+
+/** Another process was quicker, so that nothing is left to do. */
+const NOTHING: Work = { lockKeys: [], run: () => Promise.resolve() };
+
+/** Fires durable timers when they are due, in the order of their times. One that cannot be fired steps back, and others pass it. */
+@Injectable()
+export class TimerLoop {
+  private working = false;
+  private firing: Promise<void> | null = null;
+  private lookAgain = false;
+  private armedFor = Infinity;
+  /** What could not be fired in the last pass, and in this one, by an error that may say nothing about it. */
+  private doubtedBefore = new Set<string>();
+  private doubted = new Set<string>();
+  private cancel = (): void => undefined;
+  private unsubscribe = (): void => undefined;
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly numbers: SubscriptionNumbers,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly timers: TimerQueue,
+    private readonly tracker: CorrelationTracker,
+    private readonly matching: Matching,
+    private readonly publisher: Publisher,
+    private readonly joins: Joins,
+    private readonly windows: BatchWindows,
+    private readonly groups: WaitingGroups,
+    private readonly withdrawal: Withdrawal,
+    private readonly cancellation: Cancellation,
+    private readonly dueTimes: DueTimes,
+    private readonly processes: Processes,
+    private readonly parked: ParkedTimers,
+    private readonly memory: TimerMemory,
+    private readonly signals: Signals,
+    private readonly telemetry: Telemetry,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Idempotent. */
+  start(): void {
+    if (this.working) return;
+    this.working = true;
+    this.unsubscribe = this.signals.timerSet.subscribe((time) => this.arm(time));
+    this.arm(this.clock.now());
+  }
+
+  /** Other processes set timers too, and may have ended before they fired them. */
+  @Interval(LOOK_AGAIN_MS)
+  lookAtAll(): void {
+    if (!this.unitOfWork.dialect.exclusive) this.arm(this.clock.now());
+  }
+
+  /** Fires no more; resolves when what is being fired has ended. */
+  async stop(): Promise<void> {
+    this.working = false;
+    this.unsubscribe();
+    this.cancel();
+    await this.firing;
+  }
+
+  private arm(time: number): void {
+    if (!this.working || time >= this.armedFor) return;
+    this.cancel();
+    this.armedFor = time;
+    if (time <= this.clock.now()) {
+      this.cancel = () => undefined;
+      this.fire();
+    } else {
+      this.cancel = this.clock.at(time, () => this.fire());
+    }
+  }
+
+  private fire(): void {
+    this.armedFor = Infinity;
+    if (this.firing) {
+      this.lookAgain = true;
+      return;
+    }
+    this.firing = this.fireDue().finally(() => {
+      this.firing = null;
+      // A timer that was set while firing may have come after the last look.
+      if (this.lookAgain) this.arm(this.clock.now());
+      this.lookAgain = false;
+    });
+  }
+
+  private async fireDue(): Promise<void> {
+    [this.doubtedBefore, this.doubted] = [this.doubted, new Set()];
+    try {
+      let known: KnownWork;
+      for (;;) {
+        // Each time: what no process had a moment ago, one that has come since may have.
+        known = await this.processes.known();
+        const due = await this.timers.due(this.unitOfWork.reader, this.clock.now(), FIRED_AT_ONCE, known);
+        if (due.length === 0 || !this.working) break;
+        // Expressions side by side; the transactions then queue in the order of the times.
+        const prepared = await Promise.all(due.map((timer) => this.prepareOrStepBack(timer)));
+        if (!this.working) break;
+        await this.commitAll(prepared.filter((each) => each !== null));
+      }
+      const next = await this.timers.next(this.unitOfWork.reader, known);
+      if (next !== null) this.arm(next);
+    } catch (error) {
+      this.logger.error({ err: error }, 'firing timers failed');
+      this.arm(this.clock.now() + TRY_AGAIN_AFTER_MS);
+    }
+  }
+
+  private async prepareOrStepBack(timer: Timer): Promise<Prepared | null> {
+    try {
+      const work = await this.prepare(timer);
+      if (!('needs' in work)) return { timer, work };
+      await this.parked.park(timer, work.needs);
+      return null;
+    } catch (error) {
+      await this.stepBack(timer, error);
+      return null;
+    }
+  }
+
+  /** Queued all at once where transactions run in the order in which they were asked for. */
+  private async commitAll(all: Prepared[]): Promise<void> {
+    if (this.unitOfWork.dialect.exclusive) await Promise.all(all.map((each) => this.commitOrStepBack(each)));
+    else for (const each of all) await this.commitOrStepBack(each);
+  }
+
+  private async commitOrStepBack({ timer, work }: Prepared): Promise<void> {
+    try {
+      await this.commit(timer, work);
+    } catch (error) {
+      await this.stepBack(timer, error);
+    }
+  }
+
+  /** Rejects with the error where it may say nothing about this timer: the database may be away. Seen again in the next pass, it does. */
+  private async stepBack(timer: Timer, error: unknown): Promise<void> {
+    if (isUnavailable(error) && !this.doubtedBefore.has(timer.id)) {
+      this.doubted.add(timer.id);
+      throw error;
+    }
+    const failures = timer.failures + 1;
+    const nextTry = nextAttemptAt(RETRY, failures, this.clock.now(), Math.random());
+    if (!(await this.unitOfWork.run((tx) => this.timers.stepBack(tx, timer, nextTry)))) return;
+    this.telemetry.timerFailed(timer.kind);
+    this.logger.error({ err: error, timer: timer.kind, failures, next_try: toTimestamp(nextTry) }, 'a timer could not be fired; trying again');
+  }
+
+  private commit(timer: Timer, work: Work): Promise<void> {
+    return this.unitOfWork.run(async (tx) => {
+      await tx.lock(work.lockKeys);
+      const changes = this.tracker.begin(tx, this.clock.now());
+      if (work.correlationId !== undefined) await changes.get(work.correlationId);
+      if (!(await this.timers.end(tx, timer))) return;
+      await work.run(tx, changes);
+      await changes.save();
+    });
+  }
+
+  private prepare(timer: Timer): Promise<Work | NotHere> {
+    switch (timer.kind) {
+      case 'release':
+        return this.prepareRelease(Number(timer.subject));
+      case 'judge':
+        return this.prepareJudgement(timer.subject);
+      case 'close':
+        return this.prepareClosing(timer.subject);
+      case 'deadline':
+        return this.prepareDeadline(openingOf(timer.subject));
+      case 'due':
+        return this.prepareDue(timer);
+    }
+  }
+
+  private async prepareRelease(seq: number): Promise<Work> {
+    const { type, correlation_id: correlationId, bytes } = await this.unitOfWork.reader
+      .selectFrom('artifacts')
+      .select(['type', 'correlation_id', PAYLOAD_BYTES.as('bytes')])
+      .where('seq', '=', seq)
+      .executeTakeFirstOrThrow();
+    const triggered = await this.memory.forPayloads(bytes, () => this.triggeredBy(seq));
+    const run: Work['run'] = async (tx, changes) => {
+      await this.publisher.react(tx, changes, { seq, type, correlationId }, triggered);
+      (await changes.get(correlationId)).pending -= 1;
+    };
+    return { lockKeys: lockKeysOf(triggered, this.numbers), correlationId, run };
+  }
+
+  private async triggeredBy(seq: number): Promise<Triggered[]> {
+    const row: ArtifactRow = await this.unitOfWork.reader.selectFrom('artifacts').selectAll().where('seq', '=', seq).executeTakeFirstOrThrow();
+    const artifact = artifactFromRow(row);
+    return this.matching.triggered({ artifact, visibility: artifact.visibility, createdAt: row.created_at });
+  }
+
+  private async prepareJudgement(groupId: string): Promise<Work | NotHere> {
+    const { reader } = this.unitOfWork;
+    const group = await this.groups.find(reader, groupId);
+    if (!group) return NOTHING;
+    const subscription = this.numbers.find(group);
+    if (!subscription) return { needs: group };
+    const sizes = await membersOf(reader, groupId).select(PAYLOAD_BYTES.as('bytes')).execute();
+    const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0);
+    const passes = await this.memory.forPayloads(bytes, () => this.passes(subscription, groupId));
+    return { lockKeys: [lockKeyOf(group)], run: (tx, changes) => this.joins.judged(tx, changes, group, passes) };
+  }
+
+  private async passes(subscription: Subscription, groupId: string): Promise<boolean> {
+    const inputs = await membersOf(this.unitOfWork.reader, groupId).selectAll('artifacts').execute();
+    return this.matching.groupPasses(subscription, inOrderOfTypes(subscription, inputs).map(artifactFromRow));
+  }
+
+  private async prepareClosing(groupId: string): Promise<Work | NotHere> {
+    const group = await this.groups.find(this.unitOfWork.reader, groupId);
+    if (!group) return NOTHING;
+    if (!this.numbers.find(group)) return { needs: group };
+    return { lockKeys: [lockKeyOf(group)], run: (tx, changes) => this.close(tx, changes, groupId) };
+  }
+
+  private async prepareDeadline(overdue: { id: string; opening: number }): Promise<Work> {
+    const lockKeys = await this.withdrawal.lockKeys(this.unitOfWork.reader, [overdue.id]);
+    return { lockKeys, correlationId: overdue.id, run: (tx, changes) => this.cancellation.cancelOverdue(tx, changes, overdue) };
+  }
+
+  private async prepareDue({ subject: id, due_at, was_due_at }: Timer): Promise<Work | NotHere> {
+    const execution = await this.unitOfWork.reader.selectFrom('executions').select(['agent', 'correlation_id']).where('id', '=', id).executeTakeFirst();
+    if (!execution) return NOTHING;
+    if (!this.catalog.agent(execution.agent)) return { needs: { agent: execution.agent, subscription: null } };
+    return { lockKeys: [], correlationId: execution.correlation_id, run: (tx, changes) => this.dueTimes.passed(tx, changes, id, was_due_at ?? due_at) };
+  }
+
+  private async close(tx: Transaction, changes: CorrelationChanges, groupId: string): Promise<void> {
+    const group = await this.groups.find(tx.db, groupId);
+    if (!group) return;
+    if (isWindow(group)) await this.windows.close(tx, changes, group);
+    else await this.joins.expire(tx, changes, group);
+  }
+}
+
+const PAYLOAD_BYTES = sql<number>`octet_length(artifacts.payload)`;
+
+const membersOf = (db: Reader, groupId: string) =>
+  db.selectFrom('join_arrivals').innerJoin('artifacts', 'artifacts.seq', 'join_arrivals.artifact_seq').where('join_arrivals.group_id', '=', groupId);

@@ -1,0 +1,64 @@
+import { parseDuration } from '../../common/durations.js';
+import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from '../agent-options.js';
+import { defineBudget } from '../costs.js';
+import { type AgentDefinition, MAX_BATCH_SIZE, type Output, type RetryPolicy, type Subscription } from '../definitions.js';
+import { PUBLIC, type Visibility } from '../visibility.js';
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_CONCURRENCY = 10;
+const DEFAULT_RETRY: RetryPolicy = { attempts: 3, delayMs: 1_000, maxDelayMs: 60_000 };
+
+/** An agent as the core works with it, with every default filled in (wire-decisions.md, "Start configuration"). */
+export function defineAgent(name: string, options: Remaining<AgentOptions>, engine: AgentDefinition['engine']): AgentDefinition {
+  return {
+    name,
+    description: options.description ?? '',
+    labels: present(options.labels),
+    tenantId: options.tenant_id ?? null,
+    // By position, so that an index still leads to its place in the file.
+    subscriptions: (options.consumes ?? []).map((subscription, index) => defineSubscription(name, index, subscription ?? {})),
+    outputs: present(options.publishes).flatMap((output) => (output.type === undefined ? [] : [defineOutput(output.type, output)])),
+    engine,
+    timeoutMs: milliseconds(options.timeout) ?? DEFAULT_TIMEOUT_MS,
+    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+    retry: defineRetry(options.retry ?? {}),
+    budget: defineBudget(options.budget),
+  };
+}
+
+function defineSubscription(agent: string, index: number, options: Remaining<SubscriptionOptions>): Subscription {
+  const types = present(options.types);
+  const mode = options.mode ?? 'all';
+  const joins = mode === 'all' && types.length > 1;
+  const { join, batch } = options;
+  return {
+    agent,
+    index,
+    types,
+    mode,
+    where: options.where ?? null,
+    fromAgents: present(options.from_agents),
+    tags: present(options.tags),
+    join: joins ? { by: join?.by ?? null, withinMs: milliseconds(join?.within) } : null,
+    batch: batch ? { size: batch.size ?? MAX_BATCH_SIZE, timeoutMs: milliseconds(batch.timeout) } : null,
+    priority: options.priority ?? 0,
+    allowSelf: options.allow_self ?? false,
+  };
+}
+
+function defineOutput(type: string, options: Remaining<OutputOptions>): Output {
+  return { type, visibility: (options.visibility as Visibility | undefined) ?? PUBLIC, tags: present(options.tags) };
+}
+
+function defineRetry(options: Remaining<NonNullable<AgentOptions['retry']>>): RetryPolicy {
+  const delayMs = milliseconds(options.delay) ?? DEFAULT_RETRY.delayMs;
+  return {
+    attempts: options.attempts ?? DEFAULT_RETRY.attempts,
+    delayMs,
+    maxDelayMs: milliseconds(options.max_delay) ?? Math.max(DEFAULT_RETRY.maxDelayMs, delayMs),
+  };
+}
+
+const milliseconds = (duration: string | undefined): number | null => (duration === undefined ? null : parseDuration(duration));
+
+const present = <T>(items: (T | undefined)[] | undefined): T[] => (items ?? []).filter((item) => item !== undefined);

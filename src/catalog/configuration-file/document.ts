@@ -1,0 +1,116 @@
+import { isAlias, isCollection, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document, Node, Pair, Scalar, YAMLError, YAMLMap } from 'yaml';
+import type { Environment } from '../../config/environment.js';
+import { readPlainScalar, Variables } from './variables.js';
+import type { Findings, Path } from '../mistakes.js';
+
+/** A parsed configuration file, and where in it things stand. */
+export interface ConfigurationDocument {
+  value: unknown;
+  /** The same with variables as the file spells them; null where it cannot be read. */
+  written: unknown;
+  /** False where the text is no YAML, so that looking further would only find follow-up mistakes. */
+  readable: boolean;
+  /** The line, from 1, of the thing at `path` or of the nearest thing around it; none for what is not in the file. */
+  lineOf(path: Path): number | undefined;
+}
+
+type Ancestors = readonly (Document | Node | Pair)[];
+
+/** Parses YAML or JSON and fills in environment variables; what is wrong goes to `mistakes`. */
+export function parseConfiguration(text: string, environment: Environment, mistakes: Findings): ConfigurationDocument {
+  const variables = new Variables(environment);
+  const lines = new LineCounter();
+  const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false };
+  const document = parseDocument(variables.setAside(text), options);
+  const lineOf = (path: Path): number | undefined => lineAt(document, lines, path);
+  const unreadable: ConfigurationDocument = { value: null, written: null, readable: false, lineOf };
+
+  const problems: YAMLError[] = [...document.errors, ...document.warnings];
+  for (const problem of problems) mistakes.add([], describeProblem(problem), lines.linePos(problem.pos[0]).line);
+  if (problems.length > 0) return unreadable;
+
+  const spelled = document.clone();
+  visit(document, {
+    Map: (_, map, ancestors) => reportDuplicateKeys(map, pathOf([...ancestors, map]), mistakes),
+    Scalar: (role, scalar, ancestors) => fillInVariables(scalar, role === 'key', ancestors, variables, mistakes),
+  });
+  try {
+    return { value: document.toJS() as unknown, written: asSpelled(spelled, variables), readable: true, lineOf };
+  } catch (error) {
+    // An alias without its anchor, or aliases that multiply beyond the parser's limit.
+    mistakes.add([], (error as Error).message);
+    return unreadable;
+  }
+}
+
+function asSpelled(document: Document, variables: Variables): unknown {
+  visit(document, {
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value === 'string') scalar.value = variables.restore(scalar.value);
+    },
+  });
+  return document.toJS() as unknown;
+}
+
+function describeProblem(problem: YAMLError): string {
+  return problem.code === 'MULTIPLE_DOCS' ? 'the file holds several YAML documents; keep one' : problem.message;
+}
+
+function reportDuplicateKeys(map: YAMLMap, path: Path, mistakes: Findings): void {
+  const seen = new Set<string>();
+  for (const { key } of map.items) {
+    const name = String(isScalar(key) ? key.value : key);
+    if (seen.has(name)) mistakes.add([...path, name], 'stands twice; keep one');
+    seen.add(name);
+  }
+}
+
+function fillInVariables(scalar: Scalar, isKey: boolean, ancestors: Ancestors, variables: Variables, mistakes: Findings): void {
+  if (typeof scalar.value !== 'string' || !variables.areIn(scalar.value)) return;
+  const path = pathOf([...ancestors, scalar]);
+  if (isKey) {
+    scalar.value = variables.restore(scalar.value);
+    mistakes.add(pathOf([...ancestors, scalar]), 'a key cannot come from the environment');
+    return;
+  }
+  const text = variables.fillIn(scalar.value, (message) => mistakes.add(path, message));
+  scalar.value = scalar.type === 'PLAIN' && scalar.tag === undefined ? readPlainScalar(text) : text;
+}
+
+function pathOf(nodes: Ancestors): Path {
+  return nodes.flatMap<string | number>((node, depth) => {
+    if (isPair(node)) return [String(isScalar(node.key) ? node.key.value : node.key)];
+    if (isSeq(node) && depth + 1 < nodes.length) return [node.items.indexOf(nodes[depth + 1])];
+    return [];
+  });
+}
+
+function lineAt(document: Document, lines: LineCounter, path: Path): number | undefined {
+  let node: unknown = document.contents;
+  let offset = startOf(node) ?? 0;
+  for (const [depth, segment] of path.entries()) {
+    const step = stepInto(isAlias(node) ? node.resolve(document) : node, segment);
+    if (step === null && depth === 0) return undefined;
+    if (step === null) break;
+    offset = startOf(step.marker) ?? offset;
+    node = step.value;
+  }
+  return lines.linePos(offset).line;
+}
+
+/** The value under one path segment, and the node that a reader looks for: the key, or the list item. */
+function stepInto(node: unknown, segment: string | number): { value: unknown; marker: unknown } | null {
+  if (isMap(node)) {
+    // The last of two equal keys: it is the one that is too many.
+    const pair = node.items.findLast(({ key }) => isScalar(key) && key.value === String(segment));
+    return pair ? { value: pair.value, marker: pair.key } : null;
+  }
+  if (isSeq(node) && typeof segment === 'number' && segment < node.items.length) {
+    return { value: node.items[segment], marker: node.items[segment] };
+  }
+  return null;
+}
+
+const startOf = (node: unknown): number | undefined =>
+  (isScalar(node) || isCollection(node) || isAlias(node) ? node.range?.[0] : undefined) ?? undefined;

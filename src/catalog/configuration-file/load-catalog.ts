@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { JsonObject } from '../../common/json.js';
+import type { Environment } from '../../config/environment.js';
+import type { Settings } from '../../config/settings.js';
+import type { ConfigurationOptions } from '../agent-options.js';
+import { Catalog } from '../catalog.js';
+import { configurationDigest } from './configuration-digest.js';
+import { configurationSchema } from './configuration-schema.js';
+import { defineBudget, defineModels } from '../costs.js';
+import { cycleWarnings } from './cycle-warnings.js';
+import { artifactTypes } from './declared-types.js';
+import { parseConfiguration } from './document.js';
+import type { EngineChecks, EngineKind } from './engine-kind.js';
+import { CatalogError, describeMistake, Report, type Findings } from '../mistakes.js';
+import { checkShape } from './shape.js';
+import { triggerWarnings } from './trigger-warnings.js';
+import { agentsInClasses, agentsInFile, defineAgents, type ClassAgent, type WrittenAgent } from './written-agents.js';
+
+export interface CatalogSources {
+  /** Path of the configuration file, YAML or JSON. */
+  file: string;
+  environment: Environment;
+  /** The kinds of engines that the file may name. */
+  engines: readonly EngineKind[];
+  /** JSON Schema of the `server:` section. */
+  serverSchema: JsonObject;
+  /** All settings, from that section and from elsewhere; null where they are wrong, which is told elsewhere. */
+  settings(server: Record<string, unknown>): Settings | null;
+  classAgents?: readonly ClassAgent[];
+}
+
+export interface LoadedCatalog {
+  catalog: Catalog;
+  /** One line each, with its place. */
+  warnings: string[];
+  /** The `server:` section as it stands in the file. */
+  server: Record<string, unknown>;
+  /** Absolute path of the configuration file's folder, where relative module paths start. */
+  baseDirectory: string;
+}
+
+/** Reads the configuration file and the agents that are written as classes. CatalogError with every mistake at once. */
+export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalog> {
+  const report = new Report();
+  const { mistakes, warnings } = report;
+  const baseDirectory = dirname(resolve(sources.file));
+  const document = parseConfiguration(await readText(sources.file), sources.environment, mistakes);
+  if (!document.readable) throw new CatalogError(sources.file, mistakes.toMistakes(document.lineOf));
+
+  const schema = configurationSchema(sources.engines, sources.serverSchema);
+  const configuration = checkShape<ConfigurationOptions>(document.value, schema, [], mistakes);
+  const written = [...agentsInFile(configuration), ...agentsInClasses(sources.classAgents ?? [], mistakes)];
+  const server = configuration.server ?? {};
+  const agents = defineAgents(written, sources.settings(server)?.maxTtlMs ?? null, report);
+  const digest = configurationDigest(document.written, (sources.classAgents ?? []).map(({ className, options }) => [className, options]));
+  const further = { models: defineModels(configuration.models ?? {}), budget: defineBudget(configuration.budget), digest };
+  const catalog = new Catalog(artifactTypes(configuration.types ?? {}, agents, mistakes), agents, baseDirectory, further);
+  await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, written, report);
+  if (!mistakes.empty) throw new CatalogError(sources.file, mistakes.toMistakes(document.lineOf), server);
+
+  addCatalogWarnings(catalog, written, warnings);
+  return { catalog, warnings: warnings.toMistakes(document.lineOf).map(describeMistake), server, baseDirectory };
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CatalogError(file, [{ path: '', message: whyUnreadable(error as NodeJS.ErrnoException) }]);
+  }
+}
+
+function whyUnreadable({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EISDIR') return 'it is a folder; name the configuration file in it';
+  return `it cannot be read: ${message}`;
+}
+
+async function checkEngines(
+  kinds: readonly EngineKind[],
+  checks: EngineChecks,
+  written: readonly WrittenAgent[],
+  { mistakes, warnings }: Report,
+): Promise<void> {
+  for (const [position, agent] of checks.catalog.agents.entries()) {
+    const path = [...written[position]!.path, 'engine'];
+    const kind = kinds.find((candidate) => candidate.kind === agent.engine.kind);
+    if (!kind || mistakes.touches(path)) continue;
+    for (const finding of await kind.check(agent, checks)) {
+      (finding.warning ? warnings : mistakes).add([...path, ...finding.path], finding.message);
+    }
+  }
+}
+
+/** Only for a catalog without mistakes: what is missing from a wrong one would be warned of as well. */
+function addCatalogWarnings(catalog: Catalog, written: readonly WrittenAgent[], warnings: Findings): void {
+  const pathOf = new Map(written.map(({ name, path }) => [name, path]));
+  for (const { agent, below, message } of [...triggerWarnings(catalog), ...cycleWarnings(catalog)]) {
+    warnings.add([...pathOf.get(agent)!, ...below], message);
+  }
+}

@@ -1,0 +1,31 @@
+import { Ajv } from 'ajv';
+import type { JsonObject } from '../../common/json.js';
+import type { Remaining } from '../agent-options.js';
+import type { Findings, Path } from '../mistakes.js';
+import { describeSchemaErrors } from '../schemas/schema-errors.js';
+
+/**
+ * Checks `value` against our own `schema`, and gives back what fits: so the checks that follow find every other mistake in
+ * the same go, and need not doubt the types of what they read. `at` stands before every path.
+ */
+export function checkShape<T>(value: unknown, schema: JsonObject, at: Path, mistakes: Findings): Remaining<T> {
+  const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, strictTypes: false, strictRequired: false });
+  ajv.addVocabulary(['errorMessage']);
+  const validate = ajv.compile(schema);
+  validate(value);
+  const errors = describeSchemaErrors(validate.errors ?? [], value);
+  for (const { path, message } of errors) {
+    // What stands there already is the cause: a variable without a value is no number either.
+    if (!mistakes.has([...at, ...path])) mistakes.add([...at, ...path], message);
+  }
+  return errors.reduce((remaining, { path }) => take(remaining, path), structuredClone(value)) as Remaining<T>;
+}
+
+function take(value: unknown, path: Path): unknown {
+  const last = path.at(-1);
+  if (last === undefined) return {};
+  const around = path.slice(0, -1).reduce<unknown>((inner, segment) => (inner as Record<string, unknown> | undefined)?.[segment], value);
+  if (Array.isArray(around)) around[last as number] = undefined; // a hole, so that the items after it keep their positions
+  else if (typeof around === 'object' && around !== null) delete (around as Record<string, unknown>)[last];
+  return value;
+}

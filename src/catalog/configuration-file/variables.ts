@@ -1,0 +1,62 @@
+import { isScalar, parseDocument } from 'yaml';
+import type { Environment } from '../../config/environment.js';
+
+// Private-use characters: a plain YAML scalar may hold them even inside `{...}`, where `${NAME}` itself would not parse.
+const OPEN = '\uE000';
+const CLOSE = '\uE001';
+const PLACEHOLDER = new RegExp(`${OPEN}(\\d+)${CLOSE}`, 'g');
+const VARIABLE = /\$\{([A-Za-z_][^}\n]*)\}/g;
+
+/**
+ * The `${NAME}` and `${NAME:-default}` of a configuration text. They are set aside before the text is parsed and filled in
+ * afterwards, so that no value of the environment can change the structure of the file.
+ */
+export class Variables {
+  private readonly references: string[] = [];
+
+  constructor(private readonly environment: Environment) {}
+
+  setAside(text: string): string {
+    return text.replace(VARIABLE, (_, reference: string) => `${OPEN}${this.references.push(reference) - 1}${CLOSE}`);
+  }
+
+  areIn(text: string): boolean {
+    return text.includes(OPEN);
+  }
+
+  /** As the file spelled it. */
+  restore(text: string): string {
+    return text.replace(PLACEHOLDER, (_, position: string) => `\${${this.references[Number(position)]}}`);
+  }
+
+  /** Calls `onMistake` for each variable that has no value. */
+  fillIn(text: string, onMistake: (message: string) => void): string {
+    return text.replace(PLACEHOLDER, (_, position: string) => {
+      const reference = this.references[Number(position)]!;
+      const value = this.valueOf(reference, onMistake);
+      return value ?? `\${${reference}}`;
+    });
+  }
+
+  private valueOf(reference: string, onMistake: (message: string) => void): string | undefined {
+    const [, name, fallback] = /^(\w+)(?::-(.*))?$/.exec(reference) ?? [];
+    if (name === undefined) {
+      onMistake(`\${${reference}} is neither \${NAME} nor \${NAME:-default}`);
+      return undefined;
+    }
+    const value = this.environment[name];
+    if (fallback !== undefined) return value || fallback;
+    if (value === undefined) onMistake(`the environment variable ${name} is not set; set it, or write \${${name}:-default}`);
+    return value;
+  }
+}
+
+/** What an unquoted YAML scalar of this text means: a number, true, false, null or else the text itself. */
+export function readPlainScalar(text: string): string | number | boolean | null {
+  if (text === '') return null;
+  const { contents, errors } = parseDocument(text);
+  // A value such as `8 # x` is no number that somebody meant.
+  if (errors.length > 0 || !isScalar(contents) || contents.source !== text) return text;
+  const { value } = contents;
+  return typeof value === 'number' || typeof value === 'boolean' || value === null ? value : text;
+}

@@ -1,0 +1,50 @@
+import { checkAgent, checkAgentName } from './agent-checks.js';
+import { defineAgent } from './agent-definition.js';
+import type { AgentOptions, ConfigurationOptions, Remaining } from '../agent-options.js';
+import { classAgentSchema } from './configuration-schema.js';
+import type { AgentDefinition } from '../definitions.js';
+import type { Findings, Path, Report } from '../mistakes.js';
+import { checkShape } from './shape.js';
+
+/** An agent that is written as a class; `engine` is the opaque object that leads to the class. */
+export interface ClassAgent {
+  className: string;
+  /** What was handed to `@Agent`. */
+  options: unknown;
+  engine: AgentDefinition['engine'];
+}
+
+/** An agent as either front end wrote it, and where it stands. */
+export interface WrittenAgent {
+  path: Path;
+  namePath: Path;
+  name: string;
+  options: Remaining<AgentOptions>;
+  engine: AgentDefinition['engine'];
+}
+
+export function agentsInFile(configuration: Remaining<ConfigurationOptions>): WrittenAgent[] {
+  return Object.entries(configuration.agents ?? {}).map(([name, options = {}]) => {
+    const path = ['agents', name];
+    return { path, namePath: path, name, options, engine: { ...options.engine, kind: options.engine?.kind ?? '' } };
+  });
+}
+
+export function agentsInClasses(classes: readonly ClassAgent[], mistakes: Findings): WrittenAgent[] {
+  return classes.map(({ className, options, engine }) => {
+    const path = [className];
+    const { name = className, ...rest } = checkShape<AgentOptions & { name: string }>(options, classAgentSchema, path, mistakes);
+    return { path, namePath: [...path, 'name'], name, options: rest, engine };
+  });
+}
+
+/** One model for both front ends, by the same checks. */
+export function defineAgents(written: readonly WrittenAgent[], maxTtlMs: number | null, report: Report): AgentDefinition[] {
+  const taken = new Set<string>();
+  return written.map(({ name, namePath, path, options, engine }) => {
+    checkAgentName(name, taken, namePath, report.mistakes);
+    checkAgent(options, maxTtlMs, path, report);
+    taken.add(name);
+    return defineAgent(name, options, engine);
+  });
+}

@@ -1,0 +1,52 @@
+import type { JsonObject } from '../../common/json.js';
+import { isJsonObject } from '../../common/json.js';
+import { WORKFLOW_ERROR, type ArtifactType } from '../definitions.js';
+import { formatPath } from '../mistakes.js';
+import { compilePayloadSchema, type PayloadValidator } from './payload-schema.js';
+import type { SchemaError } from './schema-errors.js';
+
+const MAX_ERRORS = 10;
+const MAX_LENGTH = 1_000;
+
+/** A declared type whose payloads `validate` judges. */
+export function declaredType(declared: Omit<ArtifactType, 'check'>, validate: PayloadValidator): ArtifactType {
+  return { ...declared, check: (payload) => (isJsonObject(payload) ? describe(validate(payload)) : NO_OBJECT) };
+}
+
+/** A type that is declared without a schema, or only mentioned by agents: any object fits. */
+export function openType(name: string, { version = 1, description = '', retainMs = null }: Partial<Omit<ArtifactType, 'name'>> = {}): ArtifactType {
+  return { name, version, description, schema: null, retainMs, check: (payload) => (isJsonObject(payload) ? null : NO_OBJECT) };
+}
+
+const NO_OBJECT = 'payload: must be object';
+
+function describe(errors: SchemaError[]): string | null {
+  if (errors.length === 0) return null;
+  const shown = errors.slice(0, MAX_ERRORS).map(({ path, message }) => `${formatPath(['payload', ...path])}: ${message}`);
+  if (errors.length > MAX_ERRORS) shown.push(`and ${errors.length - MAX_ERRORS} more`);
+  const text = shown.join('; ');
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text;
+}
+
+const WORKFLOW_ERROR_SCHEMA: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['failed_agent', 'error_type', 'error_message', 'timestamp', 'execution_id', 'attempts', 'input_artifact_ids'],
+  properties: {
+    failed_agent: { type: 'string' },
+    error_type: { type: 'string' },
+    error_message: { type: 'string' },
+    timestamp: { type: 'string', format: 'date-time' },
+    execution_id: { description: 'Null for an expired join or a limit', type: ['string', 'null'], format: 'uuid' },
+    attempts: { description: '0 for an expired join or a limit', type: 'integer', minimum: 0 },
+    input_artifact_ids: { type: 'array', items: { type: 'string', format: 'uuid' } },
+  },
+};
+
+/** Always known, and published by the service alone. */
+export function workflowErrorType(retainMs: number | null): ArtifactType {
+  const compiled = compilePayloadSchema(WORKFLOW_ERROR_SCHEMA);
+  if ('mistakes' in compiled) throw new Error(`the schema of ${WORKFLOW_ERROR} is wrong`);
+  const description = 'An execution that failed for good, a join that expired or a limit that was reached';
+  return declaredType({ name: WORKFLOW_ERROR, version: 1, description, schema: WORKFLOW_ERROR_SCHEMA, retainMs }, compiled.validate);
+}

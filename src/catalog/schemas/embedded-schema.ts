@@ -1,0 +1,32 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
+import type { ArtifactType } from '../definitions.js';
+import { BY_NAME, DATA } from './schema-places.js';
+
+/** The JSON Schema of a type's payloads, as it stands in another schema, at the end of `path`; its examples left out. */
+export function embeddedSchema({ schema, description }: ArtifactType, path: readonly (string | number)[]): JsonObject {
+  const kept = Object.entries(schema ?? {}).filter(([key]) => key !== '$schema' && key !== 'examples');
+  const own = { ...(description !== '' && { description }), type: 'object', ...Object.fromEntries(kept) } as JsonObject;
+  return moved(own, ['#', ...path.map(asPointer)].join('/'));
+}
+
+/** References inside a schema lead on from where it now stands. */
+function moved(schema: JsonObject, place: string): JsonObject {
+  // Inside a part with an id of its own they begin at that part.
+  if (typeof schema.$id === 'string') return schema;
+  return mapped(schema, (value, keyword) => movedKeyword(keyword, value, place));
+}
+
+function movedKeyword(keyword: string, value: JsonValue, place: string): JsonValue {
+  if (typeof value === 'string') return keyword === '$ref' && isPointer(value) ? place + value.slice(1) : value;
+  if (DATA.has(keyword)) return value;
+  const movedSchema = (inner: JsonValue): JsonValue => (isJsonObject(inner) ? moved(inner, place) : inner);
+  if (Array.isArray(value)) return value.map(movedSchema);
+  return isJsonObject(value) && BY_NAME.has(keyword) ? mapped(value, movedSchema) : movedSchema(value);
+}
+
+const isPointer = (reference: string): boolean => reference === '#' || reference.startsWith('#/');
+
+const mapped = (object: JsonObject, change: (value: JsonValue, key: string) => JsonValue): JsonObject =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
+
+const asPointer = (key: string | number): string => encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1'));

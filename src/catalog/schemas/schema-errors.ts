@@ -1,0 +1,71 @@
+import type { ErrorObject } from 'ajv';
+import { nearestName } from '../../common/nearest-name.js';
+import type { Path } from '../mistakes.js';
+
+/** One violation of a JSON Schema, with the path of what violates it. */
+export interface SchemaError {
+  path: Path;
+  message: string;
+}
+
+/** Ajv's errors in words for whoever wrote `root`; missing and unknown keys are part of the path. */
+export function describeSchemaErrors(errors: readonly ErrorObject[], root: unknown): SchemaError[] {
+  return errors
+    // `if` only repeats that its `then` failed; a bad property name is told by `propertyNames` itself.
+    .filter((error) => error.keyword !== 'if' && error.propertyName === undefined)
+    .map((error) => {
+      const { below, message } = describe(error);
+      return { path: [...pathFromPointer(error.instancePath, root), ...below], message };
+    });
+}
+
+type Description = { below: Path; message: string };
+
+function describe(error: ErrorObject): Description {
+  const params = error.params as Record<string, string & number & unknown[]>;
+  switch (error.keyword) {
+    case 'required':
+    case 'dependentRequired':
+    case 'dependencies':
+      return { below: [params.missingProperty!], message: 'is required' };
+    case 'additionalProperties':
+      return { below: [params.additionalProperty!], message: unknownKey(params.additionalProperty!, error) };
+    case 'unevaluatedProperties':
+      return { below: [params.unevaluatedProperty!], message: 'is not allowed' };
+    case 'propertyNames':
+      return { below: [params.propertyName!], message: ownMessage(error.schema) ?? 'is no allowed name' };
+    case 'uniqueItems':
+      return { below: [Math.max(params.i!, params.j!)], message: `is the same as item ${Math.min(params.i!, params.j!)}; keep one` };
+    case 'enum':
+      return { below: [], message: `must be one of ${listValues(params.allowedValues!)}` };
+    case 'const':
+      return { below: [], message: `must be ${listValues([params.allowedValue])}` };
+    default:
+      return { below: [], message: ownMessage(error.parentSchema) ?? error.message ?? 'is not valid' };
+  }
+}
+
+/** `errorMessage`: how editors, too, let a schema say it better. */
+function ownMessage(schema: unknown): string | undefined {
+  const message = (schema as { errorMessage?: unknown } | undefined)?.errorMessage;
+  return typeof message === 'string' ? message : undefined;
+}
+
+function unknownKey(key: string, error: ErrorObject): string {
+  const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
+  const meant = nearestName(key, known);
+  return meant === undefined ? 'is no known key' : `is no known key; did you mean ${meant}?`;
+}
+
+const listValues = (values: unknown[]): string =>
+  values.slice(0, 20).map((value) => JSON.stringify(value)).join(', ') + (values.length > 20 ? ', ...' : '');
+
+function pathFromPointer(pointer: string, root: unknown): Path {
+  let around = root;
+  return pointer.split('/').slice(1).map((token) => {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    const segment = Array.isArray(around) ? Number(key) : key;
+    around = (around as Record<string, unknown> | undefined)?.[key];
+    return segment;
+  });
+}

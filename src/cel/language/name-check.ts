@@ -1,0 +1,67 @@
+import { nearestName } from '../../common/nearest-name.js';
+import { language } from './language.js';
+import { type Call, type Expr, loopParts, parts, qualifiedName } from './syntax-tree.js';
+import { VARIABLES } from './variable-uses.js';
+
+// Names of types are values too, as in `type(payload.a) == string`.
+const TYPES = ['int', 'uint', 'double', 'bool', 'string', 'bytes', 'list', 'map', 'null_type', 'type'];
+const OPERATORS = new Set(['_&&_', '_||_', '_?_:_', '_[_]', '@not_strictly_false']);
+const MACROS = new Set(['all', 'exists', 'exists_one', 'existsOne', 'map', 'filter']);
+const FUNCTIONS = new Set(Array.from(language.funcs, ({ name }) => name));
+
+/** The first variable or function that CEL and Starling do not have, or that is called wrongly; null where there is none. */
+export function nameMistake(expr: Expr, known: readonly string[] = VARIABLES): string | null {
+  const { exprKind } = expr;
+  if (isTypeName(expr)) return null;
+  if (exprKind.case === 'identExpr') return variableMistake(exprKind.value.name.replace(/^\./, ''), known);
+  const mistake = exprKind.case === 'callExpr' ? callMistake(exprKind.value) : messageMistake(exprKind);
+  if (mistake !== null) return mistake;
+  const inner = exprKind.case === 'comprehensionExpr' ? loopParts(exprKind.value) : [];
+  const innerKnown = exprKind.case === 'comprehensionExpr' ? [...known, exprKind.value.iterVar, exprKind.value.accuVar] : known;
+  for (const part of parts(expr)) {
+    if (exprKind.case === 'callExpr' && part === exprKind.value.target && namespaced(exprKind.value)) continue;
+    const partMistake = nameMistake(part, inner.includes(part) ? innerKnown : known);
+    if (partMistake !== null) return partMistake;
+  }
+  return null;
+}
+
+function variableMistake(name: string, known: readonly string[]): string | null {
+  if (known.includes(name) || TYPES.includes(name)) return null;
+  const nearest = nearestName(name, known);
+  return `names the unknown variable ${name}; ${nearest ? `did you mean ${nearest}?` : `there are ${VARIABLES.join(', ')}`}`;
+}
+
+function messageMistake({ case: kind, value }: Expr['exprKind']): string | null {
+  if (kind !== 'structExpr' || value.messageName === '' || language.registry.getMessage(value.messageName)) return null;
+  return `makes a message of the unknown type ${value.messageName}`;
+}
+
+function callMistake(call: Call): string | null {
+  const name = namespaced(call) ?? call.function;
+  if (OPERATORS.has(name)) return null;
+  if (name === 'has' && !call.target) return 'has() takes one field, as in has(payload.text)';
+  if (MACROS.has(name) && call.target) return `${name}() takes a name for the element and an expression, as in ${name}(x, x != null)`;
+  if (!FUNCTIONS.has(name)) {
+    const nearest = nearestName(name, [...FUNCTIONS, ...MACROS]);
+    return `calls the unknown function ${name}${nearest ? `; did you mean ${nearest}?` : ''}`;
+  }
+  return arityMistake(call, name);
+}
+
+function arityMistake(call: Call, name: string): string | null {
+  const isMethod = call.target !== undefined && !namespaced(call);
+  const candidates = Array.from(language.funcs.find(name) ?? []).filter(({ target }) => (target !== undefined) === isMethod);
+  if (candidates.length === 0) return `calls ${name} wrongly: write ${isMethod ? `${name}(x), not x.${name}()` : `x.${name}(), not ${name}(x)`}`;
+  if (candidates.some((candidate) => candidate.arguments.length === call.args.length)) return null;
+  const counts = [...new Set(candidates.map((candidate) => candidate.arguments.length))];
+  return `calls ${name} with ${call.args.length} arguments; it takes ${counts.join(' or ')}`;
+}
+
+/** The full name of a function such as `strings.quote`; undefined for all others. */
+function namespaced({ target, function: name }: Call): string | undefined {
+  const prefix = target && qualifiedName(target);
+  return prefix && FUNCTIONS.has(`${prefix}.${name}`) ? `${prefix}.${name}` : undefined;
+}
+
+const isTypeName = (expr: Expr): boolean => language.registry.getMessage(qualifiedName(expr) ?? '') !== undefined;

@@ -1,0 +1,41 @@
+import { Worker } from 'node:worker_threads';
+import type { EvaluationAnswer, EvaluationRequest } from './evaluation-messages.js';
+import { LARGEST_RESULT } from '../language/limits.js';
+import { compiled } from '../language/programs.js';
+
+/** Answers the requests of the parent process until that one ends. */
+export function answerRequests(): void {
+  let text = '';
+  process.on('message', ({ piece, source }: EvaluationRequest) => {
+    text += piece;
+    if (source === undefined) return;
+    send(answer(source, text));
+    text = '';
+  });
+  process.on('disconnect', () => process.exit());
+  // Ctrl-C and some supervisors signal the whole group, while the parent still finishes what runs.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+  endWithParent();
+  send({ ready: true });
+}
+
+function answer(source: string, text: string): EvaluationAnswer {
+  const result = compiled(source).run(JSON.parse(text) as Record<string, unknown>);
+  if (!result.ok) return result;
+  const written = JSON.stringify(result.value);
+  if (written.length > LARGEST_RESULT) return { ok: false, error: `the result is longer than ${LARGEST_RESULT} characters of JSON` };
+  return { ok: true, text: written };
+}
+
+/**
+ * A process in the midst of an evaluation hears nothing, not even that its parent was killed, and CEL can be made to compute
+ * for years. A thread of its own looks once a second whether the parent is still there.
+ */
+function endWithParent(): void {
+  const look = `setInterval(() => { if (process.ppid !== ${process.ppid}) process.kill(process.pid, 'SIGKILL'); }, 1000)`;
+  new Worker(look, { eval: true }).unref();
+}
+
+function send(answer: EvaluationAnswer): void {
+  process.send!(answer);
+}

@@ -1,0 +1,94 @@
+import { DomainError } from '../../common/domain-error.js';
+import { EvaluationProcess } from './evaluation-process.js';
+import type { EvaluationResult } from '../evaluator.js';
+import { FairQueue } from './fair-queue.js';
+import { EVALUATION_PROCESSES, MOST_WAITING } from '../language/limits.js';
+
+interface Waiting {
+  source: string;
+  variables: object;
+  resolve(result: EvaluationResult): void;
+  reject(error: Error): void;
+}
+
+/** The evaluation processes of this server: started when they are first needed, replaced when they end. */
+export class EvaluationProcesses {
+  private readonly queue = new FairQueue<Waiting>();
+  private readonly places = Array.from({ length: EVALUATION_PROCESSES }, () => new Place());
+  private closed = false;
+
+  /** Rejects with a DomainError `unavailable` where too many evaluations wait, no process starts, or after `close`. */
+  evaluate(source: string, variables: object): Promise<EvaluationResult> {
+    if (this.closed) return Promise.reject(unavailable('the server is stopping'));
+    if (this.queue.size >= MOST_WAITING) return Promise.reject(unavailable('too many wait'));
+    return new Promise((resolve, reject) => {
+      this.queue.add(source, { source, variables, resolve, reject });
+      // A started process is taken before another one is started.
+      const free = this.places.filter(({ busy }) => !busy);
+      const place = free.find(({ started }) => started) ?? free[0];
+      if (place) void this.work(place);
+    });
+  }
+
+  /** Ends the processes; what they were evaluating and what waits is rejected. */
+  async close(): Promise<void> {
+    this.closed = true;
+    for (let waiting = this.queue.take(); waiting; waiting = this.queue.take()) waiting.reject(unavailable('the server is stopping'));
+    await Promise.all(this.places.map((place) => place.close()));
+  }
+
+  private async work(place: Place): Promise<void> {
+    place.busy = true;
+    for (let waiting = this.queue.take(); waiting; waiting = this.queue.take()) {
+      const began = performance.now();
+      await place.evaluate(waiting.source, waiting.variables).then(waiting.resolve, waiting.reject);
+      this.queue.spend(waiting.source, performance.now() - began);
+    }
+    place.busy = false;
+  }
+}
+
+/** Where one evaluation process at a time is. */
+class Place {
+  busy = false;
+  private process: Promise<EvaluationProcess> | undefined;
+  private closed = false;
+
+  get started(): boolean {
+    return this.process !== undefined;
+  }
+
+  async evaluate(source: string, variables: object): Promise<EvaluationResult> {
+    // A second time where the process was ended from outside, which is not this evaluation's fault.
+    const result = (await this.evaluateOnce(source, variables)) ?? (await this.evaluateOnce(source, variables));
+    if (!result) throw unavailable('the evaluation process was ended from outside');
+    return result;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    // One that did not start has ended already.
+    await this.process?.then((process) => process.stop(), () => undefined);
+  }
+
+  private async evaluateOnce(source: string, variables: object): Promise<EvaluationResult | null> {
+    if (this.closed) throw unavailable('the server is stopping');
+    const process = await (this.process ?? this.start());
+    const result = process.alive ? await process.evaluate(source, variables) : null;
+    // At once, so that the next evaluation need not wait for it.
+    if (!process.alive && !this.closed) this.start().catch(() => undefined);
+    return result;
+  }
+
+  private start(): Promise<EvaluationProcess> {
+    const process = EvaluationProcess.start().catch((cause: unknown) => {
+      this.process = undefined;
+      throw unavailable('no process for it starts', cause);
+    });
+    this.process = process;
+    return process;
+  }
+}
+
+const unavailable = (reason: string, cause?: unknown): DomainError =>
+  new DomainError('unavailable', `Expressions cannot be evaluated now, since ${reason}; try again`, { retryAfterSeconds: 1, cause });

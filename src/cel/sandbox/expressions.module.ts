@@ -1,0 +1,16 @@
+import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { CelEvaluator } from './cel-evaluator.js';
+import { ExpressionEvaluator } from '../evaluator.js';
+
+@Module({
+  providers: [{ provide: ExpressionEvaluator, useClass: CelEvaluator }],
+  exports: [ExpressionEvaluator],
+})
+export class ExpressionsModule implements OnApplicationShutdown {
+  constructor(@Inject(ExpressionEvaluator) private readonly evaluator: ExpressionEvaluator) {}
+
+  // The last of the hooks: executions that end while the application closes may still ask expressions.
+  async onApplicationShutdown(): Promise<void> {
+    await this.evaluator.close();
+  }
+}

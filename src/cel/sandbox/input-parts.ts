@@ -1,0 +1,40 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { jsonPieces } from '../language/json-pieces.js';
+import { LARGEST_INPUT } from '../language/limits.js';
+
+const LONGEST_TURN_MS = 2;
+// Sending copies, several times over for what is not Latin text.
+const PART_LENGTH = 2 ** 18;
+
+/**
+ * The JSON text of `value` in parts that are soon sent, made without holding the main thread; null where it is longer than
+ * `LARGEST_INPUT`, or nests deeper than the stack is.
+ */
+export async function inputParts(value: object): Promise<string[] | null> {
+  try {
+    return await collect(jsonPieces(value));
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+async function collect(pieces: Iterable<string>): Promise<string[] | null> {
+  const parts = [''];
+  let length = 0;
+  let turn = performance.now();
+  for (const piece of pieces) {
+    length += piece.length;
+    if (length > LARGEST_INPUT) return null;
+    addPiece(parts, piece);
+    if (performance.now() - turn < LONGEST_TURN_MS) continue;
+    await nextTurn();
+    turn = performance.now();
+  }
+  return parts;
+}
+
+function addPiece(parts: string[], piece: string): void {
+  if (parts.at(-1)!.length + piece.length <= PART_LENGTH) parts.push(parts.pop()! + piece);
+  else for (let start = 0; start < piece.length; start += PART_LENGTH) parts.push(piece.slice(start, start + PART_LENGTH));
+}

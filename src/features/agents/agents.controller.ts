@@ -1,0 +1,88 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { HeldRequest } from '../../common/held-request.js';
+import type { TextInParts } from '../../common/text-in-parts.js';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ArtifactFilterQuery } from '../../http/dto/artifact-filter-query.js';
+import { Held } from '../../http/bodies/held-body.js';
+import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
+import { AgentsService } from './agents.service.js';
+import { AGENTS_EXAMPLE, AgentsBody } from './dto/agents-body.js';
+import { HISTORY_EXAMPLE, HistoryBody, HourBody } from './dto/history-body.js';
+import { AgentPauseBody, PAUSED_EXAMPLE, RESUMED_EXAMPLE } from './dto/pause-body.js';
+import { RUN_EXAMPLE, RunAgentBody } from './dto/run-body.js';
+import { RUN_REQUEST_EXAMPLE, RunAgentRequest } from './dto/run-request.js';
+
+const ApiAgentName = (): MethodDecorator =>
+  ApiParam({ name: 'agent_name', description: "The agent's name", schema: { type: 'string', example: 'classifier' } });
+
+@ApiTags('Agents')
+@Controller('api/v1/agents')
+export class AgentsController {
+  constructor(private readonly agents: AgentsService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'List the agents', description: 'In the order of the configuration.' })
+  @ApiOkResponse({ type: AgentsBody, description: 'All agents', example: AGENTS_EXAMPLE })
+  list(): Promise<AgentsBody> {
+    return this.agents.list();
+  }
+
+  @Post(':agent_name/run')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Run one agent',
+    description: 'One execution of this agent alone, in a correlation of its own. Inputs and outputs are stored; no agent reacts to them.',
+  })
+  @ApiAgentName()
+  @ApiBody({ type: RunAgentRequest, examples: { message: { value: RUN_REQUEST_EXAMPLE } } })
+  @ApiOkResponse({ type: RunAgentBody, description: 'What the agent published', example: RUN_EXAMPLE })
+  @ApiErrors(
+    [400, 'inputs: classifier takes one CustomerMessage (got Intent)'],
+    [404, 'Agent not found: classifer'],
+    [500, 'Agent classifier failed: the model could not be read'],
+    503,
+  )
+  run(@Param('agent_name') name: string, @Body() request: RunAgentRequest, @Held() held: HeldRequest): Promise<TextInParts> {
+    return this.agents.run(name, request, held);
+  }
+
+  @Post(':agent_name/pause')
+  @TakesNoFields()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Pause an agent',
+    description:
+      'From now on none of its executions starts, on any process and whatever restarts; those that run go on. What waits keeps its correlation open. 200 where it is paused already.',
+  })
+  @ApiAgentName()
+  @ApiOkResponse({ type: AgentPauseBody, description: 'The paused agent', example: PAUSED_EXAMPLE })
+  @ApiErrors([404, 'Agent not found: classifer'], 503)
+  pause(@Param('agent_name') name: string): Promise<AgentPauseBody> {
+    return this.agents.pause(name);
+  }
+
+  @Post(':agent_name/resume')
+  @TakesNoFields()
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Resume an agent', description: 'What waits of it starts as slots are free. 200 where it is not paused.' })
+  @ApiAgentName()
+  @ApiOkResponse({ type: AgentPauseBody, description: 'The resumed agent', example: RESUMED_EXAMPLE })
+  @ApiErrors([404, 'Agent not found: classifer'], 503)
+  resume(@Param('agent_name') name: string): Promise<AgentPauseBody> {
+    return this.agents.resume(name);
+  }
+
+  @Get(':agent_id/history-summary')
+  @ApiOperation({
+    summary: 'What an agent has done',
+    description: 'Filters keep the executions that consumed or produced a matching artifact, and the counts of those artifacts.',
+  })
+  @ApiParam({ name: 'agent_id', description: "The agent's name", schema: { type: 'string', example: 'classifier' } })
+  @ApiExtraModels(HourBody)
+  @ApiOkResponse({ type: HistoryBody, description: 'Counts, and their timeline by hour', example: HISTORY_EXAMPLE })
+  @ApiErrors([400, 'Invalid from: yesterday'], [404, 'Agent not found: classifer'])
+  summarizeHistory(@Param('agent_id') name: string, @Query() query: ArtifactFilterQuery): Promise<HistoryBody> {
+    return this.agents.summarizeHistory(name, query);
+  }
+}

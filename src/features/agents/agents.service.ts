@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import type { HourOfActivity } from '../../blackboard/queries/activity-totals.js';
+import { AgentHistory } from '../../blackboard/queries/agent-history.js';
+import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
+import { Blackboard } from '../../blackboard/publishing/blackboard.js';
+import { Catalog } from '../../catalog/catalog.js';
+import { unknownAgent } from '../../catalog/unknown-names.js';
+import { newId } from '../../common/ids.js';
+import type { HeldRequest } from '../../common/held-request.js';
+import type { TextInParts } from '../../common/text-in-parts.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { type ArtifactFilterQuery, toArtifactFilter } from '../../http/dto/artifact-filter-query.js';
+import { usageField } from '../../http/dto/usage-body.js';
+import type { AgentNamesBody } from './dto/agent-names-body.js';
+import type { AgentsBody } from './dto/agents-body.js';
+import type { HistoryBody, HourBody } from './dto/history-body.js';
+import type { AgentPauseBody } from './dto/pause-body.js';
+import type { RunAgentRequest } from './dto/run-request.js';
+
+/** Lists agents, runs one directly, pauses and resumes one, and tells what one has done. */
+@Injectable()
+export class AgentsService {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly blackboard: Blackboard,
+    private readonly history: AgentHistory,
+    private readonly texts: StoredTexts,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  names(): AgentNamesBody {
+    return { agents: this.catalog.agents.map(({ name, description }) => ({ name, description })) };
+  }
+
+  async list(): Promise<AgentsBody> {
+    const paused = await this.blackboard.pausedAgents();
+    const agents = this.catalog.agents.map(({ name, description, subscriptions, outputs }) => ({
+      name,
+      description,
+      subscriptions: subscriptions.map(({ types, mode }) => ({ types, mode })),
+      outputs: [...new Set(outputs.map(({ type }) => type))],
+      paused: paused.has(name),
+    }));
+    return { agents };
+  }
+
+  /** A RunAgentBody. */
+  async run(name: string, request: RunAgentRequest, held: HeldRequest): Promise<TextInParts> {
+    held.waits();
+    const run = await this.blackboard.beginDirectRun(name, request.inputs, newId());
+    held.letGo(request);
+    return this.texts.ofEffect(['{"artifacts":[', await this.blackboard.outputsOf(run), ']}']);
+  }
+
+  /** Idempotent. DomainError `not_found`. */
+  async pause(name: string): Promise<AgentPauseBody> {
+    const pausedAt = await this.unitOfWork.run((tx) => this.blackboard.pauseAgent(tx, name));
+    return { name, paused: true, paused_at: toTimestamp(pausedAt) };
+  }
+
+  /** Idempotent. DomainError `not_found`. */
+  async resume(name: string): Promise<AgentPauseBody> {
+    await this.unitOfWork.run((tx) => this.blackboard.resumeAgent(tx, name));
+    return { name, paused: false, paused_at: null };
+  }
+
+  async summarizeHistory(name: string, query: ArtifactFilterQuery): Promise<HistoryBody> {
+    if (!this.catalog.agent(name)) throw unknownAgent(name);
+    const [hours, used] = await Promise.all([this.history.hoursOf(name, toArtifactFilter(query)), this.history.usageOf(name)]);
+    const sum = (column: keyof HourBody): number => hours.reduce((total, hour) => total + hour[column], 0);
+    return {
+      agent_id: name,
+      summary: {
+        total_executions: sum('executions'),
+        total_artifacts_consumed: sum('artifacts_consumed'),
+        total_artifacts_produced: sum('artifacts_produced'),
+        execution_timeline: Object.fromEntries(hours.map(timelineEntry)),
+        ...usageField(used),
+      },
+    };
+  }
+}
+
+const timelineEntry = ({ hour, ...counts }: HourOfActivity): [string, HourBody] => [
+  new Date(hour).toISOString().replace('.000Z', 'Z'),
+  counts,
+];

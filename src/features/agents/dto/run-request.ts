@@ -1,0 +1,51 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ValidateBy } from 'class-validator';
+import { isJsonObject, type JsonObject } from '../../../common/json.js';
+import { unknownFields } from '../../../common/unknown-fields.js';
+import { Opaque } from '../../../http/validation/opaque.js';
+
+const MAX_INPUTS = 1_000;
+const FIELDS = ['type', 'payload'];
+
+export class AgentInput {
+  @ApiProperty({ description: 'Name of an artifact type that the agent subscribes to', example: 'CustomerMessage' })
+  type!: string;
+
+  @ApiProperty({ type: 'object', additionalProperties: true, example: { text: 'My card has not arrived yet' } })
+  payload!: JsonObject;
+}
+
+/** Body of a direct run. */
+export class RunAgentRequest {
+  @ApiProperty({
+    description: "Artifacts that fit one of the agent's subscriptions: one; one of each type where it joins several; any number for a batch window",
+    type: [AgentInput],
+    minItems: 1,
+    maxItems: MAX_INPUTS,
+  })
+  @Opaque()
+  @ValidateBy({
+    name: 'isInputs',
+    validator: { validate: (value) => inputsMistake(value) === null, defaultMessage: (args) => inputsMistake(args?.value) ?? '' },
+  })
+  inputs!: AgentInput[];
+}
+
+export const RUN_REQUEST_EXAMPLE = { inputs: [{ type: 'CustomerMessage', payload: { text: 'My card has not arrived yet' } }] };
+
+function inputsMistake(value: unknown): string | null {
+  if (!Array.isArray(value)) return 'must be a list of objects with type and payload';
+  if (value.length > MAX_INPUTS) return `must not hold more than ${MAX_INPUTS} artifacts`;
+  const mistakes = value.flatMap((input: unknown, index) => inputMistakes(input).map((mistake) => `[${index}]${mistake}`));
+  return mistakes.length > 0 ? mistakes.join('; inputs: ') : null;
+}
+
+function inputMistakes(input: unknown): string[] {
+  if (!isJsonObject(input)) return [' must be an object with type and payload'];
+  const mistakes: string[] = [];
+  if (typeof input['type'] !== 'string') mistakes.push('.type must be a string');
+  if (!isJsonObject(input['payload'])) mistakes.push('.payload must be an object');
+  const [unknown] = unknownFields(input, FIELDS);
+  if (unknown) mistakes.push(`.${unknown.name} ${unknown.problem}`);
+  return mistakes;
+}

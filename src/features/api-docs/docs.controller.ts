@@ -1,0 +1,62 @@
+import { Controller, Get, Header, Param, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { DomainError } from '../../common/domain-error.js';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiDocument } from './api-document.js';
+import { pageFile } from './page-files.js';
+import { renderPage } from './pages.js';
+
+const HTML = { 'text/html': { schema: { type: 'string' as const }, example: '<!DOCTYPE html>' } };
+
+@ApiTags('Docs')
+@Controller()
+export class DocsController {
+  constructor(private readonly api: ApiDocument) {}
+
+  @Get('openapi.json')
+  @ApiOperation({ summary: 'This API as an OpenAPI 3.0 document' })
+  @ApiOkResponse({
+    description: 'The document',
+    content: { 'application/json': { schema: { type: 'object' }, example: { openapi: '3.0.3', info: { title: 'Support desk', version: '1' }, paths: {} } } },
+  })
+  openApi(@Res() response: Response): void {
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.end(this.api.get());
+  }
+
+  @Get('docs')
+  @Header('Content-Type', 'text/html; charset=utf-8')
+  @ApiOperation({ summary: 'Documentation to try out, by Swagger UI' })
+  @ApiProduces('text/html')
+  @ApiOkResponse({ description: 'The page', content: HTML })
+  swaggerUi(): string {
+    const scripts = ['/docs/swagger-ui-bundle.js', '/docs/start-swagger-ui.js'];
+    return renderPage({ title: this.api.title, root: 'swagger-ui', styles: ['/docs/swagger-ui.css'], scripts });
+  }
+
+  @Get('redoc')
+  @Header('Content-Type', 'text/html; charset=utf-8')
+  @ApiOperation({ summary: 'Documentation to read, by Redoc' })
+  @ApiProduces('text/html')
+  @ApiOkResponse({ description: 'The page', content: HTML })
+  redoc(): string {
+    const scripts = ['/docs/redoc.standalone.js', '/docs/start-redoc.js'];
+    return renderPage({ title: this.api.title, root: 'redoc', styles: [], scripts });
+  }
+
+  @Get('docs/:file')
+  @ApiOperation({ summary: 'A file that the two pages load' })
+  @ApiParam({ name: 'file', description: 'Its name', schema: { type: 'string', example: 'swagger-ui.css' } })
+  @ApiProduces('text/css')
+  @ApiOkResponse({ description: 'The file', content: { 'text/css': { schema: { type: 'string' }, example: '.swagger-ui {}' } } })
+  @ApiErrors([404, 'Page file not found: other.css'])
+  file(@Param('file') name: string, @Res() response: Response): void {
+    const file = pageFile(name);
+    if (!file) throw new DomainError('not_found', `Page file not found: ${name}`);
+    response.setHeader('Content-Type', file.contentType);
+    // Their names carry no version: a browser may keep them, but asks again after an hour.
+    response.setHeader('Cache-Control', 'public, max-age=3600');
+    response.end(file.content);
+  }
+}

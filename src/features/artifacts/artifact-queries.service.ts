@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { Explanations } from '../../blackboard/explain/explanations.js';
+import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
+import { ArtifactTotals } from '../../blackboard/queries/artifact-totals.js';
+import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
+import { Catalog } from '../../catalog/catalog.js';
+import { DomainError } from '../../common/domain-error.js';
+import { isUuid } from '../../common/ids.js';
+import type { TextInParts } from '../../common/text-in-parts.js';
+import { type ArtifactFilterQuery, toArtifactFilter } from '../../http/dto/artifact-filter-query.js';
+import { summaryBody } from './artifact-wire.js';
+import type { ArtifactListQuery } from './dto/artifact-list-query.js';
+import type { ArtifactTypesBody } from './dto/artifact-types-body.js';
+import type { ExplanationBody } from './dto/explanation-body.js';
+import type { SummaryBody } from './dto/summary-body.js';
+
+/** Answers questions about artifacts and their types. */
+@Injectable()
+export class ArtifactQueriesService {
+  constructor(
+    private readonly artifacts: ArtifactStore,
+    private readonly totals: ArtifactTotals,
+    private readonly explanations: Explanations,
+    private readonly texts: StoredTexts,
+    private readonly catalog: Catalog,
+  ) {}
+
+  /** An ArtifactListBody. */
+  async list(query: ArtifactListQuery): Promise<TextInParts> {
+    const filter = toArtifactFilter(query);
+    const { limit, order } = query;
+    const after = query.after === undefined ? null : await this.positionOf(query.after);
+    const offset = after === null ? query.offset : 0;
+    const rows = await this.artifacts.list(filter, { order, limit, offset, after });
+    const items = await this.texts.items(rows, query.embed_meta ? 'consumed' : 'artifacts');
+    // After the page, so that the total counts all that is on it.
+    const pagination = { limit, offset, total: await this.totals.count(filter) };
+    return this.texts.of(['{"items":[', items, `],"pagination":${JSON.stringify(pagination)}}`]);
+  }
+
+  async summarize(query: ArtifactFilterQuery): Promise<SummaryBody> {
+    return summaryBody(await this.totals.summarize(toArtifactFilter(query)));
+  }
+
+  /** An ArtifactBody. */
+  async get(id: string): Promise<TextInParts> {
+    return this.texts.of([await this.texts.items([found(id, await this.artifacts.find(checked(id)))])]);
+  }
+
+  async explain(id: string): Promise<ExplanationBody> {
+    return found(id, await this.explanations.of(checked(id)));
+  }
+
+  types(): ArtifactTypesBody {
+    const types = this.catalog.types.map(({ name, version, schema, description }) => ({ name, version, schema, description }));
+    return { artifact_types: types };
+  }
+
+  private async positionOf(id: string): Promise<number> {
+    const position = isUuid(id) ? await this.artifacts.positionOf(id.toLowerCase()) : undefined;
+    if (position === undefined) throw new DomainError('invalid', `after: must be the id of an artifact (got ${JSON.stringify(id)})`);
+    return position;
+  }
+}
+
+/** As ids are stored. */
+function checked(id: string): string {
+  if (!isUuid(id)) throw new DomainError('invalid', `artifact_id: must be a UUID (got ${JSON.stringify(id)})`);
+  return id.toLowerCase();
+}
+
+function found<T>(id: string, artifact: T | undefined): T {
+  if (artifact === undefined) throw new DomainError('not_found', `Artifact not found: ${id}`);
+  return artifact;
+}

@@ -1,0 +1,108 @@
+import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { HeldRequest } from '../../common/held-request.js';
+import type { TextInParts } from '../../common/text-in-parts.js';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../../http/middleware/correlation-id.js';
+import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../http/dto/artifact-body.js';
+import { ArtifactFilterQuery } from '../../http/dto/artifact-filter-query.js';
+import { Held } from '../../http/bodies/held-body.js';
+import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
+import { Ids, type RequestIds } from '../idempotency/request-ids.js';
+import { ArtifactQueriesService } from './artifact-queries.service.js';
+import { ArtifactListBody, LIST_EXAMPLE } from './dto/artifact-list-body.js';
+import { ArtifactListQuery } from './dto/artifact-list-query.js';
+import { EXPLANATION_EXAMPLE, ExplanationBody } from './dto/explanation-body.js';
+import { AcceptedBody, SYNC_EXAMPLE, SyncPublishBody } from './dto/publish-bodies.js';
+import { PUBLISH_EXAMPLE, PublishRequest } from './dto/publish-request.js';
+import { SUMMARY_EXAMPLE, SummaryBody } from './dto/summary-body.js';
+import { SyncPublishRequest } from './dto/sync-publish-request.js';
+import { PublishingService } from './publishing.service.js';
+
+const PUBLISH_HEADERS = { ...CORRELATION_HEADERS, ...IDEMPOTENCY_HEADERS };
+
+const UNKNOWN_TYPE = 'Unknown artifact type: CustomerMesage; did you mean CustomerMessage?';
+
+/** The parameter, and what is wrong with one that no artifact has. */
+const ApiArtifactId = (): MethodDecorator =>
+  applyDecorators(
+    ApiParam({ name: 'artifact_id', description: 'Its id', schema: { type: 'string', format: 'uuid', example: ARTIFACT_EXAMPLE.id } }),
+    ApiErrors([400, 'artifact_id: must be a UUID (got "42")'], [404, `Artifact not found: ${ARTIFACT_EXAMPLE.id}`]),
+  );
+
+@ApiTags('Artifacts')
+@Controller('api/v1/artifacts')
+export class ArtifactsController {
+  constructor(
+    private readonly publishing: PublishingService,
+    private readonly queries: ArtifactQueriesService,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Idempotent()
+  @ApiCorrelationHeader()
+  @ApiOperation({
+    summary: 'Publish an artifact',
+    description: 'Answers once the artifact and every execution that it triggers are stored; poll the correlation for what follows.',
+  })
+  @ApiBody({ type: PublishRequest, examples: { message: { value: PUBLISH_EXAMPLE } } })
+  @ApiOkResponse({ type: AcceptedBody, description: 'Accepted', example: { status: 'accepted' }, headers: PUBLISH_HEADERS })
+  @ApiErrors([400, UNKNOWN_TYPE], 409, 503)
+  publish(@Body() request: PublishRequest, @Ids() ids: RequestIds): Promise<AcceptedBody> {
+    return this.publishing.publish(request, ids);
+  }
+
+  @Post('sync')
+  @HttpCode(200)
+  @Idempotent()
+  @ApiCorrelationHeader()
+  @ApiOperation({
+    summary: 'Publish an artifact and wait for what agents make of it',
+    description: 'Waits until nothing of the correlation is left to do, or until the timeout, which is no error: `completed` is then false.',
+  })
+  @ApiBody({ type: SyncPublishRequest, examples: { message: { value: { ...PUBLISH_EXAMPLE, timeout: 10 } } } })
+  @ApiOkResponse({ type: SyncPublishBody, description: 'What agents have produced', example: SYNC_EXAMPLE, headers: PUBLISH_HEADERS })
+  @ApiErrors([400, 'timeout: must not be greater than 300; type: must be a string'], 409, 503)
+  publishAndWait(@Body() request: SyncPublishRequest, @Ids() ids: RequestIds, @Held() held: HeldRequest): Promise<TextInParts> {
+    return this.publishing.publishAndWait(request, ids, held);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List artifacts', description: 'In the order of publishing. Filters of different names all hold.' })
+  @ApiOkResponse({ type: ArtifactListBody, description: 'One page', example: LIST_EXAMPLE })
+  @ApiErrors([400, 'Invalid from: yesterday'])
+  list(@Query() query: ArtifactListQuery): Promise<TextInParts> {
+    return this.queries.list(query);
+  }
+
+  // Before `:artifact_id`, which would take it for an id.
+  @Get('summary')
+  @ApiOperation({ summary: 'Count artifacts', description: 'By type, producer, visibility kind and tag, with the same filters as the list.' })
+  @ApiOkResponse({ type: SummaryBody, description: 'Counts', example: SUMMARY_EXAMPLE })
+  @ApiErrors([400, 'Invalid to: tomorrow'])
+  summarize(@Query() query: ArtifactFilterQuery): Promise<SummaryBody> {
+    return this.queries.summarize(query);
+  }
+
+  @Get(':artifact_id')
+  @ApiOperation({ summary: 'Get an artifact' })
+  @ApiArtifactId()
+  @ApiOkResponse({ type: ArtifactBody, description: 'The artifact', example: ARTIFACT_EXAMPLE })
+  get(@Param('artifact_id') id: string): Promise<TextInParts> {
+    return this.queries.get(id);
+  }
+
+  @Get(':artifact_id/explain')
+  @ApiOperation({
+    summary: 'Why agents reacted to an artifact, or did not',
+    description:
+      'A verdict for every subscription. What is stored (executions, groups that wait, errors) is told as it is; where nothing is stored, the verdict is what the configuration of today says.',
+  })
+  @ApiArtifactId()
+  @ApiOkResponse({ type: ExplanationBody, description: 'The verdicts', example: EXPLANATION_EXAMPLE })
+  @ApiErrors(503)
+  explain(@Param('artifact_id') id: string): Promise<ExplanationBody> {
+    return this.queries.explain(id);
+  }
+}

@@ -1,0 +1,87 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { type ArtifactExplanation, type Explanation, VERDICTS } from '../../../blackboard/explain/explanation.js';
+import type { ExecutionState } from '../../../database/schema.js';
+import { ARTIFACT_EXAMPLE } from '../../../http/dto/artifact-body.js';
+
+const EXECUTION_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const satisfies ExecutionState[];
+
+/** What became of the artifact at one subscription. */
+export class VerdictBody implements Explanation {
+  @ApiProperty()
+  agent!: string;
+
+  @ApiProperty({ type: 'integer', nullable: true, description: "The subscription's place in the agent's `consumes`; null where it is no longer known" })
+  subscription!: number | null;
+
+  @ApiProperty({ enum: VERDICTS })
+  verdict!: Explanation['verdict'];
+
+  @ApiProperty({ description: 'The same in one sentence, for people' })
+  detail!: string;
+
+  @ApiProperty({ required: false, format: 'uuid', description: 'With `triggered` and `invoked`' })
+  execution_id?: string;
+
+  @ApiProperty({ required: false, enum: EXECUTION_STATES, description: 'With `triggered` and `invoked`' })
+  execution_state?: ExecutionState;
+
+  @ApiProperty({ required: false, description: "The execution's correlation: another than the artifact's where a join or a batch window spans several" })
+  execution_correlation_id?: string;
+
+  @ApiProperty({ required: false, type: [String], description: 'With `join_waiting`: the types that are still missing' })
+  waiting_for?: string[];
+
+  @ApiProperty({ required: false, description: 'With `join_waiting` and `join_undecided`: the key as JSON text; a long one as its SHA-256' })
+  join_key?: string;
+
+  @ApiProperty({ required: false, type: 'integer', description: 'With `window_filling`: artifacts in the window' })
+  size?: number;
+
+  @ApiProperty({ required: false, type: 'integer', nullable: true, description: 'With `window_filling`: artifacts that fill it' })
+  size_needed?: number | null;
+
+  @ApiProperty({ required: false, format: 'date-time', description: 'When the first artifact of the group or the window came' })
+  since?: string;
+
+  @ApiProperty({ required: false, type: String, format: 'date-time', nullable: true, description: 'When the waiting ends by itself; null for never' })
+  until?: string | null;
+
+  @ApiProperty({ required: false, format: 'uuid', description: 'With `limit`, `join_expired` and `agent_removed`: the WorkflowError' })
+  error_artifact_id?: string;
+}
+
+export class ExplanationBody implements ArtifactExplanation {
+  @ApiProperty({ format: 'uuid' })
+  artifact_id!: string;
+
+  @ApiProperty()
+  type!: string;
+
+  @ApiProperty({ description: 'The producing agent, or `external`' })
+  produced_by!: string;
+
+  @ApiProperty()
+  correlation_id!: string;
+
+  @ApiProperty({ type: [VerdictBody], description: 'In the order of the configuration; then what is stored of subscriptions that are in it no more' })
+  verdicts!: VerdictBody[];
+}
+
+export const EXPLANATION_EXAMPLE: ExplanationBody = {
+  artifact_id: ARTIFACT_EXAMPLE.id,
+  type: ARTIFACT_EXAMPLE.type,
+  produced_by: ARTIFACT_EXAMPLE.produced_by,
+  correlation_id: ARTIFACT_EXAMPLE.correlation_id,
+  verdicts: [
+    {
+      agent: 'classifier',
+      subscription: 0,
+      verdict: 'triggered',
+      detail: 'It triggered the agent; the execution completed at 2026-11-20T10:00:00.120Z.',
+      execution_id: '019a7f5e-0c9b-7d20-b1c5-3e4f5a6b7c80',
+      execution_state: 'completed',
+      execution_correlation_id: ARTIFACT_EXAMPLE.correlation_id,
+    },
+    { agent: 'router', subscription: 0, verdict: 'type', detail: 'It asks for Intent, and this is of the type CustomerMessage.' },
+  ],
+};

@@ -1,0 +1,35 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsString, ValidateBy } from 'class-validator';
+import { isWebhookSecret, SECRET_LENGTH, SECRET_PATTERN, WEBHOOK_SECRET_RULE } from '../../../common/webhook-secret.js';
+import { LONGEST_URL } from '../../../http-client/url-problem.js';
+import { IfGiven } from '../../../http/validation/if-given.js';
+
+/** Whether the address is allowed is checked when the webhook is stored. */
+const URL_PATTERN = '^https?://[^/?#@%\\s]+([/?#]\\S*)?$';
+
+/** Where the artifacts of a publish's correlation are announced. */
+export class WebhookRequest {
+  @ApiProperty({
+    description: 'An http or https URL without user and password, of a public address or of one that the operator allows; `client_webhooks` and `client_webhook_ports` may say more',
+    format: 'uri',
+    pattern: URL_PATTERN,
+    maxLength: LONGEST_URL,
+    example: 'https://hooks.example.com/starling',
+  })
+  @IsString()
+  url!: string;
+
+  @ApiProperty({
+    description: 'Signs what is sent: the key itself, or whsec_ and the key in base64. Never shown again',
+    type: String,
+    required: false,
+    minLength: SECRET_LENGTH.min,
+    maxLength: SECRET_LENGTH.max,
+    pattern: SECRET_PATTERN,
+    writeOnly: true,
+    example: 'whsec_plJ3nmyCDGBKInavdOK15jsl',
+  })
+  @IfGiven()
+  @ValidateBy({ name: 'isWebhookSecret', validator: { validate: isWebhookSecret, defaultMessage: () => `$property must be ${WEBHOOK_SECRET_RULE}` } })
+  secret?: string;
+}

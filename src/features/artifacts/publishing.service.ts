@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
+import type { Item } from '../../blackboard/queries/stored-pieces.js';
+import { type FindRows, type StoredText, StoredTexts } from '../../blackboard/queries/stored-texts.js';
+import { Blackboard, type Published } from '../../blackboard/publishing/blackboard.js';
+import { toVisibility } from '../../catalog/given-visibility.js';
+import { PUBLIC } from '../../catalog/visibility.js';
+import { Clock } from '../../common/clock.js';
+import { lastFields } from '../../common/json.js';
+import type { HeldRequest } from '../../common/held-request.js';
+import { deadlineMs } from '../../http/dto/deadline.js';
+import { refuseTooManyValues } from '../../http/validation/filter-values.js';
+import type { RequestIds } from '../idempotency/request-ids.js';
+import { WebhookTargets } from '../webhooks/webhook-targets.js';
+import type { AcceptedBody } from './dto/publish-bodies.js';
+import type { PublishRequest } from './dto/publish-request.js';
+import { DEFAULT_TIMEOUT_SECONDS, type ProducedFilters, type SyncPublishRequest } from './dto/sync-publish-request.js';
+
+/** Publishes what clients send, and waits for what comes of it. */
+@Injectable()
+export class PublishingService {
+  constructor(
+    private readonly blackboard: Blackboard,
+    private readonly artifacts: ArtifactStore,
+    private readonly texts: StoredTexts,
+    private readonly clock: Clock,
+    private readonly webhooks: WebhookTargets,
+  ) {}
+
+  async publish(request: PublishRequest, ids: RequestIds): Promise<AcceptedBody> {
+    await this.store(request, ids);
+    return { status: 'accepted' };
+  }
+
+  /** A SyncPublishBody. What was published later than the answer was begun does not show in it, whenever it is sent. */
+  async publishAndWait(request: SyncPublishRequest, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
+    const { timeout = DEFAULT_TIMEOUT_SECONDS, filters = {} } = request;
+    refuseTooManyValues({ 'filters.type_names': filters.type_names, 'filters.produced_by': filters.produced_by });
+    held.waits();
+    const started = this.clock.now();
+    const { correlationId, opening, seq } = await this.store(request, ids);
+    held.letGo(request);
+    const completed = await this.blackboard.waitUntilSettled(correlationId, opening, timeout * 1_000);
+    const artifacts = await this.producedSince(correlationId, seq, filters);
+    const end = lastFields({ completed, duration_ms: Math.round(this.clock.now() - started) });
+    return this.texts.ofEffect([`{"correlation_id":${JSON.stringify(correlationId)},"artifacts":[`, artifacts, `]${end}`]);
+  }
+
+  private async store(request: PublishRequest, { madeId: artifactId, correlationId }: RequestIds): Promise<Published> {
+    return this.blackboard.publish({
+      artifactId,
+      correlationId,
+      type: request.type,
+      payload: request.payload ?? {},
+      tags: [...new Set(request.tags)],
+      partitionKey: request.partition_key ?? null,
+      visibility: request.visibility ? toVisibility(request.visibility) : PUBLIC,
+      deadlineMs: deadlineMs(request.deadline),
+      companion: request.webhook && (await this.webhooks.forPublish(request.webhook)),
+    });
+  }
+
+  private producedSince(correlationId: string, seq: number, { type_names: types = [], produced_by: producers = [] }: ProducedFilters): Promise<Item[]> {
+    const find: FindRows = (after, limit, most) => this.artifacts.producedAfter(correlationId, after, limit, most);
+    return this.texts.itemsAlong(find, seq, ({ type, produced_by }) => isAnyOf(types, type) && isAnyOf(producers, produced_by));
+  }
+}
+
+const isAnyOf = (asked: readonly string[], value: string): boolean => asked.length === 0 || asked.includes(value);

@@ -1,0 +1,77 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Retention } from '../../blackboard/retention/retention.js';
+import { AT_ONCE, type Deletion, type Sweep } from '../../blackboard/retention/sweep.js';
+import { Settings } from '../../config/settings.js';
+import { amongFound } from '../../database/dialects/dialect.js';
+import { prepared } from '../../database/prepared.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { RunDeletion } from '../runs/run-deletion.js';
+
+/**
+ * Deletes batches that ended longer than `retain_batches` ago, with their rows and runs. A batch is gone for everybody before the
+ * first of these is, since its results would lack them; from then on every sweep goes on with what is left of it.
+ */
+@Injectable()
+export class BatchDeletion implements Deletion, OnModuleInit {
+  readonly name = 'batches';
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly retention: Retention,
+    private readonly runs: RunDeletion,
+  ) {}
+
+  onModuleInit(): void {
+    this.retention.add(this);
+  }
+
+  async run(sweep: Sweep): Promise<number> {
+    const cutoff = sweep.cutoff(this.settings.retainBatchesMs);
+    let hidden = 0;
+    for (let some = AT_ONCE; cutoff !== null && some === AT_ONCE && (await sweep.goesOn()); hidden += some) {
+      some = await this.hideSome(sweep, cutoff);
+    }
+    for (const batch of await findHidden(this.unitOfWork.reader, {})) await this.remove(sweep, batch);
+    return hidden;
+  }
+
+  private hideSome(sweep: Sweep, cutoff: number): Promise<number> {
+    return sweep.step(async ({ db }) => {
+      const ended = db
+        .selectFrom('batches')
+        .select('seq')
+        .where('status', 'in', ['completed', 'failed', 'cancelled'])
+        .where('created_at', '<=', cutoff)
+        .where('ended_at', '<=', cutoff)
+        .orderBy('created_at')
+        .orderBy('seq')
+        .limit(AT_ONCE);
+      // Asked once more of the batch itself: a retry of its failed items may have been quicker.
+      const { numUpdatedRows } = await db
+        .updateTable('batches')
+        .set({ status: 'removed' })
+        .where(amongFound(db, 'seq', ended))
+        .where('status', 'in', ['completed', 'failed', 'cancelled'])
+        .executeTakeFirst();
+      return Number(numUpdatedRows);
+    });
+  }
+
+  private async remove(sweep: Sweep, { seq, id }: { seq: number; id: string }): Promise<void> {
+    if (!(await this.runs.removeBatch(sweep, id))) return;
+    for (let deleted = AT_ONCE; deleted === AT_ONCE; ) {
+      if (!(await sweep.goesOn())) return;
+      deleted = await sweep.step(async ({ db }) => {
+        const part = db.selectFrom('batch_rows').select('position').where('batch_seq', '=', seq).orderBy('position').limit(AT_ONCE);
+        const { numDeletedRows } = await db.deleteFrom('batch_rows').where('batch_seq', '=', seq).where(amongFound(db, 'position', part)).executeTakeFirst();
+        return Number(numDeletedRows);
+      });
+    }
+    await sweep.step(async ({ db }) => Number((await db.deleteFrom('batches').where('seq', '=', seq).executeTakeFirst()).numDeletedRows));
+  }
+}
+
+const findHidden = prepared<object, { seq: number; id: string }>((db) =>
+  db.selectFrom('batches').select(['seq', 'id']).where('status', '=', 'removed').orderBy('seq'),
+);

@@ -1,0 +1,126 @@
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { Clock } from '../../common/clock.js';
+import { isUnavailable } from '../../common/domain-error.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { Role } from '../../common/role.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { RunEndings } from '../runs/run-endings.js';
+import { Signals } from '../../pubsub/signals.js';
+import { BatchNotices } from './batch-notices.js';
+import { BatchStep } from './batch-step.js';
+import { BatchesRepository } from './batches.repository.js';
+import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
+
+const LOOK_AGAIN_MS = 5_000;
+const MOST_FAILURES = 10;
+
+/**
+ * Moves running batches on: whenever one of their runs has ended, and, since that wake-up can be lost with its process, at
+ * the start and every few seconds. What is to be done stands in the database alone.
+ */
+@Injectable()
+export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly pendingSeqs = new Set<number>();
+  /** One after another, of batches that could not be moved on. */
+  private readonly failures = new Map<number, number>();
+  private moving: Promise<void> | null = null;
+  private working = false;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly role: Role,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly endings: RunEndings,
+    private readonly batches: BatchesRepository,
+    private readonly step: BatchStep,
+    private readonly notices: BatchNotices,
+    private readonly signals: Signals,
+    private readonly waiting: WaitingBytes,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.endings.add(async (tx, run, _now, used) => {
+      if (run.batch_id === null) return;
+      const { status, batch_items: items } = run;
+      const seq = await this.batches.countEnded(tx, run.batch_id, {
+        succeeded: status === 'completed' ? items : 0,
+        failed: status === 'failed' ? items : 0,
+        inputTokens: used.input_tokens,
+        outputTokens: used.output_tokens,
+        cost: used.cost,
+      });
+      // Joins the group commit of what ended the run.
+      if (seq === undefined) return;
+      tx.whenVisible(() => this.wake(seq));
+      await this.notices.changed(tx, seq);
+    });
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.working = this.role.works;
+    if (this.working) this.signals.batchReady.subscribe((seq) => this.wake(seq));
+    await this.lookAtAll();
+  }
+
+  /** Takes no further step; resolves when the one that is being taken has ended. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.working = false;
+    await this.moving;
+  }
+
+  /** There may be something to do for a batch. */
+  wake(seq: number): void {
+    // Before the start it is not needed: that looks at all.
+    if (!this.working) return this.signals.batchReady.publishElsewhere(seq);
+    this.pendingSeqs.add(seq);
+    this.moving ??= this.move().finally(() => this.moved());
+  }
+
+  private moved(): void {
+    this.moving = null;
+    for (const seq of this.pendingSeqs) this.wake(seq);
+  }
+
+  @Interval(LOOK_AGAIN_MS)
+  async lookAtAll(): Promise<void> {
+    if (!this.working) return;
+    try {
+      for (const seq of await this.batches.running(this.unitOfWork.reader)) this.wake(seq);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'running batches could not be looked up; trying again');
+    }
+  }
+
+  private async move(): Promise<void> {
+    while (this.working && this.pendingSeqs.size > 0) {
+      const seqs = [...this.pendingSeqs];
+      this.pendingSeqs.clear();
+      await Promise.all(seqs.map((seq) => this.moveOne(seq)));
+    }
+  }
+
+  private async moveOne(seq: number): Promise<void> {
+    try {
+      if (await this.unitOfWork.run((tx) => this.step.take(tx, seq))) this.pendingSeqs.add(seq);
+      this.failures.delete(seq);
+    } catch (error) {
+      this.logger.error({ err: error, batch: seq }, 'a batch could not be moved on');
+      if (!isUnavailable(error)) await this.countFailure(seq);
+    }
+  }
+
+  // What fails every time would be tried, and logged, for ever.
+  private async countFailure(seq: number): Promise<void> {
+    const failures = (this.failures.get(seq) ?? 0) + 1;
+    this.failures.set(seq, failures);
+    if (failures < MOST_FAILURES) return;
+    this.failures.delete(seq);
+    await this.unitOfWork.run(async (tx) => {
+      this.waiting.changed(tx, -waitingBytes(await this.batches.get(tx, seq)));
+      await this.batches.end(tx, seq, 'failed', this.clock.now(), "it could not go on; the service's log says why");
+      await this.notices.changed(tx, seq);
+    });
+  }
+}

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import type { Piece } from '../../blackboard/queries/stored-pieces.js';
+import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
+import type { TextInParts } from '../../common/text-in-parts.js';
+import { nextTurn } from '../../common/turns.js';
+import { prepared } from '../../database/prepared.js';
+import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
+import { runPieces } from '../runs/run.js';
+import { RunsService } from '../runs/runs.service.js';
+import { batchBody, type BatchRow } from './batch.js';
+import { FORMATS, type ItemResult, type ItemRow, type ResultsFormat } from './results-text.js';
+
+export interface ResultsPage {
+  status: 'completed' | 'failed' | null;
+  limit: number;
+  /** Of the results that have this status. */
+  offset: number;
+}
+
+/** Rows that one query looks at, after which other requests get their turn. */
+const WINDOW = 200;
+
+interface Stretch {
+  seq: number;
+  round: number;
+  low: number;
+  high: number;
+}
+
+/** What came of a batch's items: those that completed or failed, in the order of the input. */
+@Injectable()
+export class BatchResults {
+  constructor(
+    private readonly unitOfWork: UnitOfWork,
+    private readonly runs: RunsService,
+    private readonly texts: StoredTexts,
+  ) {}
+
+  /** A BatchBody. `waitingFor`: agents that it waits for. */
+  show(batch: BatchRow, page: ResultsPage, waitingFor: string[]): TextInParts {
+    return this.texts.lazy(() => this.body(batch, page, waitingFor));
+  }
+
+  /** All of them. */
+  stream(batch: BatchRow, format: ResultsFormat): TextInParts {
+    return this.texts.lazy(() => this.all(batch, format), FORMATS[format].contentType);
+  }
+
+  private async *body(batch: BatchRow, page: ResultsPage, waitingFor: string[]): AsyncGenerator<Piece> {
+    // Within a value its quotes would be escaped.
+    const [begin, end] = JSON.stringify(batchBody(batch, [], waitingFor)).split('"results":[]');
+    yield `${begin}"results":[`;
+    let separator = '';
+    for await (const { run, result } of this.page(batch, page)) {
+      yield separator;
+      yield* runPieces(run, result, run.position);
+      separator = ',';
+    }
+    yield `]${end}`;
+  }
+
+  private async *all(batch: BatchRow, format: ResultsFormat): AsyncGenerator<Piece> {
+    const { head, piecesOf } = FORMATS[format];
+    yield head;
+    for await (const item of this.page(batch, { status: null, limit: Infinity, offset: 0 })) yield* piecesOf(item);
+  }
+
+  private async *page(batch: BatchRow, page: ResultsPage): AsyncGenerator<ItemResult> {
+    // How those ask who watch the progress alone.
+    if (page.limit === 0) return;
+    const isWhole = page.status === null && batch.succeeded_items + batch.failed_items === batch.total_items;
+    let skip = isWhole ? 0 : page.offset;
+    let left = page.limit;
+    for await (const rows of this.rowsOf(batch, isWhole ? page.offset : 0)) {
+      const wanted = page.status === null ? rows : rows.filter(({ status }) => status === page.status);
+      const shown = wanted.slice(skip, skip + left);
+      yield* this.runs.withResults(shown);
+      skip = Math.max(0, skip - wanted.length);
+      left -= shown.length;
+      if (left <= 0) return;
+    }
+  }
+
+  private async *rowsOf({ seq, status, round: current, total_items: total }: BatchRow, from: number): AsyncGenerator<ItemRow[]> {
+    const round = status === 'running' ? current : 0;
+    for (let low = from; low < total; low += WINDOW) {
+      yield await findItems(this.unitOfWork.reader, { seq, round, low, high: low + WINDOW });
+      await nextTurn();
+    }
+  }
+}
+
+// A row that repeats another shows that one's run. While a batch runs, a failed run of an earlier round is to run again, and no
+// result.
+const findItems = prepared<Stretch, ItemRow>((db: Reader, place) =>
+  db
+    .selectFrom('batch_rows as item')
+    .innerJoin('batch_rows as owner', (join) =>
+      join.onRef('owner.batch_seq', '=', 'item.batch_seq').on(({ eb, fn, ref }) => eb('owner.position', '=', fn.coalesce(ref('item.repeats'), ref('item.position')))),
+    )
+    .innerJoin('runs', 'runs.id', 'owner.run_id')
+    .leftJoin('executions', 'executions.id', 'runs.execution_id')
+    .leftJoin('correlations', 'correlations.id', 'runs.id')
+    .selectAll('runs')
+    .select(['item.position', 'executions.started_at', 'correlations.input_tokens', 'correlations.output_tokens', 'correlations.cost'])
+    .where('item.batch_seq', '=', place('seq'))
+    .where('item.position', '>=', place('low'))
+    .where('item.position', '<', place('high'))
+    .where(({ or, and, eb }) => or([eb('runs.status', '=', 'completed'), and([eb('runs.status', '=', 'failed'), eb('runs.batch_round', '>=', place('round'))])]))
+    .orderBy('item.position'),
+);

@@ -1,0 +1,101 @@
+import { Body, Controller, createParamDecorator, type ExecutionContext, Get, HttpCode, Param, Post, Query, Req, UseInterceptors } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import type { Request } from 'express';
+import type { TextInParts } from '../../common/text-in-parts.js';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
+import { Ids, OutsideCorrelation, type RequestIds } from '../idempotency/request-ids.js';
+import { BatchesService } from './batches.service.js';
+import { ApiUpload } from './dto/api-upload.js';
+import { BATCH_EXAMPLE, BatchBody, BatchItemBody, STARTING_EXAMPLE } from './dto/batch-body.js';
+import { BATCH_LIST_EXAMPLE, BatchListBody } from './dto/batch-list-body.js';
+import { BatchListQuery } from './dto/batch-list-query.js';
+import { BATCH_REQUEST_EXAMPLES, BatchRequest } from './dto/batch-request.js';
+import { BatchResultsQuery } from './dto/batch-results-query.js';
+import { BatchBodyInterceptor, batchSource } from './intake/batch-body.interceptor.js';
+import type { BatchSource } from './intake/batch-source.js';
+
+const Source = createParamDecorator((_data: unknown, context: ExecutionContext): BatchSource | undefined =>
+  batchSource(context.switchToHttp().getRequest<Request>()),
+);
+
+const ApiBatchId = (): MethodDecorator => ApiParam({ name: 'batch_id', description: 'Its id', schema: { type: 'string', example: BATCH_EXAMPLE.batch_id } });
+
+const NOT_FOUND = `Batch not found: ${BATCH_EXAMPLE.batch_id}`;
+
+@ApiTags('Batches')
+@ApiExtraModels(BatchItemBody)
+@Controller()
+export class BatchesController {
+  constructor(private readonly batches: BatchesService) {}
+
+  // Interceptors run from the last decorator to the first: the body is read before the request can be compared.
+  @Post('run/batch')
+  @HttpCode(200)
+  @Idempotent()
+  @OutsideCorrelation()
+  @UseInterceptors(BatchBodyInterceptor)
+  @ApiOperation({
+    summary: 'Run an agent over many inputs',
+    description: 'Over a list, a CSV file on the server, or an uploaded one. Answers when all rows are checked and stored; they become runs as workers are free.',
+  })
+  @ApiBody({ type: BatchRequest, examples: BATCH_REQUEST_EXAMPLES })
+  @ApiUpload()
+  @ApiOkResponse({ type: BatchBody, description: 'The batch', example: STARTING_EXAMPLE, headers: IDEMPOTENCY_HEADERS })
+  @ApiErrors([400, 'batch_inputs: line 50000 has 3 fields and the header 4'], [404, 'Agent not found: classifer'], 503)
+  create(@Body() request: BatchRequest, @Ids() { madeId: id }: RequestIds, @Source() source: BatchSource | undefined): Promise<BatchBody> {
+    return this.batches.create(request, id, source);
+  }
+
+  @Get('batch/:batch_id')
+  @ApiOperation({ summary: 'Get a batch', description: 'Its progress, and the results of its items in the order of the input.' })
+  @ApiBatchId()
+  @ApiOkResponse({ type: BatchBody, description: 'The batch', example: BATCH_EXAMPLE })
+  @ApiErrors([400, 'results_limit: must be a whole number from 0 to 10000'], [404, NOT_FOUND])
+  get(@Param('batch_id') id: string, @Query() query: BatchResultsQuery): Promise<TextInParts> {
+    return this.batches.show(id, query);
+  }
+
+  @Get('batch/:batch_id/results')
+  @ApiOperation({ summary: "Stream a batch's results", description: 'One JSON document a line, or CSV where `Accept: text/csv` asks for it.' })
+  @ApiBatchId()
+  @ApiOkResponse({
+    description: 'All results, in the order of the input',
+    content: {
+      'application/x-ndjson': { schema: { $ref: getSchemaPath(BatchItemBody) }, example: BATCH_EXAMPLE.results[0] },
+      'text/csv': { schema: { type: 'string' }, example: 'index,run_id,status,result,error,started_at,completed_at\r\n' },
+    },
+  })
+  @ApiErrors([404, NOT_FOUND])
+  results(@Param('batch_id') id: string, @Req() request: Request): Promise<TextInParts> {
+    return this.batches.stream(id, request.accepts(['application/x-ndjson', 'text/csv']) === 'text/csv' ? 'csv' : 'ndjson');
+  }
+
+  @Post('batch/:batch_id/cancel')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Cancel a batch', description: 'Its runs are cancelled, and its waiting rows never start.' })
+  @ApiBatchId()
+  @ApiOkResponse({ type: BatchBody, description: 'The cancelled batch', example: { ...BATCH_EXAMPLE, status: 'cancelled', results: [] } })
+  @ApiErrors([404, NOT_FOUND], [409, `Batch ${BATCH_EXAMPLE.batch_id} has already ended (completed) and cannot be cancelled`], 503)
+  cancel(@Param('batch_id') id: string): Promise<BatchBody> {
+    return this.batches.cancel(id);
+  }
+
+  @Post('batch/:batch_id/retry-failed')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Run the failed items of a batch again', description: 'They get new runs; the others stay as they are.' })
+  @ApiBatchId()
+  @ApiOkResponse({ type: BatchBody, description: 'The batch, running again', example: { ...BATCH_EXAMPLE, status: 'running', results: [] } })
+  @ApiErrors([404, NOT_FOUND], [409, `Batch ${BATCH_EXAMPLE.batch_id} has no failed items`], 503)
+  retryFailed(@Param('batch_id') id: string): Promise<BatchBody> {
+    return this.batches.retryFailed(id);
+  }
+
+  @Get('api/v1/batches')
+  @ApiOperation({ summary: 'List batches', description: 'Newest first.' })
+  @ApiOkResponse({ type: BatchListBody, description: 'One page', example: BATCH_LIST_EXAMPLE })
+  @ApiErrors([400, 'status: must be one of starting, running, completed, failed, cancelled'])
+  list(@Query() query: BatchListQuery): Promise<BatchListBody> {
+    return this.batches.list(query);
+  }
+}

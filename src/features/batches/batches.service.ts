@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import { Blackboard } from '../../blackboard/publishing/blackboard.js';
+import { Catalog } from '../../catalog/catalog.js';
+import { unknownAgent } from '../../catalog/unknown-names.js';
+import { Clock } from '../../common/clock.js';
+import { DomainError } from '../../common/domain-error.js';
+import type { TextInParts } from '../../common/text-in-parts.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { RunsService } from '../runs/runs.service.js';
+import { batchBody, type BatchRow, listedBatchBody } from './batch.js';
+import { BatchDispatcher } from './batch-dispatcher.js';
+import { BatchNotices } from './batch-notices.js';
+import { BatchResults } from './batch-results.js';
+import { BatchesRepository } from './batches.repository.js';
+import type { BatchBody } from './dto/batch-body.js';
+import type { BatchListBody } from './dto/batch-list-body.js';
+import type { BatchListQuery } from './dto/batch-list-query.js';
+import { type BatchRequest, DEFAULT_WORKERS } from './dto/batch-request.js';
+import type { BatchResultsQuery } from './dto/batch-results-query.js';
+import { type BatchDraft, BatchIntake } from './intake/batch-intake.js';
+import type { BatchSource } from './intake/batch-source.js';
+import type { ResultsFormat } from './results-text.js';
+import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
+
+const NO_RESULTS: BatchBody['results'] = [];
+
+/** Batches: many runs of one agent over the rows of a list or a CSV. */
+@Injectable()
+export class BatchesService {
+  constructor(
+    private readonly blackboard: Blackboard,
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly batches: BatchesRepository,
+    private readonly intake: BatchIntake,
+    private readonly dispatcher: BatchDispatcher,
+    private readonly results: BatchResults,
+    private readonly notices: BatchNotices,
+    private readonly runs: RunsService,
+    private readonly waiting: WaitingBytes,
+  ) {}
+
+  /** `source`: what came with the request for its rows. DomainError `not_found`, `invalid`, `unavailable`. */
+  async create(request: BatchRequest, id: string, source: BatchSource | undefined): Promise<BatchBody> {
+    await this.blackboard.refuseWhenBusy();
+    if (!this.catalog.agent(request.agent_name)) throw unknownAgent(request.agent_name);
+    // A request that comes back with its idempotency key after a crash finds the batch that it made.
+    const made = await this.batches.find(this.unitOfWork.reader, id);
+    if (!made) await this.takeIn(request, id, source);
+    const batch = made ?? (await this.get(id));
+    this.dispatcher.wake(batch.seq);
+    return { ...batchBody(batch, NO_RESULTS), status: 'starting' };
+  }
+
+  /** A BatchBody. */
+  async show(id: string, query: BatchResultsQuery): Promise<TextInParts> {
+    const page = { status: query.results_status ?? null, limit: query.results_limit, offset: query.results_offset };
+    const batch = await this.get(id);
+    const waits = batch.status === 'running' && (await this.blackboard.isWithoutProcess(batch.agent));
+    return this.results.show(batch, page, waits ? [batch.agent] : []);
+  }
+
+  /** All results. */
+  async stream(id: string, format: ResultsFormat): Promise<TextInParts> {
+    return this.results.stream(await this.get(id), format);
+  }
+
+  async list(query: BatchListQuery): Promise<BatchListBody> {
+    const { limit, offset } = query;
+    const filter = { status: query.status ?? null, agent: query.agent ?? null, from: query.from ?? null, to: query.to ?? null };
+    const rows = await this.batches.list(this.unitOfWork.reader, filter, { limit, offset });
+    return { items: rows.slice(0, limit).map(listedBatchBody), pagination: { limit, offset, has_more: rows.length > limit } };
+  }
+
+  /** DomainError `not_found`, `conflict` where it has ended. */
+  async cancel(id: string): Promise<BatchBody> {
+    await this.unitOfWork.run(async (tx) => {
+      // Runs before their batch, as they are held when a run ends; then those that were begun meanwhile.
+      if ((await this.batches.find(tx.db, id))?.status === 'running') await this.runs.cancelBatch(tx, id);
+      const batch = await this.batches.hold(tx, id);
+      if (!batch) throw notFound(id);
+      if (batch.status !== 'running') throw new DomainError('conflict', `Batch ${id} has already ended (${batch.status}) and cannot be cancelled`);
+      this.waiting.changed(tx, -waitingBytes(batch));
+      await this.batches.end(tx, batch.seq, 'cancelled', this.clock.now(), null);
+      await this.runs.cancelBatch(tx, id);
+      if (batch.round > 0) await this.batches.recountFailed(tx, batch.seq);
+      await this.notices.changed(tx, batch.seq);
+    });
+    return batchBody(await this.get(id), NO_RESULTS);
+  }
+
+  /** DomainError `not_found`, `conflict` where it still runs, or nothing of it failed, `unavailable` where too much waits. */
+  async retryFailed(id: string): Promise<BatchBody> {
+    const seq = await this.unitOfWork.run(async (tx) => {
+      const batch = await this.batches.hold(tx, id);
+      if (!batch) throw notFound(id);
+      if (batch.status === 'running') throw new DomainError('conflict', `Batch ${id} is still running; retry its failed items when it has ended`);
+      if (batch.failed_items === 0) throw new DomainError('conflict', `Batch ${id} has no failed items`);
+      // The new runs store their inputs again.
+      this.waiting.refuseExcess(batch.stored_bytes);
+      this.waiting.changed(tx, batch.stored_bytes);
+      await this.batches.reopen(tx, batch);
+      await this.notices.changed(tx, batch.seq);
+      return batch.seq;
+    });
+    const batch = await this.get(id);
+    this.dispatcher.wake(seq);
+    return batchBody(batch, NO_RESULTS);
+  }
+
+  private async get(id: string): Promise<BatchRow> {
+    const batch = await this.batches.find(this.unitOfWork.reader, id);
+    if (!batch) throw notFound(id);
+    return batch;
+  }
+
+  private async takeIn(request: BatchRequest, id: string, source: BatchSource | undefined): Promise<void> {
+    const { batch_inputs: inputs, delimiter = ',' } = request;
+    const draft = draftOf(request, id);
+    if (source && 'file' in source) {
+      if (inputs !== undefined) throw new DomainError('invalid', 'batch_inputs: must be left out where a file is uploaded');
+      await this.intake.fromUpload(draft, source.file, delimiter);
+    } else if (source) await this.intake.fromList(draft, source.items);
+    else if (typeof inputs === 'string') await this.intake.fromPath(draft, inputs, delimiter);
+    else throw new DomainError('invalid', 'batch_inputs: must be a list of objects, or the path of a CSV file');
+  }
+}
+
+const notFound = (id: string): DomainError => new DomainError('not_found', `Batch not found: ${id}`);
+
+const draftOf = (request: BatchRequest, id: string): BatchDraft => ({
+  id,
+  agent: request.agent_name,
+  maxWorkers: request.parallel === false ? 1 : (request.max_workers ?? DEFAULT_WORKERS),
+  staticInputs: request.static_inputs ?? {},
+  inputMapping: request.input_mapping ?? null,
+  rowKey: request.row_key ?? null,
+});

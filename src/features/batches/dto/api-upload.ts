@@ -1,0 +1,22 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
+import { ApiForm } from '../../../http/openapi/api-form.js';
+import { UploadedBatchRequest } from './batch-request.js';
+
+/** The form of a batch over an uploaded file. */
+export const ApiUpload = (): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(UploadedBatchRequest),
+    ApiForm({
+      schema: {
+        type: 'object',
+        required: ['file', 'request'],
+        properties: {
+          file: { type: 'string', format: 'binary', description: 'The CSV: UTF-8, a header and at least one row, at most 1 GiB' },
+          request: { description: 'JSON of at most 1 MiB', allOf: [{ $ref: getSchemaPath(UploadedBatchRequest) }] },
+        },
+        additionalProperties: false,
+      },
+      encoding: { file: { contentType: 'text/csv' }, request: { contentType: 'application/json' } },
+    }),
+  );

@@ -1,0 +1,25 @@
+import { ApiProperty, OmitType } from '@nestjs/swagger';
+import { PageBody } from '../../../http/dto/page-body.js';
+import { BatchBody, PROGRESS_EXAMPLE } from './batch-body.js';
+
+/** A batch in a list; its results are with the batch itself. */
+export class ListedBatchBody extends OmitType(BatchBody, ['results']) {
+  @ApiProperty()
+  agent_name!: string;
+
+  @ApiProperty({ format: 'date-time' })
+  created_at!: string;
+}
+
+export class BatchListBody {
+  @ApiProperty({ type: [ListedBatchBody] })
+  items!: ListedBatchBody[];
+
+  @ApiProperty()
+  pagination!: PageBody;
+}
+
+export const BATCH_LIST_EXAMPLE: BatchListBody = {
+  items: [{ ...PROGRESS_EXAMPLE, agent_name: 'classifier', created_at: '2026-11-20T10:00:00.000Z' }],
+  pagination: { limit: 50, offset: 0, has_more: false },
+};

@@ -1,0 +1,110 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsInt, IsObject, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json.js';
+import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
+import { SchemaPart } from '../../../http/dto/schema-part.js';
+import { IfGiven } from '../../../http/validation/if-given.js';
+import { IgnoresUnknownFields } from '../../../http/validation/ignores-unknown-fields.js';
+import { Opaque } from '../../../http/validation/opaque.js';
+
+export const DEFAULT_WORKERS = 5;
+
+/** Whether there is such a file in the folder is found out when the batch is made. */
+const CSV_PATH_PATTERN = '^[^\\u0000]+\\.([cC][sS][vV]|[tT][sS][vV]|[tT][xX][tT])$';
+
+export const MOST_ITEMS = 100_000;
+const MOST_WORKERS = 1_000;
+
+const DELIMITER = /^[^"\r\n\u0000]$/u;
+
+function delimiterMistake(value: unknown): string | null {
+  if (typeof value !== 'string' || [...value].length !== 1) return 'must be exactly one character';
+  return DELIMITER.test(value) ? null : 'must not be a quote, a line break or NUL';
+}
+
+const MOST_NAMES = 1_000;
+const LONGEST_NAME = 255;
+
+function mappingMistake(value: unknown): string | null {
+  if (!isJsonObject(value) || !Object.values(value).every((name) => typeof name === 'string')) return 'must be an object whose values are strings';
+  const names = Object.values(value) as string[];
+  if (names.length > MOST_NAMES) return `must not have more than ${MOST_NAMES} names`;
+  return names.some(isLong) ? `must have no name longer than ${LONGEST_NAME} characters` : null;
+}
+
+// Cut first: a megabyte is not taken apart for its length.
+const isLong = (name: string): boolean => [...name.slice(0, 2 * LONGEST_NAME + 1)].length > LONGEST_NAME;
+
+/** What a batch does with its rows: the field `request` of an upload. */
+@SchemaPart({ not: { required: ['batch_inputs'], properties: { batch_inputs: {} } } })
+@IgnoresUnknownFields()
+export class UploadedBatchRequest {
+  @ApiProperty({ description: 'Name of the agent that each run starts with', maxLength: MAX_SHORT_TEXT, example: 'classifier' })
+  @IsString()
+  @MaxLength(MAX_SHORT_TEXT)
+  agent_name!: string;
+
+  @ApiProperty({ description: "Inputs of every run, up to 64 KiB as JSON in UTF-8; an item's own value wins. Over all rows, they, the names of inputs and the values take at most 64 MiB, and 8 times the bytes of a list or 32 times those of a CSV", type: 'object', additionalProperties: true, selfRequired: false, example: {} })
+  @IfGiven()
+  @IsObject()
+  @Opaque()
+  static_inputs?: JsonObject;
+
+  @ApiProperty({
+    description: 'Source column or key → input name; what it does not name is dropped. No two have the same input name',
+    type: 'object',
+    additionalProperties: { type: 'string', maxLength: LONGEST_NAME },
+    maxProperties: MOST_NAMES,
+    selfRequired: false,
+    example: { text: 'text' },
+  })
+  @IfGiven()
+  @Opaque()
+  @ValidateBy({ name: 'isMapping', validator: { validate: (value) => mappingMistake(value) === null, defaultMessage: (args) => mappingMistake(args?.value) ?? '' } })
+  input_mapping?: Record<string, string>;
+
+  @ApiProperty({ description: 'False: one run at a time, in order', type: Boolean, required: false, default: true, example: true })
+  @IfGiven()
+  @IsBoolean()
+  parallel?: boolean;
+
+  @ApiProperty({ description: 'Most runs at a time', type: 'integer', required: false, minimum: 1, maximum: MOST_WORKERS, default: DEFAULT_WORKERS, example: 5 })
+  @IfGiven()
+  @IsInt()
+  @Min(1)
+  @Max(MOST_WORKERS)
+  max_workers?: number;
+
+  @ApiProperty({ description: 'What separates the fields of a CSV line: one character, and not a quote, a line break or NUL', type: String, required: false, default: ',', minLength: 1, maxLength: 1, pattern: DELIMITER.source, example: ',' })
+  @IfGiven()
+  @ValidateBy({ name: 'isDelimiter', validator: { validate: (value) => delimiterMistake(value) === null, defaultMessage: (args) => delimiterMistake(args?.value) ?? '' } })
+  delimiter?: string;
+
+  @ApiProperty({ description: 'A column: rows with an equal value run once, the others repeat its result', type: String, required: false, example: 'text' })
+  @IfGiven()
+  @IsString()
+  row_key?: string;
+}
+
+/** Body of a batch; with an upload, it has no `batch_inputs`. */
+export class BatchRequest extends UploadedBatchRequest {
+  @ApiProperty({
+    description: 'A list of objects of up to 1 MiB (`body_limit`), one for each run, or the path of a .csv, .tsv or .txt file inside the folder that the setting `csv_root` names',
+    oneOf: [{ type: 'array', minItems: 1, maxItems: MOST_ITEMS, items: { type: 'object', additionalProperties: true } }, { type: 'string', pattern: CSV_PATH_PATTERN }],
+    example: [{ text: 'My card has not arrived yet' }],
+  } as never)
+  @IfGiven()
+  @Opaque()
+  @ValidateBy({
+    name: 'isBatchInputs',
+    validator: {
+      validate: (value) => typeof value === 'string' || Array.isArray(value),
+      defaultMessage: () => 'must be a list of objects, or the path of a CSV file',
+    },
+  })
+  batch_inputs?: JsonValue[] | string;
+}
+
+export const BATCH_REQUEST_EXAMPLES = {
+  list: { value: { agent_name: 'classifier', batch_inputs: [{ text: 'My card has not arrived yet' }, { text: 'Please cancel my transfer' }] } },
+};

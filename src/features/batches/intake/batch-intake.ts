@@ -1,0 +1,129 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Catalog } from '../../../catalog/catalog.js';
+import { DomainError } from '../../../common/domain-error.js';
+import { Lifecycle } from '../../../common/lifecycle.js';
+import { LOGGER, type Logger } from '../../../common/logger.js';
+import { Settings } from '../../../config/settings.js';
+import { WaitingBytes } from '../waiting-bytes.js';
+import type { BatchDraft } from './batch-draft.js';
+import { cellTypes } from './cell-types.js';
+import { csvColumns } from './csv-columns.js';
+import { openCsvFile } from './csv-file.js';
+import { readCsv } from './csv-reader.js';
+import type { CsvSource } from './csv-source.js';
+import { type IntakeRow, inParts } from './intake-row.js';
+import { IntakesRepository } from './intakes.repository.js';
+import type { ListedItems } from './list-body.js';
+import { checkRowKeys, listRows } from './list-rows.js';
+import { CSV_FACTOR, LIST_FACTOR, type SentRows, staticBytes, StoredBytes } from './stored-bytes.js';
+import type { TemporaryFile } from './temporary-file.js';
+
+export type { BatchDraft };
+
+// Every run gets them, and stores them with its input.
+const MAX_STATIC_INPUTS = 64 * 1_024;
+
+/** How a batch gets its rows: checked and stored in parts, so that neither memory nor other writers feel how many there are. */
+@Injectable()
+export class BatchIntake {
+  constructor(
+    private readonly settings: Settings,
+    private readonly catalog: Catalog,
+    private readonly lifecycle: Lifecycle,
+    private readonly intakes: IntakesRepository,
+    private readonly waiting: WaitingBytes,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Resolves when the batch and all its rows are stored and the batch is `running`. Rejects with a DomainError `invalid` where
+   * a row, or what is asked of the rows, is wrong, and `unavailable` where the service is stopping or too much waits; then nothing is left.
+   */
+  async fromList(draft: BatchDraft, items: ListedItems): Promise<void> {
+    checkStaticInputs(draft);
+    if (items.count === 0) throw new DomainError('invalid', 'batch_inputs: must not be empty');
+    const toRow = listRows(draft);
+    await checkRowKeys(items, draft.rowKey);
+    await this.store(draft, { field: 'batch_inputs', bytes: items.bytes, factor: LIST_FACTOR }, listParts(items, toRow));
+  }
+
+  /** As `fromList` otherwise. */
+  async fromUpload(draft: BatchDraft, { handle }: TemporaryFile, delimiter: string): Promise<void> {
+    checkStaticInputs(draft);
+    await this.storeCsv(draft, { field: 'file', file: handle, quotable: true }, delimiter);
+  }
+
+  /** `path` is what a caller named, inside `csv_root`. As `fromList` otherwise. */
+  async fromPath(draft: BatchDraft, path: string, delimiter: string): Promise<void> {
+    checkStaticInputs(draft);
+    const file = await openCsvFile(this.settings, path);
+    try {
+      await this.storeCsv(draft, { field: 'batch_inputs', file, quotable: false }, delimiter);
+    } finally {
+      await file.close();
+    }
+  }
+
+  private async storeCsv(draft: BatchDraft, source: CsvSource, delimiter: string): Promise<void> {
+    const rows = readCsv(source.field, source.file, delimiter);
+    const sent = { field: source.field, bytes: (await source.file.stat()).size, factor: CSV_FACTOR };
+    const total = await this.store(draft, sent, csvParts(source, draft, cellTypes(this.catalog, draft.agent), rows));
+    if (total === 0) throw new DomainError('invalid', `${source.field}: has no rows below its header; a batch needs one at least`);
+  }
+
+  /** How many rows there were. */
+  private async store(draft: BatchDraft, sent: SentRows, parts: AsyncIterable<IntakeRow[]>): Promise<number> {
+    const stored = new StoredBytes(sent, draft);
+    let seq: number | null = null;
+    let total = 0;
+    try {
+      for await (const part of parts) {
+        if (this.lifecycle.stopping) throw STOPPING;
+        const bytes = stored.add(part);
+        this.waiting.refuseTooLarge(sent.field, stored.total);
+        this.waiting.refuseExcess(bytes);
+        seq ??= await this.intakes.begin(draft);
+        await this.intakes.add(seq, total, { rows: part, bytes, hasKeys: draft.rowKey !== null });
+        total += part.length;
+      }
+      if (seq !== null) await this.intakes.finish(seq, total);
+      return total;
+    } catch (error) {
+      if (seq !== null) await this.discard(seq);
+      throw error;
+    }
+  }
+
+  private async discard(seq: number): Promise<void> {
+    try {
+      await this.intakes.discard(seq);
+    } catch (error) {
+      // Nobody sees what is left, and UnfinishedIntakes deletes it.
+      this.logger.warn({ err: error }, 'the rows of a refused batch could not be deleted yet');
+    }
+  }
+}
+
+const STOPPING = new DomainError('unavailable', 'The service is stopping; send the batch again after its next start');
+
+async function* listParts(items: ListedItems, toRow: (item: Buffer) => IntakeRow): AsyncGenerator<IntakeRow[]> {
+  for await (const part of items.parts()) yield* inParts(part, toRow);
+}
+
+async function* csvParts(
+  source: CsvSource,
+  draft: BatchDraft,
+  types: ReturnType<typeof cellTypes>,
+  lists: AsyncIterable<string[][]>,
+): AsyncGenerator<IntakeRow[]> {
+  let toRow: ((row: string[]) => IntakeRow) | null = null;
+  for await (const rows of lists) {
+    toRow ??= csvColumns(source, rows.shift()!, draft, types);
+    yield* inParts(rows, toRow);
+  }
+  if (!toRow) throw new DomainError('invalid', `${source.field}: is empty; a CSV begins with a header`);
+}
+
+function checkStaticInputs(draft: BatchDraft): void {
+  if (staticBytes(draft.staticInputs) > MAX_STATIC_INPUTS) throw new DomainError('invalid', 'static_inputs: must not be larger than 64 KiB, for every run gets them');
+}

@@ -1,0 +1,105 @@
+import { DomainError } from '../../../common/domain-error.js';
+import type { BatchDraft } from './batch-draft.js';
+import type { CellType } from './cell-types.js';
+import type { CsvSource } from './csv-source.js';
+import { excerpt } from './excerpt.js';
+import { checkInputNames } from './input-names.js';
+import type { IntakeRow } from './intake-row.js';
+
+const MOST_COLUMNS = 1_000;
+// Every row stores the names again.
+const LONGEST_NAME = 200;
+const MOST_OF_NAMES = 64 * 1_024;
+
+interface Column {
+  index: number;
+  /** As the header has it. */
+  source: string;
+  /** JSON text before the value: a brace or a comma, the input's name and a colon. */
+  lead: string;
+  /** `undefined` where the cell stays text. */
+  type: CellType | undefined;
+}
+
+/**
+ * How the rows under this header become inputs. JSON is written by hand, from parts that are the same in every row: making
+ * an object of each and its text again costs twice as much. `DomainError` invalid, told of the source's field, for a header that no
+ * batch can have.
+ */
+export function csvColumns(
+  { field, quotable }: Pick<CsvSource, 'field' | 'quotable'>,
+  header: readonly string[],
+  draft: BatchDraft,
+  types: ReadonlyMap<string, CellType>,
+): (row: string[]) => IntakeRow {
+  checkHeader(field, header);
+  const mapping = draft.inputMapping && new Map(Object.entries(draft.inputMapping));
+  const held = quotable ? quoted(header) : `${header.length} column${header.length === 1 ? '' : 's'} of other names`;
+  for (const source of mapping?.keys() ?? []) checkColumn('input_mapping', header, source, held);
+  if (draft.rowKey !== null) checkColumn('row_key', header, draft.rowKey, held);
+  const used = header.map((source, index) => ({ index, source, name: mapping ? mapping.get(source) : source })).filter(hasName);
+  checkInputNames(used);
+  const columns = used.map(({ index, source, name }, place) => {
+    return { index, source, lead: `${place > 0 ? ',' : '{'}${JSON.stringify(name)}:`, type: types.get(name) };
+  });
+  checkNames(field, columns);
+  const keyIndex = draft.rowKey === null ? -1 : header.indexOf(draft.rowKey);
+  const show = quotable ? excerpt : () => 'the value';
+  return (row) => rowOf(row, columns, show, keyIndex < 0 ? null : row[keyIndex]!);
+}
+
+/** A line of commas would else become a row of two hundred times its size. */
+function checkNames(field: string, columns: readonly Column[]): void {
+  const characters = columns.reduce((sum, { lead }) => sum + lead.length, 0);
+  if (characters <= MOST_OF_NAMES) return;
+  throw new DomainError(
+    'invalid',
+    `${field}: every row stores the names of its inputs, and together they take ${characters} characters, of which at most ${MOST_OF_NAMES} are allowed; shorten names, or drop columns by input_mapping`,
+  );
+}
+
+function rowOf(row: readonly string[], columns: readonly Column[], show: (cell: string) => string, key: string | null): IntakeRow {
+  let inputs = columns.length > 0 ? '' : '{';
+  let problem: string | null = null;
+  for (const { index, source, lead, type } of columns) {
+    const cell = row[index]!;
+    const converted = type ? type.convert(cell) : JSON.stringify(cell);
+    // One problem is enough to mend the row by.
+    if (converted === null) problem ??= `column ${source}: ${show(cell)} is no ${type!.expected}`;
+    inputs += lead + (converted ?? JSON.stringify(cell));
+  }
+  return { inputs: `${inputs}}`, problem, key };
+}
+
+const hasName = <Named extends { name: string | undefined }>(column: Named): column is Named & { name: string } => column.name !== undefined;
+
+function checkHeader(field: string, header: readonly string[]): void {
+  if (header.length > MOST_COLUMNS) {
+    throw new DomainError('invalid', `${field}: the header has ${header.length} columns, and at most ${MOST_COLUMNS} are allowed`);
+  }
+  const seen = new Map<string, number>();
+  for (const [index, name] of header.entries()) {
+    if (name === '') throw new DomainError('invalid', `${field}: column ${index + 1} has no name in the header; give every column one`);
+    if (name.length > LONGEST_NAME) {
+      throw new DomainError('invalid', `${field}: the name of column ${index + 1} is longer than ${LONGEST_NAME} characters; shorten it`);
+    }
+    const other = seen.get(name);
+    if (other !== undefined) {
+      throw new DomainError('invalid', `${field}: columns ${other + 1} and ${index + 1} have the same name in the header; rename one`);
+    }
+    seen.set(name, index);
+  }
+}
+
+const MOST_SHOWN = 10;
+
+function quoted(header: readonly string[]): string {
+  const shown = header.slice(0, MOST_SHOWN).map(excerpt).join(', ');
+  return header.length > MOST_SHOWN ? `${shown} and ${header.length - MOST_SHOWN} more` : shown;
+}
+
+/** `held`: completes "the header has ...". */
+function checkColumn(option: string, header: readonly string[], name: string, held: string): void {
+  if (header.includes(name)) return;
+  throw new DomainError('invalid', `${option}: there is no column ${excerpt(name)}; the header has ${held}`);
+}

@@ -1,0 +1,111 @@
+import type { FileHandle } from 'node:fs/promises';
+import { finished } from 'node:stream/promises';
+import { CsvError, Parser } from 'csv-parse';
+import { DomainError } from '../../../common/domain-error.js';
+import { CsvFault } from './csv-fault.js';
+import { chunksOf } from './file-chunks.js';
+import { TextCheck } from './text-check.js';
+
+const NEWLINE = 10;
+const CHUNK_BYTES = 16 * 1_024;
+const MIB = 1_024 * 1_024;
+const MAX_CELL_BYTES = MIB;
+// Bounds the memory that one row takes; a quote that is never closed would make a row of all the rest.
+const MAX_ROW_BYTES = 4 * MIB;
+
+/** What csv-parse finds wrong, completing "line 7 ...". */
+const FAULTS: Record<string, string> = {
+  CSV_QUOTE_NOT_CLOSED: 'has a quoted cell that is never closed',
+  CSV_INVALID_CLOSING_QUOTE: 'has text after the closing quote of a cell; a quote within a quoted cell is written twice',
+  INVALID_OPENING_QUOTE: 'has a quote within a cell that does not begin with one; put the cell in quotes and write its quotes twice',
+};
+
+/**
+ * The rows of a CSV file (RFC 4180), its header first, in lists as they come from the disk; a line without a character is no
+ * row. What one list takes in memory does not depend on the size of the file. DomainError `invalid`, told of `field`, where
+ * the file is no such CSV.
+ */
+export async function* readCsv(field: string, file: FileHandle, delimiter: string): AsyncGenerator<string[][]> {
+  try {
+    yield* parse(file, delimiter);
+  } catch (error) {
+    if (!(error instanceof CsvFault)) throw error;
+    const line = (await lineOf(file, error.offset)) - error.linesBefore;
+    throw new DomainError('invalid', `${field}: line ${line} ${error.message}`);
+  }
+}
+
+async function* parse(file: FileHandle, delimiter: string): AsyncGenerator<string[][]> {
+  const text = new TextCheck();
+  // Both kinds of line break, since files that were put together from several have both.
+  const parser = new Parser({ bom: true, delimiter, record_delimiter: ['\r\n', '\n'], skip_empty_lines: true });
+  // Its errors are taken from `errored`, at the chunk that they belong to.
+  parser.on('error', () => {});
+  let unread = 0;
+  for await (const chunk of chunksOf(file, CHUNK_BYTES)) {
+    const before = parser.info.bytes;
+    parser.write(text.next(chunk));
+    const rows = finishedRows(parser);
+    checkCells(rows, before);
+    unread = rows.length > 0 ? 0 : unread + chunk.length;
+    if (unread > MAX_ROW_BYTES) throw new CsvFault(`begins a row larger than ${MAX_ROW_BYTES / MIB} MiB; is a quote not closed?`, parser.info.bytes);
+    if (rows.length > 0) yield rows;
+  }
+  text.end();
+  const before = parser.info.bytes;
+  parser.end();
+  // The parser keeps the last line until it knows that no more comes.
+  await finished(parser, { readable: false }).catch(() => {});
+  const last = finishedRows(parser);
+  checkCells(last, before);
+  if (last.length > 0) yield last;
+}
+
+/** The rows that the last chunk completed: csv-parse works on a chunk while it is written. */
+function finishedRows(parser: Parser): string[][] {
+  if (parser.errored) throw asFault(parser.errored);
+  const rows: string[][] = [];
+  for (let row = parser.read() as string[] | null; row !== null; row = parser.read() as string[] | null) rows.push(row);
+  return rows;
+}
+
+/** `offset`: what of the file the parser had read before these. A cell of many chunks is in the first of them. */
+function checkCells(rows: string[][], offset: number): void {
+  for (const row of rows) {
+    for (const cell of row) {
+      // No character takes more than three bytes for each unit of its length.
+      if (cell.length * 3 > MAX_CELL_BYTES && Buffer.byteLength(cell) > MAX_CELL_BYTES) {
+        throw new CsvFault(`has a cell larger than ${MAX_CELL_BYTES / MIB} MiB`, offset);
+      }
+    }
+  }
+}
+
+function asFault(error: unknown): unknown {
+  if (!(error instanceof CsvError)) return error;
+  const { bytes, record } = error as unknown as { bytes: number; record?: string[] };
+  if (record) {
+    const newlines = record.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0);
+    return new CsvFault(`has ${fields(record.length)} and the header ${expectedOf(error)}`, bytes - 1, newlines);
+  }
+  const fault = FAULTS[error.code];
+  return fault ? new CsvFault(fault, bytes) : error;
+}
+
+const fields = (count: number): string => (count === 1 ? '1 field' : `${count} fields`);
+
+/** It says `Invalid Record Length: expect 4, got 3 on line 7`. */
+const expectedOf = (error: CsvError): string => /expect (\d+)/.exec(error.message)![1]!;
+
+/** The number of the line, from 1, that holds the byte at `offset`. */
+async function lineOf(file: FileHandle, offset: number): Promise<number> {
+  let line = 1;
+  let left = offset;
+  for await (const chunk of chunksOf(file, CHUNK_BYTES)) {
+    const before = chunk.subarray(0, Math.max(left, 0));
+    for (let at = before.indexOf(NEWLINE); at >= 0; at = before.indexOf(NEWLINE, at + 1)) line += 1;
+    left -= chunk.length;
+    if (left <= 0) break;
+  }
+  return line;
+}

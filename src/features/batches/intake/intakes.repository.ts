@@ -1,0 +1,171 @@
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { Clock } from '../../../common/clock.js';
+import { DomainError } from '../../../common/domain-error.js';
+import { newId } from '../../../common/ids.js';
+import { Settings } from '../../../config/settings.js';
+import { amongFound, locking } from '../../../database/dialects/dialect.js';
+import { prepared, preparedInsert } from '../../../database/prepared.js';
+import { type Transaction, UnitOfWork } from '../../../database/unit-of-work.js';
+import { WaitingBytes } from '../waiting-bytes.js';
+import type { BatchDraft } from './batch-draft.js';
+import type { IntakeRow } from './intake-row.js';
+import { storeKeys } from './row-keys.js';
+
+const DELETED_AT_ONCE = 1_000;
+
+/** Rows to store in one transaction. */
+interface RowsPart {
+  rows: readonly IntakeRow[];
+  /** What their runs will store. */
+  bytes: number;
+  hasKeys: boolean;
+}
+
+/** Batches whose rows are still being read, in `status` `intake`. Every method is one transaction, or several short ones. */
+@Injectable()
+export class IntakesRepository {
+  private readonly owner = newId();
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly waiting: WaitingBytes,
+  ) {}
+
+  /** Returns the batch's `seq`. */
+  async begin({ id, agent, maxWorkers, staticInputs }: BatchDraft): Promise<number> {
+    await this.discardEarlier(id);
+    const now = this.clock.now();
+    const counts = { total_items: 0, succeeded_items: 0, failed_items: 0, running_runs: 0, next_position: 0, round: 0 };
+    const lease = { intake_owner: this.owner, intake_until: now + this.settings.leaseMs };
+    const times = { created_at: now, started_at: null, ended_at: null };
+    return this.unitOfWork.run(async ({ db }) => {
+      const { seq } = await db
+        .insertInto('batches')
+        .values({ id, agent, status: 'intake', max_workers: maxWorkers, static_inputs: JSON.stringify(staticInputs), error: null, ...counts, ...lease, ...times })
+        .returning('seq')
+        .executeTakeFirstOrThrow();
+      return seq;
+    });
+  }
+
+  /** Stores the rows from `start` on. DomainError `unavailable` where the intake was given up meanwhile. */
+  async add(seq: number, start: number, { rows, bytes, hasKeys }: RowsPart): Promise<void> {
+    await this.unitOfWork.run(async (tx) => {
+      const held = await renewLease(tx.db, { seq, owner: this.owner, bytes, until: this.clock.now() + this.settings.leaseMs });
+      if (held.length === 0) throw GIVEN_UP;
+      this.waiting.changed(tx, bytes);
+      const stored = rows.map(({ inputs, problem }, index) => ({
+        batch_seq: seq,
+        position: start + index,
+        inputs,
+        problem,
+        repeats: null as number | null,
+        copies: 0,
+      }));
+      if (hasKeys) await storeKeys(tx, stored, rows.map(({ key }) => key!));
+      await insertRows(tx.db, stored);
+    });
+  }
+
+  /** From then on the batch has all its rows, and runs. */
+  async finish(seq: number, totalItems: number): Promise<void> {
+    await this.unitOfWork.run(async ({ db }) => {
+      const { numUpdatedRows } = await db
+        .updateTable('batches')
+        .set({ status: 'running', total_items: totalItems, intake_owner: null, intake_until: null })
+        .where('seq', '=', seq)
+        .where('status', '=', 'intake')
+        .where('intake_owner', '=', this.owner)
+        .executeTakeFirstOrThrow();
+      if (numUpdatedRows === 0n) throw GIVEN_UP;
+    });
+    // Not before: of millions the lease could run out.
+    await this.deleteKeys(seq);
+  }
+
+  /** Deletes the keys of batches that are no longer being read, left by a crash at their end. */
+  async removeOldKeys(): Promise<void> {
+    const { reader } = this.unitOfWork;
+    const old = await reader
+      .selectFrom('batches')
+      .select('seq')
+      .where('status', '<>', 'intake')
+      .where(({ exists, selectFrom }) => exists(selectFrom('batch_keys').select('key').whereRef('batch_keys.batch_seq', '=', 'batches.seq')))
+      .execute();
+    for (const { seq } of old) await this.deleteKeys(seq);
+  }
+
+  /** Deletes all that was stored of it; one that has been finished stays. */
+  async discard(seq: number): Promise<void> {
+    // Without an owner nothing is added to it any more, even where its process was only slow.
+    if (!(await this.giveUp(seq))) return;
+    await this.deleteKeys(seq);
+    await this.deleteInParts(async ({ db }) => {
+      const part = db.selectFrom('batch_rows').select('position').where('batch_seq', '=', seq).limit(DELETED_AT_ONCE);
+      return db.deleteFrom('batch_rows').where('batch_seq', '=', seq).where(amongFound(db, 'position', part)).executeTakeFirst();
+    });
+    await this.unitOfWork.run(({ db }) => db.deleteFrom('batches').where('seq', '=', seq).where('status', '=', 'intake').execute());
+  }
+
+  /** Those that nobody works on any more, by `seq`. */
+  async abandoned(): Promise<number[]> {
+    const { reader, dialect } = this.unitOfWork;
+    const found = await reader
+      .selectFrom('batches')
+      .select('seq')
+      .where('status', '=', 'intake')
+      .where(({ eb, or }) => {
+        const lapsed = or([eb('intake_until', '<', this.clock.now()), eb('intake_owner', 'is', null)]);
+        return dialect.exclusive ? or([lapsed, eb('intake_owner', '!=', this.owner)]) : lapsed;
+      })
+      .execute();
+    return found.map(({ seq }) => seq);
+  }
+
+  /** What a crashed process left of the same batch: a request that comes back with its idempotency key makes it anew. */
+  private async discardEarlier(id: string): Promise<void> {
+    const earlier = await this.unitOfWork.reader.selectFrom('batches').select('seq').where('id', '=', id).where('status', '=', 'intake').executeTakeFirst();
+    if (earlier) await this.discard(earlier.seq);
+  }
+
+  /** False where it has been finished, or is gone. */
+  private giveUp(seq: number): Promise<boolean> {
+    return this.unitOfWork.run(async (tx) => {
+      const intake = tx.db.selectFrom('batches').select('stored_bytes').where('seq', '=', seq).where('status', '=', 'intake');
+      const held = await locking(tx.db, intake, { wait: true }).executeTakeFirst();
+      if (!held) return false;
+      await tx.db.updateTable('batches').set({ intake_owner: null, stored_bytes: 0 }).where('seq', '=', seq).execute();
+      this.waiting.changed(tx, -held.stored_bytes);
+      return true;
+    });
+  }
+
+  private deleteKeys(seq: number): Promise<void> {
+    return this.deleteInParts(({ db }) => {
+      const part = db.selectFrom('batch_keys').select('key').where('batch_seq', '=', seq).limit(DELETED_AT_ONCE);
+      return db.deleteFrom('batch_keys').where('batch_seq', '=', seq).where(amongFound(db, 'key', part)).executeTakeFirst();
+    });
+  }
+
+  private async deleteInParts(deletePart: (tx: Transaction) => Promise<{ numDeletedRows: bigint }>): Promise<void> {
+    let deleted = DELETED_AT_ONCE;
+    while (deleted === DELETED_AT_ONCE) deleted = Number((await this.unitOfWork.run(deletePart)).numDeletedRows);
+  }
+}
+
+const GIVEN_UP = new DomainError('unavailable', 'Taking the rows in was interrupted for too long; send the batch again');
+
+const insertRows = preparedInsert('batch_rows', ['batch_seq', 'position', 'inputs', 'problem', 'repeats', 'copies']);
+
+const renewLease = prepared<{ seq: number; owner: string; until: number; bytes: number }, { seq: number }>((db, place) =>
+  db
+    .updateTable('batches')
+    .set({ intake_until: place('until'), stored_bytes: sql<number>`stored_bytes + ${place('bytes')}` })
+    .where('seq', '=', place('seq'))
+    .where('status', '=', sql.lit('intake' as const))
+    .where('intake_owner', '=', place('owner'))
+    .returning('seq'),
+);

@@ -1,0 +1,38 @@
+import { DomainError } from '../../../common/domain-error.js';
+import type { JsonObject } from '../../../common/json.js';
+import type { BatchDraft } from './batch-draft.js';
+import { excerpt } from './excerpt.js';
+import { checkInputNames } from './input-names.js';
+import type { IntakeRow } from './intake-row.js';
+import { checkedItem, type ListedItems } from './list-body.js';
+
+/** How the items of a list, as JSON, become inputs. DomainError `invalid` for a mapping that no batch can have. */
+export function listRows({ inputMapping, rowKey }: BatchDraft): (item: Buffer) => IntakeRow {
+  const mapping = inputMapping && Object.entries(inputMapping).map(([source, name]) => ({ source, name }));
+  checkInputNames(mapping ?? []);
+  return (json) => {
+    const item = checkedItem(json);
+    return {
+      inputs: JSON.stringify(mapping ? mapped(item, mapping) : item),
+      problem: null,
+      key: rowKey === null ? null : JSON.stringify(item[rowKey]),
+    };
+  };
+}
+
+/** DomainError `invalid` where an item lacks the row key: before the first one is stored. */
+export async function checkRowKeys(items: ListedItems, rowKey: string | null): Promise<void> {
+  if (rowKey === null) return;
+  let index = 0;
+  for await (const part of items.parts()) {
+    for (const json of part) {
+      if (!Object.hasOwn(checkedItem(json), rowKey)) {
+        throw new DomainError('invalid', `row_key: batch_inputs[${index}] has no key ${excerpt(rowKey)}`);
+      }
+      index += 1;
+    }
+  }
+}
+
+const mapped = (item: JsonObject, mapping: readonly { source: string; name: string }[]): JsonObject =>
+  Object.fromEntries(mapping.filter(({ source }) => Object.hasOwn(item, source)).map(({ source, name }) => [name, item[source]!]));

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import multer from 'multer';
+import { DomainError } from '../../../common/domain-error.js';
+import { CollectedBytes } from '../../../http/bodies/collected-bytes.js';
+import type { IncomingBody } from '../../../http/bodies/incoming-bodies.js';
+import { LARGER_PARTS_BYTES, LargerParts } from '../../../http/bodies/larger-parts.js';
+import { ParserMemory } from './parser-memory.js';
+import { TemporaryFile } from './temporary-file.js';
+import type { UploadSpace } from './upload-space.js';
+
+const MIB = 1_024 * 1_024;
+const MAX_FILE_BYTES = 1_024 * MIB;
+const MAX_REQUEST_BYTES = MIB;
+
+/** What the parts of a request hold. */
+export interface UploadParts {
+  file: TemporaryFile;
+  /** SHA-256 of the file's content. */
+  digest: string;
+  /** JSON. */
+  request: Buffer;
+}
+
+interface StoredFile {
+  file: TemporaryFile;
+  digest: string;
+}
+
+/** multer drops what was stored only where it has a path. */
+type Stored = { path: string } & (StoredFile | { json: Buffer });
+
+/** Where an upload goes. */
+interface Upload {
+  space: UploadSpace;
+  incoming: IncomingBody;
+  kept: ParserMemory;
+}
+
+const parserOf = (upload: Upload) => multer({
+  storage: {
+    _handleFile(_request, { fieldname, stream }, done) {
+      const stored = fieldname === 'file' ? storeFile(stream, upload) : readRequest(stream, upload);
+      stored.then((info) => done(null, info as object), done);
+    },
+    _removeFile(_request, stored, done) {
+      (stored as unknown as StoredFile).file.close().then(() => done(null), done);
+    },
+  },
+  limits: { fileSize: MAX_FILE_BYTES, files: 2, fields: 1, fieldSize: MAX_REQUEST_BYTES, fieldNameSize: 100, fieldNestingDepth: 0 },
+  // A browser sends JSON with a content type of its own as a file.
+}).fields([{ name: 'file', maxCount: 1 }, { name: 'request', maxCount: 1 }]);
+
+async function storeFile(stream: Readable, { space, incoming, kept }: Upload): Promise<Stored> {
+  const file = await TemporaryFile.open(space, (error) => incoming.refuse(error));
+  const sum = createHash('sha256');
+  try {
+    // A stream that is destroyed fails too, and its error would come before what is wrong with the file.
+    for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      kept.comesOut(chunk.length);
+      sum.update(chunk);
+      await file.append(chunk);
+    }
+    file.arrived();
+  } catch (error) {
+    stream.resume();
+    await file.close();
+    throw error;
+  }
+  return { path: 'a temporary file', file, digest: sum.digest('base64url') };
+}
+
+async function readRequest(stream: Readable, { incoming, kept }: Upload): Promise<Stored> {
+  const bytes = new CollectedBytes((taken) => incoming.grow(taken));
+  try {
+    for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      kept.comesOut(chunk.length);
+      if (bytes.size + chunk.length > MAX_REQUEST_BYTES) throw new multer.MulterError('LIMIT_FIELD_VALUE');
+      bytes.add(chunk);
+    }
+  } catch (error) {
+    stream.resume();
+    throw error;
+  }
+  return { path: '', json: bytes.takeAll() };
+}
+
+/**
+ * Reads a multipart body as it comes; who gets the parts drops the file. Errors: 400, 413, 415, and `unavailable` where the disk is full
+ * or there is no memory.
+ */
+export async function readUpload(request: Request, response: Response, incoming: IncomingBody, space: UploadSpace): Promise<UploadParts> {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + 2 * MIB) throw tooLarge();
+  if (request.headers['content-encoding'] !== undefined) throw new UnsupportedMediaTypeException('Send a multipart/form-data body without Content-Encoding');
+  incoming.grow(LARGER_PARTS_BYTES);
+  const { files, body } = await parsed(request, response, { space, incoming, kept: new ParserMemory(incoming, MAX_REQUEST_BYTES) });
+  const stored = files.file?.[0] as StoredFile | undefined;
+  if (!stored) throw new BadRequestException(`${WANTED}; there was no file field \`file\``);
+  const part = files.request?.[0] as { json: Buffer } | undefined;
+  if (part) return { ...stored, request: part.json };
+  if (body.request !== undefined) return { ...stored, request: Buffer.from(body.request) };
+  await stored.file.close();
+  throw new BadRequestException(`${WANTED}; there was no field \`request\``);
+}
+
+/** What the parser leaves on what it has read. */
+interface ParsedForm {
+  files: Partial<Record<'file' | 'request', Stored[]>>;
+  body: { request?: string };
+}
+
+function parsed(request: Request, response: Response, upload: Upload): Promise<ParsedForm> {
+  return new Promise<ParsedForm>((resolve, reject) => {
+    const { incoming, kept } = upload;
+    const form = Object.assign(new LargerParts(request), { headers: request.headers });
+    // The parser drops what it has stored until then.
+    const refuse = (error: Error): void => {
+      reject(error);
+      form.destroy(error);
+    };
+    incoming.onRefused = refuse;
+    parserOf(upload)(form as unknown as Request, response, (error: unknown) => {
+      incoming.onRefused = null;
+      if (error) reject(asAnswer(error));
+      else resolve(form as unknown as ParsedForm);
+    });
+    form.on('data', (part: Buffer) => {
+      try {
+        kept.goesIn(part.length);
+      } catch (error) {
+        refuse(error as Error);
+      }
+    });
+  });
+}
+
+const WANTED = 'Send one CSV as file field `file` and everything else as JSON in the field `request`';
+const tooLarge = (): Error => new PayloadTooLargeException(`The uploaded file is larger than ${MAX_FILE_BYTES / MIB / 1_024} GiB`);
+
+function asAnswer(error: unknown): unknown {
+  const { code, message, syscall } = error as NodeJS.ErrnoException;
+  if (error instanceof DomainError) return error;
+  if (syscall !== undefined && code !== 'ECONNRESET') return error;
+  if (code === 'LIMIT_FILE_SIZE') return tooLarge();
+  if (code === 'LIMIT_FIELD_VALUE') return new PayloadTooLargeException(`The field request is larger than ${MAX_REQUEST_BYTES / MIB} MiB`);
+  if (error instanceof multer.MulterError) return new BadRequestException(`${WANTED}, and nothing more`);
+  return new BadRequestException(`The body is not valid multipart/form-data: ${message}`);
+}

@@ -1,0 +1,79 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { sql } from 'kysely';
+import { KeptCount } from '../../blackboard/scheduling/kept-count.js';
+import { DomainError } from '../../common/domain-error.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { Settings } from '../../config/settings.js';
+import { sizeText } from '../../config/sizes.js';
+import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import type { BatchRow } from './batch.js';
+
+const RETRY_AFTER_SECONDS = 5;
+const RECOUNT_MS = 1_000;
+
+type Waiting = Pick<BatchRow, 'status' | 'stored_bytes' | 'total_items' | 'next_position'>;
+
+/**
+ * What the waiting rows of all batches will store when they become runs. Rows are plain and share their static inputs while they wait,
+ * so that without this bound a few small batches promise more than any disk holds.
+ */
+@Injectable()
+export class WaitingBytes implements OnModuleInit {
+  private readonly waiting: KeptCount;
+
+  constructor(
+    private readonly settings: Settings,
+    unitOfWork: UnitOfWork,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.waiting = new KeptCount('bytes of waiting rows', unitOfWork, logger, countWaiting);
+  }
+
+  // Before any batch is moved on: a change would else be counted twice.
+  onModuleInit(): Promise<void> {
+    return this.waiting.recount();
+  }
+
+  @Interval(RECOUNT_MS)
+  recountShared(): Promise<void> {
+    return this.waiting.recountShared();
+  }
+
+  /** Counts a change that `tx` makes. */
+  changed(tx: Transaction, difference: number): void {
+    if (difference !== 0) this.waiting.changed(tx, difference);
+  }
+
+  /** DomainError `invalid` where a batch of so many bytes can never wait. `field`: what the message calls its rows. */
+  refuseTooLarge(field: string, bytes: number): void {
+    const { maxWaitingBatchBytes: most } = this.settings;
+    if (bytes <= most) return;
+    throw new DomainError('invalid', `${field}: the rows would store more than ${sizeText(most)}, which max_waiting_batch_bytes says; send several batches, one after the other`);
+  }
+
+  /** DomainError `unavailable` where no more `bytes` may wait now. */
+  refuseExcess(bytes: number): void {
+    const { maxWaitingBatchBytes: most } = this.settings;
+    if (this.waiting.value + bytes <= most) return;
+    throw new DomainError('unavailable', `The rows of batches that wait will store ${sizeText(most)} or nearly so, the most that max_waiting_batch_bytes allows; try again when some have run`, {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+}
+
+/** Of one batch. Its rows count as equally large, so that neither a step nor a count looks at those that are behind it. */
+export function waitingBytes({ status, stored_bytes: bytes, total_items: total, next_position: next }: Waiting): number {
+  if (status === 'intake') return bytes;
+  return status === 'running' ? bytes * (1 - next / total) : 0;
+}
+
+async function countWaiting(reader: Reader): Promise<number> {
+  const share = sql<number>`case when status = 'intake' then 1.0 else 1.0 - cast(next_position as double precision) / total_items end`;
+  const { bytes } = await reader
+    .selectFrom('batches')
+    .select(sql<number>`cast(coalesce(sum(stored_bytes * (${share})), 0) as double precision)`.as('bytes'))
+    .where('status', 'in', ['intake', 'running'])
+    .executeTakeFirstOrThrow();
+  return Number(bytes);
+}

@@ -1,0 +1,63 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
+import { MemoryBudget } from '../../common/memory-budget.js';
+import { JsonText } from '../../http/responses/send-json.js';
+import type { ChangelogEventsQuery } from './dto/changelog-events-query.js';
+import { toChangelogFilter } from './dto/changelog-filter-query.js';
+import { entryText, type GapEntry } from './entry.js';
+import { Resuming } from './resuming.js';
+
+/** Parts that one request reads, of some hundred artifacts each: where fewer match, the page ends where it has come to. */
+const MOST_PARTS = 10;
+
+/** Characters of a page; the last part that is read may take it past that. */
+const ENOUGH = 256 * 1_024;
+
+/** The entries, and the answer that they are put together to. */
+const COPIES = 2;
+
+/** The changelog in pages. */
+@Injectable()
+export class ChangelogEventsService {
+  constructor(
+    private readonly store: ChangelogStore,
+    private readonly resuming: Resuming,
+    private readonly memory: MemoryBudget,
+  ) {}
+
+  /** A ChangelogEventsBody. DomainError `invalid` where it begins behind the end, `unavailable` where there is no memory for it. */
+  async list(query: ChangelogEventsQuery): Promise<JsonText> {
+    const held = this.memory.reserve(0);
+    try {
+      return await this.page(query, (characters) => held.resize(COPIES * characters));
+    } finally {
+      held.release();
+    }
+  }
+
+  private async page(query: ChangelogEventsQuery, hold: (characters: number) => void): Promise<JsonText> {
+    const { limit } = query;
+    const filter = toChangelogFilter(query);
+    const after = await this.resuming.check('after', query.after);
+    const high = await this.store.end();
+    const reader = await this.store.reader(filter);
+    const entries: string[] = [];
+    let characters = 0;
+    let next = after;
+    let deletedUpTo: number | null = null;
+    for (let parts = 0; parts < MOST_PARTS && entries.length < limit && characters < ENOUGH && next < high; parts += 1) {
+      const part = await reader.read({ low: next, high });
+      const taken = part.rows.slice(0, limit - entries.length);
+      deletedUpTo = part.deletedUpTo ?? deletedUpTo;
+      next = taken.length < part.rows.length ? taken.at(-1)!.seq : part.upTo;
+      for (const row of taken) characters += entries[entries.push(entryText(row)) - 1]!.length;
+      hold(characters);
+      // What matches may be far apart, and node:sqlite answers at once: others get their turn.
+      await setImmediate();
+    }
+    const gap: GapEntry[] = deletedUpTo === null ? [] : [{ seq: after, event_type: 'gap', to_seq: deletedUpTo }];
+    const items = [...gap.map((entry) => JSON.stringify(entry)), ...entries];
+    return new JsonText(`{"items":[${items.join(',')}],"pagination":${JSON.stringify({ limit, after, next, has_more: next < high })}}`);
+  }
+}

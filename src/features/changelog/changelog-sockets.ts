@@ -1,0 +1,143 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { type RawData, type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
+import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
+import { Clock } from '../../common/clock.js';
+import { DomainError } from '../../common/domain-error.js';
+import { newId } from '../../common/ids.js';
+import { Lifecycle } from '../../common/lifecycle.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { Role } from '../../common/role.js';
+import { Settings } from '../../config/settings.js';
+import { receiveUpgrades } from '../../http/connections/upgrades.js';
+import { readFirstMessage } from './first-message.js';
+import { Resuming } from './resuming.js';
+import { SOCKET_PATHS } from './socket-paths.controller.js';
+import { StreamLimits, stopping } from './stream-limits.js';
+import { everythingBehind, type StreamRequest } from './stream-request.js';
+import { Streams } from './streams.js';
+import { WebSocketSink } from './websocket-sink.js';
+
+/** As long as the query of a stream over HTTP can be: its filter is kept for as long as the stream lasts. */
+const LONGEST_MESSAGE_BYTES = 16 * 1_024;
+const FIRST_MESSAGE_WITHIN_MS = 1_000;
+/** For the other end to close too; then the connection is cut. */
+const CLOSE_WITHIN_MS = 1_000;
+
+/** Close codes (RFC 6455, section 7.4.1). */
+const CLOSE = { goingAway: 1_001, refused: 1_008, failed: 1_011 };
+
+/** Streams over WebSocket. */
+@Injectable()
+export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly server = new WebSocketServer({
+    noServer: true,
+    maxPayload: LONGEST_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    clientTracking: false,
+    closeTimeout: CLOSE_WITHIN_MS,
+    // Its types do not know the last one.
+  } as ServerOptions);
+  /** Those whose stream has not begun. */
+  private readonly waiting = new Set<WebSocket>();
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly role: Role,
+    private readonly clock: Clock,
+    private readonly adapter: HttpAdapterHost,
+    private readonly limits: StreamLimits,
+    private readonly resuming: Resuming,
+    private readonly streams: Streams,
+    private readonly store: ChangelogStore,
+    private readonly lifecycle: Lifecycle,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    lifecycle.onStop(() => this.closeWaiting());
+  }
+
+  onApplicationBootstrap(): void {
+    if (!this.role.serves) return;
+    const server = this.adapter.httpAdapter.getHttpServer() as Server;
+    receiveUpgrades(server, this.settings, this.logger, SOCKET_PATHS, (request, socket, head) => this.accept(request, socket, head));
+    this.server.on('wsClientError', refuseHandshake);
+    this.server.on('headers', (headers) => headers.push(`X-Request-ID: ${newId()}`));
+  }
+
+  onModuleDestroy(): void {
+    this.closeWaiting();
+  }
+
+  /** DomainError `invalid`, `unavailable` where the handshake is to be refused. */
+  private async accept(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const leave = this.limits.admit(request);
+    socket.once('close', leave);
+    try {
+      // Read before the client knows that it is connected: everything that is published from then on is new to it.
+      const position = await this.store.end();
+      if (this.lifecycle.stopping) throw stopping();
+      this.server.handleUpgrade(request, socket, head, (webSocket) => this.awaitFilter(webSocket, socket, position));
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** A reader that sends no filter in time gets everything behind `position`. */
+  private awaitFilter(webSocket: WebSocket, socket: Socket, position: number): void {
+    this.waiting.add(webSocket);
+    const begin = (request: () => Promise<StreamRequest>): void => {
+      cancel();
+      this.waiting.delete(webSocket);
+      this.begin(webSocket, socket, request).catch((error: unknown) => this.refuse(webSocket, error));
+    };
+    const beginWithout = (): void => {
+      if (this.waiting.has(webSocket)) begin(async () => everythingBehind(position));
+    };
+    // After what has come meanwhile is read: where the process itself was held up, the filter is there.
+    const cancel = this.clock.at(this.clock.now() + FIRST_MESSAGE_WITHIN_MS, () => setImmediate(beginWithout));
+    // What is wrong with the connection ends it, and whoever reads it connects again.
+    webSocket.on('error', (error) => this.logger.debug({ err: error }, 'a WebSocket failed'));
+    webSocket.once('close', () => {
+      cancel();
+      this.waiting.delete(webSocket);
+    });
+    webSocket.once('message', (data: RawData) => {
+      if (this.waiting.has(webSocket)) begin(() => this.requested(String(data)));
+      else this.refuse(webSocket, tooLate());
+    });
+  }
+
+  private async begin(webSocket: WebSocket, socket: Socket, request: () => Promise<StreamRequest>): Promise<void> {
+    await this.streams.begin(await request(), () => new WebSocketSink(webSocket, socket));
+  }
+
+  private async requested(text: string): Promise<StreamRequest> {
+    const request = readFirstMessage(text);
+    if (request.after !== null) await this.resuming.check('after', request.after);
+    return request;
+  }
+
+  /** With the same body as an answer over HTTP has. */
+  private refuse(webSocket: WebSocket, error: unknown): void {
+    const isOurs = error instanceof DomainError;
+    if (!isOurs) this.logger.error({ err: error }, 'a stream could not be begun');
+    webSocket.send(JSON.stringify({ detail: isOurs ? error.message : 'The stream could not be begun; connect again in a moment' }));
+    webSocket.close(isOurs && error.code === 'invalid' ? CLOSE.refused : CLOSE.failed);
+  }
+
+  private closeWaiting(): void {
+    for (const webSocket of this.waiting) webSocket.close(CLOSE.goingAway);
+  }
+}
+
+/** To go on without the filter would show the reader what it has not asked for. */
+const tooLate = (): DomainError =>
+  new DomainError('invalid', `The filter came later than ${FIRST_MESSAGE_WITHIN_MS / 1_000} s after the connection, when the stream had begun without one; connect again and send it first`);
+
+/** `ws` would answer with a text of its own. What is thrown here comes out of its `handleUpgrade`. */
+function refuseHandshake(error: Error): never {
+  throw new DomainError('invalid', `The WebSocket handshake is wrong: ${error.message}`);
+}

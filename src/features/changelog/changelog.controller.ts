@@ -1,0 +1,50 @@
+import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
+import type { JsonText } from '../../http/responses/send-json.js';
+import { ChangelogEventsService } from './changelog-events.service.js';
+import { ChangelogEventsBody, ENTRY_EXAMPLE, EVENTS_EXAMPLE } from './dto/changelog-events-body.js';
+import { ChangelogEventsQuery } from './dto/changelog-events-query.js';
+import { ChangelogStreamQuery } from './dto/changelog-stream-query.js';
+import { EventStreamService } from './event-stream.service.js';
+
+const STREAM_EXAMPLE = `: entries behind 41
+id: 41
+
+id: 42
+data: ${JSON.stringify(ENTRY_EXAMPLE)}
+
+`;
+
+const FULL = '2500 streams are open; close some, try again later, or raise max_streams';
+
+@ApiTags('Changelog')
+@Controller('api/v1/changelog')
+export class ChangelogController {
+  constructor(
+    private readonly events: ChangelogEventsService,
+    private readonly streams: EventStreamService,
+  ) {}
+
+  @Get('events')
+  @ApiOperation({ summary: 'List what was published', description: 'In the order of positions; go on with `next` as `after`. Filters of different names all hold.' })
+  @ApiOkResponse({ type: ChangelogEventsBody, description: 'One page', example: EVENTS_EXAMPLE })
+  @ApiErrors([400, 'after: must be the position of an entry, from 0 to 42 (got "43"); without it, a stream begins now'], 503)
+  list(@Query() query: ChangelogEventsQuery): Promise<JsonText> {
+    return this.events.list(query);
+  }
+
+  @Get('stream')
+  @ApiOperation({
+    summary: 'Stream what is published',
+    description: 'Server-sent events; the `id` of each is its position. Without `Last-Event-ID` and `after` it begins now. `/ws` gives the same as a WebSocket.',
+  })
+  @ApiHeader({ name: 'Last-Event-ID', description: 'The position to go on behind; browsers send it when they reconnect', required: false, schema: { type: 'string', pattern: '^\\d{1,16}$', example: '42' } })
+  @ApiProduces('text/event-stream')
+  @ApiOkResponse({ description: 'Entries, until one side closes', content: { 'text/event-stream': { schema: { type: 'string' }, example: STREAM_EXAMPLE } } })
+  @ApiErrors([400, 'Last-Event-ID: must be the position of an entry, from 0 to 42 (got "now"); without it, a stream begins now'], [503, FULL])
+  stream(@Query() query: ChangelogStreamQuery, @Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.streams.answer(query, request, response);
+  }
+}

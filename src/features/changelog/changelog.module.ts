@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { BlackboardModule } from '../../blackboard/blackboard.module.js';
+import { ChangelogController } from './changelog.controller.js';
+import { ChangelogEventsService } from './changelog-events.service.js';
+import { ChangelogSockets } from './changelog-sockets.js';
+import { EventStreamService } from './event-stream.service.js';
+import { NoticeFeed } from './notice-feed.js';
+import { Resuming } from './resuming.js';
+import { SocketPathsController } from './socket-paths.controller.js';
+import { StreamLimits } from './stream-limits.js';
+import { StreamMemory } from './stream-memory.js';
+import { Streams } from './streams.js';
+import { Tail } from './tail.js';
+
+@Module({
+  imports: [BlackboardModule],
+  controllers: [ChangelogController, SocketPathsController],
+  providers: [ChangelogEventsService, ChangelogSockets, EventStreamService, NoticeFeed, Resuming, StreamLimits, StreamMemory, Streams, Tail],
+})
+export class ChangelogModule {}

@@ -1,0 +1,77 @@
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import type { Visibility } from '../../../catalog/visibility.js';
+import { ApiVisibility } from '../../../http/dto/api-visibility.js';
+import type { GapEntry, PublishedEntry } from '../entry.js';
+
+export class ChangelogEntryBody implements PublishedEntry {
+  @ApiProperty({ type: 'integer', description: 'The position of the artifact, in the order of commits' })
+  seq!: number;
+
+  @ApiProperty({ enum: ['artifact_published'] })
+  event_type!: 'artifact_published';
+
+  @ApiProperty({ format: 'uuid' })
+  artifact_id!: string;
+
+  @ApiProperty()
+  artifact_type!: string;
+
+  @ApiProperty({ description: 'An agent, or `external`' })
+  produced_by!: string;
+
+  @ApiProperty()
+  correlation_id!: string;
+
+  @ApiVisibility()
+  visibility!: Visibility;
+
+  @ApiProperty({ format: 'date-time' })
+  timestamp!: string;
+}
+
+export class ChangelogGapBody implements GapEntry {
+  @ApiProperty({ type: 'integer', description: 'Behind this position, artifacts are missing' })
+  seq!: number;
+
+  @ApiProperty({ enum: ['gap'] })
+  event_type!: 'gap';
+
+  @ApiProperty({ type: 'integer', description: 'Up to this position: some of them were deleted' })
+  to_seq!: number;
+}
+
+export class ChangelogPaginationBody {
+  @ApiProperty({ type: 'integer' })
+  limit!: number;
+
+  @ApiProperty({ type: 'integer' })
+  after!: number;
+
+  @ApiProperty({ type: 'integer', description: 'What to send as `after` for the next page, now or later' })
+  next!: number;
+
+  @ApiProperty({ description: 'Whether there is more to look at behind this page' })
+  has_more!: boolean;
+}
+
+@ApiExtraModels(ChangelogEntryBody, ChangelogGapBody)
+export class ChangelogEventsBody {
+  @ApiProperty({ type: 'array', items: { oneOf: [{ $ref: getSchemaPath(ChangelogEntryBody) }, { $ref: getSchemaPath(ChangelogGapBody) }] } })
+  items!: (ChangelogEntryBody | ChangelogGapBody)[];
+
+  @ApiProperty()
+  pagination!: ChangelogPaginationBody;
+}
+
+export const ENTRY_EXAMPLE: ChangelogEntryBody = {
+  seq: 42,
+  event_type: 'artifact_published',
+  artifact_id: '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80',
+  artifact_type: 'CustomerMessage',
+  produced_by: 'external',
+  correlation_id: 'order-4711',
+  visibility: { kind: 'Public' },
+  timestamp: '2026-11-20T10:00:00.000Z',
+};
+
+export const EVENTS_EXAMPLE: ChangelogEventsBody = { items: [ENTRY_EXAMPLE], pagination: { limit: 50, after: 41, next: 42, has_more: false } };

@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../common/domain-error.js';
+import { Lifecycle } from '../../common/lifecycle.js';
+import { Telemetry } from '../../common/telemetry.js';
+import { Settings } from '../../config/settings.js';
+import { clientAddresses } from '../../http/connections/client-address.js';
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** Holds the number of streams, in all and for each address. */
+@Injectable()
+export class StreamLimits {
+  private open = 0;
+  private readonly byAddress = new Map<string, number>();
+  private readonly addressOf: ReturnType<typeof clientAddresses>;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly lifecycle: Lifecycle,
+    private readonly telemetry: Telemetry,
+  ) {
+    this.addressOf = clientAddresses(settings.trustedProxies);
+  }
+
+  /** The returned function gives the place back; further calls do nothing. DomainError `unavailable` where there is none. */
+  admit(request: IncomingMessage): () => void {
+    const { maxStreams, maxStreamsPerAddress } = this.settings;
+    const address = this.addressOf(request);
+    const ofAddress = this.byAddress.get(address) ?? 0;
+    if (this.lifecycle.stopping) throw stopping();
+    if (this.open >= maxStreams) throw unavailable(`${maxStreams} streams are open; close some, try again later, or raise max_streams`);
+    if (ofAddress >= maxStreamsPerAddress) {
+      throw unavailable(`${maxStreamsPerAddress} streams are open from ${address}; close some, or raise max_streams_per_address`);
+    }
+    this.count(address, 1);
+    let isBack = false;
+    return () => {
+      if (isBack) return;
+      isBack = true;
+      this.count(address, -1);
+    };
+  }
+
+  private count(address: string, change: 1 | -1): void {
+    this.open += change;
+    const ofAddress = (this.byAddress.get(address) ?? 0) + change;
+    if (ofAddress === 0) this.byAddress.delete(address);
+    else this.byAddress.set(address, ofAddress);
+    this.telemetry.streamsOpen(this.open);
+  }
+}
+
+export const stopping = (): DomainError => unavailable('The service is stopping; connect again in a moment');
+
+const unavailable = (message: string): DomainError => new DomainError('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });

@@ -1,0 +1,147 @@
+import { setImmediate } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { Signals } from '../../pubsub/signals.js';
+import { type EntryBatch, inBatches } from './entry.js';
+
+/** Of the machine's time. What is published meanwhile is read together. */
+const PAUSE_MS = 20;
+const LOOK_AGAIN_MS = 1_000;
+
+export interface Follower {
+  deliver(batch: EntryBatch): void;
+}
+
+/**
+ * The end of the changelog, read once for all streams of this process: while there are streams, it reads on from where it has come to,
+ * and hands each entry to all that have reached its position.
+ */
+@Injectable()
+export class Tail {
+  private readonly followers = new Set<Follower>();
+  private users = 0;
+  private started: Promise<void> | null = null;
+  private unsubscribe: (() => void)[] = [];
+  private reached = 0;
+  /** The position of an artifact that was told to be there. */
+  private told = 0;
+  private reading: Promise<void> | null = null;
+  private queued: Promise<void> | null = null;
+  private lookedAt = -Infinity;
+  private timer: NodeJS.Timeout | null = null;
+  private isInTrouble = false;
+
+  constructor(
+    private readonly store: ChangelogStore,
+    private readonly signals: Signals,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** The position of the last artifact that was handed out, or that the reading began behind. */
+  get position(): number {
+    return this.reached;
+  }
+
+  /** It is read until as many have left as entered. */
+  async enter(): Promise<void> {
+    this.users += 1;
+    try {
+      await (this.started ??= this.start());
+    } catch (error) {
+      this.leave();
+      throw error;
+    }
+  }
+
+  leave(): void {
+    this.users -= 1;
+    if (this.users === 0) this.stop();
+  }
+
+  /** From here on, a follower gets all behind `position`. */
+  follow(follower: Follower): void {
+    this.followers.add(follower);
+  }
+
+  unfollow(follower: Follower): void {
+    this.followers.delete(follower);
+  }
+
+  /** Resolves when everything has been handed out that was final when it was called. */
+  look(): Promise<void> {
+    if (!this.reading) {
+      this.reading = this.readOn().finally(() => {
+        this.reading = null;
+        this.lookedAt = performance.now();
+      });
+      return this.reading;
+    }
+    // The one that is under way may have looked before.
+    this.queued ??= this.reading.then(() => {
+      this.queued = null;
+      return this.look();
+    });
+    return this.queued;
+  }
+
+  /** Other processes may have published without a word. */
+  @Interval(LOOK_AGAIN_MS)
+  async lookAgain(): Promise<void> {
+    if (this.users > 0) await this.look();
+  }
+
+  private async start(): Promise<void> {
+    this.unsubscribe = [
+      this.signals.artifactStored.subscribe((seq) => this.wake(seq)),
+      this.signals.mayHaveMissed.subscribe(() => this.lookIn(0)),
+    ];
+    this.reached = await this.store.end();
+  }
+
+  private stop(): void {
+    this.unsubscribe.splice(0).forEach((unsubscribe) => unsubscribe());
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
+    this.started = null;
+    this.told = 0;
+  }
+
+  private wake(seq: number): void {
+    this.told = Math.max(this.told, seq);
+    this.lookIn(Math.max(0, this.lookedAt + PAUSE_MS - performance.now()));
+  }
+
+  private lookIn(ms: number): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = null;
+      void this.look();
+    }, ms).unref();
+  }
+
+  private async readOn(): Promise<void> {
+    try {
+      const { started } = this;
+      await started;
+      let found = await this.store.after(this.reached);
+      for (;;) {
+        for (const batch of inBatches(found.rows)) {
+          if (started !== this.started) return;
+          this.reached = batch.lastSeq;
+          this.followers.forEach((follower) => follower.deliver(batch));
+          // What has been written leaves after this turn of the event loop, and others get theirs.
+          await setImmediate();
+        }
+        if (found.isAll) break;
+        found = await this.store.after(this.reached);
+      }
+      // On Postgres it lies a few milliseconds behind what has been committed.
+      if (started === this.started && found.final < this.told) this.lookIn(PAUSE_MS / 2);
+      this.isInTrouble = false;
+    } catch (error) {
+      if (!this.isInTrouble) this.logger.warn({ err: error }, 'the changelog cannot be read on; trying again');
+      this.isInTrouble = true;
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsInt, IsNumber, IsString, Max, MaxLength, Min } from 'class-validator';
+import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
+import { IfGiven } from '../../../http/validation/if-given.js';
+import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/short-text.js';
+
+const MOST_AGENTS = 100;
+const MOST_EXECUTIONS = 100;
+const LONGEST_WAIT_SECONDS = 60;
+
+/** Body of a claim of one execution. */
+export class ClaimOneRequest {
+  @ApiProperty({
+    description: 'Who claims: a worker or a person, as those see it who look at the execution',
+    ...SHORT_TEXT_SCHEMA,
+    required: false,
+    example: 'anna',
+  })
+  @IfGiven()
+  @IsShortText()
+  claimed_by?: string;
+}
+
+/** Body of a claim. */
+export class ClaimRequestBody extends ClaimOneRequest {
+  @ApiProperty({
+    description: 'External agents; executions of the first come before those of the next',
+    type: 'array',
+    items: { type: 'string', maxLength: MAX_SHORT_TEXT },
+    minItems: 1,
+    maxItems: MOST_AGENTS,
+    example: ['approver'],
+  })
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MOST_AGENTS)
+  @IsString({ each: true })
+  @MaxLength(MAX_SHORT_TEXT, { each: true })
+  agents!: string[];
+
+  @ApiProperty({ description: 'Most executions', type: 'integer', required: false, minimum: 1, maximum: MOST_EXECUTIONS, default: 1, example: 1 })
+  @IfGiven()
+  @IsInt()
+  @Min(1)
+  @Max(MOST_EXECUTIONS)
+  max?: number;
+
+  @ApiProperty({
+    description: 'Seconds to wait at most where there is nothing',
+    required: false,
+    minimum: 0,
+    maximum: LONGEST_WAIT_SECONDS,
+    default: 0,
+    example: 0,
+  })
+  @IfGiven()
+  @IsNumber()
+  @Min(0)
+  @Max(LONGEST_WAIT_SECONDS)
+  wait?: number;
+
+  @ApiProperty({
+    description: 'Whose executions: only those that are assigned to this one. Without it, only those that are assigned to nobody',
+    ...SHORT_TEXT_SCHEMA,
+    required: false,
+    example: 'anna',
+  })
+  @IfGiven()
+  @IsShortText()
+  assignee?: string;
+}
+
+export const CLAIM_EXAMPLE = { agents: ['approver'], assignee: 'anna', max: 1, claimed_by: 'anna' };

@@ -1,0 +1,100 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { JsonObject } from '../../../common/json.js';
+import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../../http/dto/artifact-body.js';
+import { ApiForm, EXECUTION_EXAMPLE, type ExecutionBody, FORM_EXAMPLE, LISTED_EXECUTION_EXAMPLE } from './execution-body.js';
+import { FAIL_EXAMPLE, LEASE_TOKEN_EXAMPLE } from './lease-requests.js';
+
+/** How long a lease holds. */
+export class LeaseBody {
+  @ApiProperty({ format: 'date-time', description: 'Until then it is held; a heartbeat renews it' })
+  lease_until!: string;
+}
+
+export const LEASE_EXAMPLE: LeaseBody = { lease_until: '2026-11-20T10:01:00.000Z' };
+
+/** A claimed execution, for whoever claimed it. */
+export class HeldExecutionBody extends LeaseBody {
+  @ApiProperty({ format: 'uuid', description: 'The same on every attempt: a key for effects that must happen once' })
+  execution_id!: string;
+
+  @ApiProperty({ description: 'The workflow that it belongs to' })
+  correlation_id!: string;
+
+  @ApiProperty()
+  agent!: string;
+
+  @ApiProperty({ type: 'integer', description: 'From 1' })
+  attempt!: number;
+
+  @ApiProperty({ type: [ArtifactBody], description: 'In the order in which the agent sees them' })
+  inputs!: ArtifactBody[];
+
+  @ApiProperty({ description: 'What completes, fails or renews it; shown here alone' })
+  lease_token!: string;
+
+  @ApiProperty({ type: String, nullable: true, description: 'Whose it is; null: anybody’s' })
+  assignee!: string | null;
+
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When it is escalated or fails, if it has not ended' })
+  due_at!: string | null;
+
+  @ApiForm()
+  form!: JsonObject;
+
+  @ApiProperty({ type: String, nullable: true, description: 'What caused it (W3C Trace Context), to be sent along to services that are called for it; null where nothing is traced' })
+  traceparent!: string | null;
+}
+
+export class ClaimBody {
+  @ApiProperty({ type: [HeldExecutionBody], description: 'Empty where nothing was there in time' })
+  executions!: HeldExecutionBody[];
+}
+
+const READING: ArtifactBody = {
+  ...(ARTIFACT_EXAMPLE as ArtifactBody),
+  type: 'Reading',
+  payload: { total: 220.5 },
+  produced_by: 'reader',
+  correlation_id: 'invoice-1',
+  tags: [],
+};
+
+const ASSIGNED = { agent: 'approver', correlation_id: READING.correlation_id, attempt: 1, inputs: [READING], assignee: 'anna', due_at: '2026-11-22T10:00:00.000Z', form: FORM_EXAMPLE };
+
+export const HELD_EXAMPLE: HeldExecutionBody = {
+  execution_id: LISTED_EXECUTION_EXAMPLE.id,
+  ...ASSIGNED,
+  lease_token: LEASE_TOKEN_EXAMPLE,
+  ...LEASE_EXAMPLE,
+  traceparent: null,
+};
+
+const { started_at, ended_at } = LISTED_EXECUTION_EXAMPLE;
+
+export const RELEASED_EXAMPLE: ExecutionBody = {
+  ...EXECUTION_EXAMPLE,
+  ...ASSIGNED,
+  state: 'pending',
+  ended_at: null,
+  error_type: null,
+  error_message: null,
+  errors: [],
+  attempts: [],
+};
+
+export const COMPLETED_EXAMPLE: ExecutionBody = {
+  ...RELEASED_EXAMPLE,
+  state: 'completed',
+  ended_at,
+  claimed_by: 'anna',
+  outputs: [{ ...READING, id: '019a7f5e-0d3f-7a44-8c21-7b1e9d0f2a30', type: 'Approval', payload: { approved: true }, produced_by: 'approver', created_at: ended_at! }],
+  attempts: [{ round: 0, attempt: 1, started_at, ended_at, error_type: null, error_message: null }],
+};
+
+export const FAILED_ATTEMPT_EXAMPLE: ExecutionBody = {
+  ...RELEASED_EXAMPLE,
+  attempt: 2,
+  next_attempt_at: '2026-11-20T10:00:01.120Z',
+  claimed_by: 'anna',
+  attempts: [{ round: 0, attempt: 1, started_at, ended_at: ended_at!, error_type: FAIL_EXAMPLE.error_type, error_message: FAIL_EXAMPLE.error_message }],
+};

@@ -1,0 +1,98 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsArray, IsBoolean, IsString, MaxLength, MinLength, ValidateBy } from 'class-validator';
+import { MAX_OUTPUTS, MAX_TAGS } from '../../../blackboard/execution/outputs.js';
+import type { JsonValue } from '../../../common/json.js';
+import { ApiVisibility } from '../../../http/dto/api-visibility.js';
+import { IfGiven } from '../../../http/validation/if-given.js';
+import { Opaque } from '../../../http/validation/opaque.js';
+import { SHORT_TEXT_SCHEMA } from '../../../http/validation/short-text.js';
+import { SchemaPart } from '../../../http/dto/schema-part.js';
+
+const LONGEST_ERROR_TYPE = 100;
+const LONGEST_ERROR_MESSAGE = 2_000;
+
+export const LEASE_TOKEN_EXAMPLE = 'OUQgrXPfWWJ--0SDVt-H0cWXjEYFAwf6-rpX_e6P4r8';
+
+/** Body of a heartbeat. */
+export class LeaseRequest {
+  @ApiProperty({ description: 'The token that came with the execution when it was claimed, or with the request to a remote agent that answers later', example: LEASE_TOKEN_EXAMPLE })
+  @IsString()
+  lease_token!: string;
+}
+
+/** One output of a completed execution. Its fields are checked as an agent's answer is. */
+export class GivenOutputBody {
+  @ApiProperty({ description: 'One of the types that the agent publishes', example: 'Approval' })
+  type!: string;
+
+  @ApiProperty({ description: 'It has to fit the JSON Schema of its type', type: 'object', additionalProperties: true, example: { approved: true } })
+  payload!: object;
+
+  @ApiProperty({ description: "Besides those that the agent's configuration gives", type: 'array', items: SHORT_TEXT_SCHEMA, required: false, maxItems: MAX_TAGS, example: ['checked'] })
+  tags?: string[];
+
+  @ApiVisibility({ description: "Who may see it, as in a publish; in place of what the agent's configuration says", required: false })
+  visibility?: object;
+}
+
+/** One of two fields, whichever: neither may be left out without the other. */
+const OneOfBoth = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isOneOfBoth',
+    validator: {
+      validate: (_value, args) => {
+        const { outputs, output } = args!.object as CompleteRequest;
+        return (outputs === undefined) !== (output === undefined);
+      },
+      defaultMessage: () => 'give either outputs or output',
+    },
+  });
+
+/** Body of a completion: `outputs` or `output`. */
+@SchemaPart({ oneOf: [{ required: ['outputs'] }, { required: ['output'] }] })
+export class CompleteRequest extends LeaseRequest {
+  @ApiProperty({ description: 'What it publishes; an empty list publishes nothing', type: [GivenOutputBody], maxItems: MAX_OUTPUTS, required: false })
+  @IfGiven()
+  @IsArray()
+  @Opaque()
+  outputs?: unknown[];
+
+  @ApiProperty({
+    description:
+      'Instead of `outputs`, what an engine would answer: the payload where the agent publishes one type (or a list of payloads), else an object keyed by type name; null publishes nothing',
+    required: false,
+    oneOf: [
+      { type: 'object', nullable: true, additionalProperties: true },
+      { type: 'array', maxItems: MAX_OUTPUTS, items: { type: 'object', additionalProperties: true } },
+    ],
+    example: { approved: true },
+  })
+  @Opaque()
+  @OneOfBoth()
+  output?: JsonValue;
+}
+
+export const COMPLETE_EXAMPLE = { lease_token: LEASE_TOKEN_EXAMPLE, outputs: [{ type: 'Approval', payload: { approved: true } }] };
+
+/** Body of a failure. */
+export class FailRequest extends LeaseRequest {
+  @ApiProperty({ description: 'Why, for people', minLength: 1, maxLength: LONGEST_ERROR_MESSAGE, example: 'the order cannot be found' })
+  @IsString()
+  @MinLength(1)
+  @MaxLength(LONGEST_ERROR_MESSAGE)
+  error_message!: string;
+
+  @ApiProperty({ description: 'Why, for programs', type: String, required: false, minLength: 1, maxLength: LONGEST_ERROR_TYPE, default: 'Error', example: 'OrderMissing' })
+  @IfGiven()
+  @IsString()
+  @MinLength(1)
+  @MaxLength(LONGEST_ERROR_TYPE)
+  error_type?: string;
+
+  @ApiProperty({ description: 'True: no other attempt follows, whatever the `retry` of the agent says', type: Boolean, required: false, default: false, example: false })
+  @IfGiven()
+  @IsBoolean()
+  final?: boolean;
+}
+
+export const FAIL_EXAMPLE = { lease_token: LEASE_TOKEN_EXAMPLE, error_message: 'the order cannot be found', error_type: 'OrderMissing' };

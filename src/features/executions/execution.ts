@@ -1,0 +1,104 @@
+import type { Selectable } from 'kysely';
+import { heldUntil } from '../../blackboard/explain/held-until.js';
+import type { Item, Piece } from '../../blackboard/queries/stored-pieces.js';
+import { type JsonObject, lastFields } from '../../common/json.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import type { ExecutionAttemptsTable, ToolCallsTable, UsageTable } from '../../database/schema.js';
+import type { ExecutionAttemptBody, ListedExecutionBody, ModelUseBody, ToolCallBody } from './dto/execution-body.js';
+import type { ExecutionRow } from './executions.repository.js';
+
+/** `lacking`: agents that no process has. */
+export const listedExecutionBody = (row: ExecutionRow, lacking: readonly string[]): ListedExecutionBody => ({
+  id: row.id,
+  agent: row.agent,
+  correlation_id: row.correlation_id,
+  state: row.state,
+  ...(row.state === 'pending' && lacking.includes(row.agent) && { without_agent: true }),
+  direct: row.direct === 1,
+  attempt: row.attempt,
+  round: row.round,
+  created_at: toTimestamp(row.created_at),
+  started_at: timestampOf(row.started_at),
+  ended_at: timestampOf(row.ended_at),
+  next_attempt_at: timestampOf(row.available_at),
+  error_type: row.error_type,
+  error_message: row.error_message,
+  assignee: row.assignee,
+  claimed_by: row.claimed_by,
+  lease_until: timestampOf(heldUntil(row)),
+  due_at: timestampOf(row.due_at),
+  escalated_at: timestampOf(row.escalated_at),
+});
+
+/** What belongs to an execution. */
+interface ExecutionParts {
+  inputs: Item[];
+  outputs: Item[];
+  errors: Item[];
+  attempts: Selectable<ExecutionAttemptsTable>[];
+  modelUses: Selectable<UsageTable>[];
+  toolCalls: Selectable<ToolCallsTable>[];
+  /** Null where nobody outside completes it. */
+  form: JsonObject | null;
+  /** Agents that no process has. */
+  lacking: readonly string[];
+}
+
+/** An ExecutionBody. */
+export function executionPieces(row: ExecutionRow, { inputs, outputs, errors, attempts, modelUses, toolCalls, form, lacking }: ExecutionParts): Piece[] {
+  const begin = JSON.stringify({ ...listedExecutionBody(row, lacking), lost_leases: row.lost_leases }).slice(0, -1);
+  const end = lastFields({
+    attempts: [...attempts, ...lastAttempt(row)].map(attemptBody),
+    ...(form && { form }),
+    ...(modelUses.length > 0 && { model_uses: modelUses.map(modelUseBody) }),
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toolCallBody) }),
+  });
+  return [`${begin},"inputs":[`, inputs, '],"outputs":[', outputs, '],"errors":[', errors, `]${end}`];
+}
+
+interface Attempt {
+  round: number;
+  attempt: number;
+  started_at: number | null;
+  ended_at: number | null;
+  error_type: string | null;
+  error_message: string | null;
+}
+
+/** What waits has none: its next attempt has not begun. */
+function lastAttempt({ state, round, attempt, attempt_started_at: started_at, ended_at, error_type, error_message }: ExecutionRow): Attempt[] {
+  // One that was ended while it waited has failed without an engine.
+  const hasBegun = state !== 'pending' && (started_at !== null || state === 'failed');
+  return hasBegun ? [{ round, attempt, started_at, ended_at, error_type, error_message }] : [];
+}
+
+const attemptBody = ({ round, attempt, started_at, ended_at, error_type, error_message }: Attempt): ExecutionAttemptBody => ({
+  round,
+  attempt,
+  started_at: timestampOf(started_at),
+  ended_at: timestampOf(ended_at),
+  error_type,
+  error_message,
+});
+
+const modelUseBody = ({ attempt, model, input_tokens, output_tokens, cost, latency_ms, at }: Selectable<UsageTable>): ModelUseBody => ({
+  attempt,
+  model,
+  input_tokens,
+  output_tokens,
+  ...(cost !== null && { cost }),
+  latency_ms,
+  at: toTimestamp(at),
+});
+
+const toolCallBody = ({ attempt, server, tool, outcome, at, duration_ms, result_bytes }: Selectable<ToolCallsTable>): ToolCallBody => ({
+  attempt,
+  server,
+  tool,
+  outcome,
+  at: toTimestamp(at),
+  ...(duration_ms !== null && { duration_ms }),
+  result_bytes,
+});
+
+const timestampOf = (time: number | null): string | null => (time === null ? null : toTimestamp(time));

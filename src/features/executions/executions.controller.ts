@@ -1,0 +1,70 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { TextInParts } from '../../common/text-in-parts.js';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
+import { END_EXAMPLE, ENDED_EXAMPLE, EndedBody, EndRequest } from './dto/ended-body.js';
+import { ApiExecutionId } from './dto/api-execution-id.js';
+import { EXECUTION_EXAMPLE, ExecutionBody, RETRIED_EXAMPLE } from './dto/execution-body.js';
+import { EXECUTION_LIST_EXAMPLE, ExecutionListBody } from './dto/execution-list-body.js';
+import { ExecutionListQuery } from './dto/execution-list-query.js';
+import { ExecutionsService } from './executions.service.js';
+
+const NOT_FOUND = `Execution not found: ${EXECUTION_EXAMPLE.id}`;
+
+@ApiTags('Executions')
+@Controller('api/v1/executions')
+export class ExecutionsController {
+  constructor(private readonly executions: ExecutionsService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'List executions', description: 'Newest first. Filters of different names all hold.' })
+  @ApiOkResponse({ type: ExecutionListBody, description: 'One page', example: EXECUTION_LIST_EXAMPLE })
+  @ApiErrors([400, 'state: must be one of pending, running, completed, failed, cancelled'])
+  list(@Query() query: ExecutionListQuery): Promise<ExecutionListBody> {
+    return this.executions.list(query);
+  }
+
+  @Post('fail')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'End what waits for an agent that no process has',
+    description:
+      'Its waiting executions fail for good with the error type `agent_removed`, and what waits in joins and batch windows for subscriptions of it that no process has is dropped with such an error. Sent again, it ends what is left.',
+  })
+  @ApiBody({ type: EndRequest, examples: { end: { value: END_EXAMPLE } } })
+  @ApiOkResponse({ type: EndedBody, description: 'How much was ended', example: ENDED_EXAMPLE })
+  @ApiErrors(
+    [400, 'agent: must be a string'],
+    [404, 'Agent not found: prize'],
+    [409, 'A live process has the agent price and does what waits for it; GET /api/v1/processes says which'],
+    503,
+  )
+  fail(@Body() { agent }: EndRequest): Promise<EndedBody> {
+    return this.executions.failWithoutAgent(agent);
+  }
+
+  @Get(':execution_id')
+  @ApiOperation({ summary: 'Get an execution', description: 'With its inputs, outputs, errors and attempts.' })
+  @ApiExecutionId()
+  @ApiOkResponse({ type: ExecutionBody, description: 'The execution', example: EXECUTION_EXAMPLE })
+  @ApiErrors([404, NOT_FOUND])
+  get(@Param('execution_id') id: string): Promise<TextInParts> {
+    return this.executions.get(id);
+  }
+
+  @Post(':execution_id/retry')
+  @TakesNoFields()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Retry an execution that has failed',
+    description:
+      'It runs again on the same inputs, with as many attempts as its agent has. Its correlation opens again and settles anew. What its failure left on the blackboard stays.',
+  })
+  @ApiExecutionId()
+  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits to run', example: RETRIED_EXAMPLE })
+  @ApiErrors([404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is completed; only one that has failed can be retried`], 503)
+  retry(@Param('execution_id') id: string): Promise<TextInParts> {
+    return this.executions.retry(id);
+  }
+}

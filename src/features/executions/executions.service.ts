@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { Blackboard } from '../../blackboard/publishing/blackboard.js';
+import { ExecutionsWithoutAgent } from '../../blackboard/scheduling/executions-without-agent.js';
+import { findInputs, findOutputs } from '../../blackboard/queries/execution-artifacts.js';
+import type { Item, Piece } from '../../blackboard/queries/stored-pieces.js';
+import { type FindRows, StoredTexts } from '../../blackboard/queries/stored-texts.js';
+import type { WireRow } from '../../blackboard/queries/wire-rows.js';
+import { Catalog } from '../../catalog/catalog.js';
+import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
+import { DomainError } from '../../common/domain-error.js';
+import type { TextInParts } from '../../common/text-in-parts.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { EndedBody } from './dto/ended-body.js';
+import type { ListedExecutionBody } from './dto/execution-body.js';
+import type { ExecutionListBody } from './dto/execution-list-body.js';
+import type { ExecutionListQuery } from './dto/execution-list-query.js';
+import { executionPieces, listedExecutionBody } from './execution.js';
+import { type ExecutionRow, ExecutionsRepository } from './executions.repository.js';
+import { formOf } from './form.js';
+
+/** Shows executions, and retries those that have failed. */
+@Injectable()
+export class ExecutionsService {
+  constructor(
+    private readonly blackboard: Blackboard,
+    private readonly catalog: Catalog,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly executions: ExecutionsRepository,
+    private readonly withoutAgent: ExecutionsWithoutAgent,
+    private readonly texts: StoredTexts,
+  ) {}
+
+  async list(query: ExecutionListQuery): Promise<ExecutionListBody> {
+    const { limit, offset } = query;
+    const filter = { state: query.state ?? null, agent: query.agent ?? null, correlationId: query.correlation_id ?? null, assignee: query.assignee ?? null };
+    const lacking = await this.withoutAgent.agents();
+    if (query.without_agent && (lacking.length === 0 || (query.state ?? 'pending') !== 'pending')) return { items: [], pagination: { limit, offset, has_more: false } };
+    const rows = await this.executions.list(this.unitOfWork.reader, { ...filter, waitingFor: query.without_agent ? lacking : null }, { limit, offset });
+    return { items: rows.slice(0, limit).map((row) => listedExecutionBody(row, lacking)), pagination: { limit, offset, has_more: rows.length > limit } };
+  }
+
+  /** An ExecutionBody. DomainError `not_found`. */
+  async get(id: string): Promise<TextInParts> {
+    return this.texts.of(await this.pieces(id));
+  }
+
+  /** The same, for a caller that has just changed it. */
+  async changed(id: string): Promise<TextInParts> {
+    return this.texts.ofEffect(await this.pieces(id));
+  }
+
+  /** Without its inputs and what came of it. DomainError `not_found`. */
+  async listed(id: string): Promise<ListedExecutionBody> {
+    return listedExecutionBody(await this.row(id), []);
+  }
+
+  /** DomainErrors as of `Blackboard.failWithoutAgent`. */
+  async failWithoutAgent(agent: string): Promise<EndedBody> {
+    const { executions, groups } = await this.blackboard.failWithoutAgent(agent);
+    return { agent, executions, groups };
+  }
+
+  /** In the order in which the agent sees them. */
+  inputs(executionId: string): Promise<Item[]> {
+    const find: FindRows<WireRow & { place: number }> = (after, limit, most) => findInputs(this.unitOfWork.reader, { executionId, after, limit, most });
+    return this.texts.itemsAlong(find, -1, undefined, ({ place }) => place);
+  }
+
+  /** An ExecutionBody. DomainError `not_found`, `conflict` (it cannot be retried), `unavailable`. */
+  async retry(id: string): Promise<TextInParts> {
+    await this.blackboard.refuseWhenBusy();
+    await this.unitOfWork.run((tx) => this.blackboard.retryExecution(tx, id));
+    return this.changed(id);
+  }
+
+  private async pieces(id: string): Promise<Piece[]> {
+    const { reader } = this.unitOfWork;
+    const row = await this.row(id);
+    const [inputs, outputs, errors, attempts, modelUses, toolCalls, lacking] = await Promise.all([
+      this.inputs(id),
+      this.outputs(id, ({ type }) => type !== WORKFLOW_ERROR),
+      this.outputs(id, ({ type }) => type === WORKFLOW_ERROR),
+      this.executions.failedAttempts(reader, id),
+      this.executions.modelUses(reader, id),
+      this.executions.toolCalls(reader, id),
+      row.state === 'pending' ? this.withoutAgent.agents() : [],
+    ]);
+    return executionPieces(row, { inputs, outputs, errors, attempts, modelUses, toolCalls, form: formOf(row.agent, this.catalog), lacking });
+  }
+
+  private async row(id: string): Promise<ExecutionRow> {
+    const row = await this.executions.find(this.unitOfWork.reader, id);
+    if (!row) throw new DomainError('not_found', `Execution not found: ${id}`);
+    return row;
+  }
+
+  private outputs(executionId: string, isWanted: (row: WireRow) => boolean): Promise<Item[]> {
+    return this.texts.itemsAlong((after, limit, most) => findOutputs(this.unitOfWork.reader, { executionId, after, limit, most }), 0, isWanted);
+  }
+}

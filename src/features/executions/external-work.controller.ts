@@ -1,0 +1,101 @@
+import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { HeldRequest } from '../../common/held-request.js';
+import type { TextInParts } from '../../common/text-in-parts.js';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ClientGone } from '../../http/connections/client-gone.js';
+import { Held } from '../../http/bodies/held-body.js';
+import { ApiExecutionId } from './dto/api-execution-id.js';
+import { CLAIM_EXAMPLE, ClaimOneRequest, ClaimRequestBody } from './dto/claim-request.js';
+import { EXECUTION_EXAMPLE, ExecutionBody } from './dto/execution-body.js';
+import { ClaimBody, COMPLETED_EXAMPLE, FAILED_ATTEMPT_EXAMPLE, HELD_EXAMPLE, HeldExecutionBody, LEASE_EXAMPLE, LeaseBody, RELEASED_EXAMPLE } from './dto/held-execution-body.js';
+import { COMPLETE_EXAMPLE, CompleteRequest, FAIL_EXAMPLE, FailRequest, LEASE_TOKEN_EXAMPLE, LeaseRequest } from './dto/lease-requests.js';
+import { ExternalWorkService } from './external-work.service.js';
+
+const NOT_FOUND = `Execution not found: ${EXECUTION_EXAMPLE.id}`;
+const NOT_EXTERNAL = `Execution ${EXECUTION_EXAMPLE.id}: classifier is no external agent; its executions are not to be claimed`;
+const LOST = `This lease of execution ${EXECUTION_EXAMPLE.id} is lost: it has lapsed, was ended or was released, and somebody else may hold the execution now; only the lease_token of its newest claim, or of the newest request to a remote agent, holds it`;
+
+@ApiTags('External work')
+@Controller('api/v1/executions')
+export class ExternalWorkController {
+  constructor(private readonly work: ExternalWorkService) {}
+
+  @Post('claim')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Claim executions of external agents',
+    description: 'Those that wait, by priority and then the oldest first: what is assigned to `assignee`, or, without it, to nobody. Each is held by a lease for the `timeout` of its agent, unless a heartbeat renews it.',
+  })
+  @ApiBody({ type: ClaimRequestBody, examples: { claim: { value: CLAIM_EXAMPLE } } })
+  @ApiOkResponse({ type: ClaimBody, description: 'What was claimed', example: { executions: [HELD_EXAMPLE] } })
+  @ApiErrors([400, 'assignee: must say whose executions of approver to claim, since its configuration assigns them (to anna)'], [404, 'Agent not found: aprover'], 503)
+  claim(@Body() request: ClaimRequestBody, @ClientGone() gone: AbortSignal, @Held() held: HeldRequest): Promise<TextInParts> {
+    return this.work.claim(request, gone, held);
+  }
+
+  @Post(':execution_id/claim')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Claim this execution', description: 'For somebody who has chosen it from the list of executions.' })
+  @ApiExecutionId()
+  @ApiBody({ type: ClaimOneRequest, examples: { claim: { value: { claimed_by: 'anna' } } } })
+  @ApiOkResponse({ type: HeldExecutionBody, description: 'The claimed execution', example: HELD_EXAMPLE })
+  @ApiErrors([400, NOT_EXTERNAL], [404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is held by anna until ${LEASE_EXAMPLE.lease_until}`], 503)
+  claimOne(@Param('execution_id') id: string, @Body() request: ClaimOneRequest): Promise<TextInParts> {
+    return this.work.claimOne(id, request);
+  }
+
+  @Post(':execution_id/heartbeat')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Renew the lease of an execution', description: 'For another `timeout` of its agent.' })
+  @ApiExecutionId()
+  @ApiBody({ type: LeaseRequest, examples: { heartbeat: { value: { lease_token: LEASE_TOKEN_EXAMPLE } } } })
+  @ApiOkResponse({ type: LeaseBody, description: 'Until when it is held now', example: LEASE_EXAMPLE })
+  @ApiErrors([404, NOT_FOUND], [409, LOST], 503)
+  heartbeat(@Param('execution_id') id: string, @Body() request: LeaseRequest): Promise<LeaseBody> {
+    return this.work.heartbeat(id, request);
+  }
+
+  @Post(':execution_id/release')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Give a claimed execution back',
+    description: 'It waits again at once, for the same attempt: nothing has failed, and whoever waits for one may have it. Releasing again with the same lease token changes nothing.',
+  })
+  @ApiExecutionId()
+  @ApiBody({ type: LeaseRequest, examples: { release: { value: { lease_token: LEASE_TOKEN_EXAMPLE } } } })
+  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits, or is somebody else’s already', example: RELEASED_EXAMPLE })
+  @ApiErrors([400, `Execution ${EXECUTION_EXAMPLE.id}: archive is no external agent; fail the attempt instead of releasing it`], [404, NOT_FOUND], [409, LOST], 503)
+  release(@Param('execution_id') id: string, @Body() request: LeaseRequest): Promise<TextInParts> {
+    return this.work.release(id, request);
+  }
+
+  @Post(':execution_id/complete')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Complete a claimed execution, or one that a remote agent was to answer later',
+    description:
+      'Publishes its outputs, as if the agent had answered them. Where they are refused the lease is held as before, so that they can be mended. Completing again with the same lease token changes nothing.',
+  })
+  @ApiExecutionId()
+  @ApiBody({ type: CompleteRequest, examples: { complete: { value: COMPLETE_EXAMPLE } } })
+  @ApiOkResponse({ type: ExecutionBody, description: 'The completed execution', example: COMPLETED_EXAMPLE })
+  @ApiErrors([400, 'outputs[0]: Approval refuses its payload: payload.approved: must be boolean'], [404, NOT_FOUND], [409, LOST], 503)
+  complete(@Param('execution_id') id: string, @Body() request: CompleteRequest): Promise<TextInParts> {
+    return this.work.complete(id, request);
+  }
+
+  @Post(':execution_id/fail')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Fail the attempt of a claimed execution',
+    description: 'Another attempt follows as the `retry` of its agent says. Failing again with the same lease token changes nothing.',
+  })
+  @ApiExecutionId()
+  @ApiBody({ type: FailRequest, examples: { fail: { value: FAIL_EXAMPLE } } })
+  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits for its next attempt or has failed', example: FAILED_ATTEMPT_EXAMPLE })
+  @ApiErrors([404, NOT_FOUND], [409, LOST], 503)
+  fail(@Param('execution_id') id: string, @Body() request: FailRequest): Promise<TextInParts> {
+    return this.work.fail(id, request);
+  }
+}

@@ -1,0 +1,47 @@
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { Clock } from '../../common/clock.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { OneAtATime } from '../../common/one-at-a-time.js';
+import { Role } from '../../common/role.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
+
+const EVERY_MS = 60_000;
+const BATCH = 500;
+
+/** Removes expired keys, so that the table does not grow without end. */
+@Injectable()
+export class ExpiredKeys implements OnModuleDestroy {
+  private readonly work = new OneAtATime(() => this.removeAll());
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly role: Role,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly keys: IdempotencyKeysRepository,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Returns when all that has expired is gone; where this process does not work, at once. */
+  @Interval(EVERY_MS)
+  async remove(): Promise<void> {
+    if (this.role.works) await this.work.run();
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.work.stop();
+  }
+
+  private async removeAll(): Promise<void> {
+    try {
+      let removed = BATCH;
+      while (removed >= BATCH && !this.work.stopped) {
+        removed = await this.unitOfWork.run((tx) => this.keys.removeExpired(tx, this.clock.now(), BATCH));
+      }
+    } catch (error) {
+      // An expired key counts as unknown whether or not it is gone; the next turn tries again.
+      this.logger.warn({ err: error }, 'expired idempotency keys could not be removed');
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { from, lastValueFrom, map, type Observable } from 'rxjs';
+import type { StoredText } from '../../blackboard/queries/stored-texts.js';
+import { DomainError } from '../../common/domain-error.js';
+import { isJsonObject, type JsonValue } from '../../common/json.js';
+import { nextTurn } from '../../common/turns.js';
+import { attachmentDigestOf } from '../../http/responses/attachment-digest.js';
+import { HeldBody } from '../../http/bodies/held-body.js';
+import { JsonText } from '../../http/responses/send-json.js';
+import { isVisibleAscii, visibleAsciiRule } from '../../http/validation/visible-ascii.js';
+import { IdempotencyService } from './idempotency.service.js';
+import { type IdempotentAnswer, MAX_IDEMPOTENCY_KEY } from './idempotent-request.js';
+import { requestHash } from './request-hash.js';
+import { answerIds, requestIdsOf, reserveIds } from './request-ids.js';
+
+/** Of memory that a body takes. */
+const LARGE_BYTES = 256 * 1_024;
+
+const HEADER = 'X-Idempotency-Key';
+
+/** Does the work of requests with the same `X-Idempotency-Key` once; see wire-decisions.md, "X-Idempotency-Key". */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(private readonly idempotency: IdempotencyService) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const key = keyOf(request);
+    if (key === undefined) return next.handle();
+    const held = new HeldBody(request);
+    const idempotent = {
+      endpoint: `${request.method} ${(request.route as { path: string }).path}`,
+      key,
+      hash: requestHash(request.body as JsonValue | undefined, attachmentDigestOf(request)),
+      newIds: requestIdsOf(context),
+      heldBytes: held.bytes,
+      waits: () => held.waits(),
+      letGo: () => held.letGo(isJsonObject(request.body) ? request.body : {}),
+    };
+    const work = (): Promise<IdempotentAnswer> =>
+      this.idempotency.answer(idempotent, (ids) => {
+        reserveIds(request, ids);
+        return lastValueFrom(next.handle());
+      });
+    // The hash of a large body takes long, and so does what follows: others get their turn in between.
+    const answer = idempotent.heldBytes > LARGE_BYTES ? nextTurn().then(work) : work();
+    return from(answer).pipe(
+      map((answered) => {
+        answerIds(context, answered.ids);
+        return send(answered, response);
+      }),
+    );
+  }
+}
+
+function keyOf(request: Request): string | undefined {
+  const key = request.headers['x-idempotency-key'] as string | undefined;
+  if (key !== undefined && !isVisibleAscii(key, MAX_IDEMPOTENCY_KEY)) {
+    throw new DomainError('invalid', `${HEADER}: ${visibleAsciiRule(MAX_IDEMPOTENCY_KEY)}`);
+  }
+  return key;
+}
+
+/** What is stored goes out as it is, so that every answer to a key is the same to the byte. */
+function send({ content, replayed, mismatch }: IdempotentAnswer, response: Response): JsonText | StoredText {
+  if (replayed) response.setHeader('X-Idempotency-Replayed', 'true');
+  if (mismatch) response.setHeader('X-Idempotency-Mismatch', 'true');
+  return typeof content === 'string' ? new JsonText(content) : content;
+}

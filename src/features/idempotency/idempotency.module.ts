@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { BlackboardModule } from '../../blackboard/blackboard.module.js';
+import { SecretsModule } from '../../crypto/secrets.module.js';
+import { ExpiredKeys } from './expired-keys.js';
+import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
+import { IdempotencyService } from './idempotency.service.js';
+import { Reservations } from './reservations.js';
+import { StoredHashes } from './stored-hashes.js';
+
+/** Idempotency keys; a feature whose routes carry `@Idempotent()` imports it. */
+@Module({
+  imports: [BlackboardModule, SecretsModule],
+  providers: [ExpiredKeys, IdempotencyKeysRepository, IdempotencyService, Reservations, StoredHashes],
+  exports: [IdempotencyService],
+})
+export class IdempotencyModule {}

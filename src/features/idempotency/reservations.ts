@@ -1,0 +1,135 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Piece } from '../../blackboard/queries/stored-pieces.js';
+import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
+import { Clock } from '../../common/clock.js';
+import { newId } from '../../common/ids.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { Settings } from '../../config/settings.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { IdempotencyKeysRepository, type KeyRow, type ScopedKey } from './idempotency-keys.repository.js';
+import type { AnswerContent, IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
+import type { RequestIds } from './request-ids.js';
+import { StoredHashes } from './stored-hashes.js';
+
+export interface OwnTurn {
+  ids: RequestIds;
+  requestHash: string;
+  /** Another process held the key before, so that the age of what it names is unknown. */
+  isTakenOver: boolean;
+}
+
+export type Turn =
+  | (OwnTurn & { state: 'ours' })
+  | { state: 'answered'; answer: IdempotentAnswer }
+  /** Another process works on it. */
+  | { state: 'held' };
+
+/**
+ * Keys in the database. A key is committed with its ids before the work begins; whoever finds it later without an answer
+ * and without an owner does the same work under the same ids.
+ */
+@Injectable()
+export class Reservations {
+  private readonly owner = newId();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly keys: IdempotencyKeysRepository,
+    private readonly hashes: StoredHashes,
+    private readonly texts: StoredTexts,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async cached(request: IdempotentRequest): Promise<IdempotentAnswer | null> {
+    const row = await this.keys.find(this.unitOfWork.reader, request, this.clock.now());
+    return row ? this.replay(row, request) : null;
+  }
+
+  /** Whether an answer's hash, as it is stored, is known to be of another body. */
+  isMismatch(requestHash: string, { hash }: IdempotentRequest): boolean {
+    return !this.hashes.mayBeOf(requestHash, hash);
+  }
+
+  /** To be asked only for keys that this process does not work on at the moment. */
+  take(request: IdempotentRequest): Promise<Turn> {
+    return this.unitOfWork.run(async (tx) => {
+      const now = this.clock.now();
+      const row = await this.keys.find(tx.db, request, now);
+      if (!row) return this.reserve(tx, request, now);
+      const answer = this.replay(row, request);
+      if (answer) return { state: 'answered', answer };
+      return this.isDead(row, now) ? this.takeOver(tx, request, row, now) : { state: 'held' };
+    });
+  }
+
+  /** Renews the lease until the returned function is called. */
+  hold(key: ScopedKey): () => void {
+    let cancel = (): void => undefined;
+    const renewLater = (): void => {
+      cancel = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => {
+        this.unitOfWork
+          .run((tx) => this.keys.renew(tx, key, this.owner, this.clock.now() + this.settings.leaseMs))
+          .catch((error: unknown) => this.logger.warn({ err: error }, 'the lease of an idempotency key could not be renewed'));
+        renewLater();
+      });
+    };
+    renewLater();
+    return () => cancel();
+  }
+
+  /** False where the key is no longer this process's to answer. */
+  complete(key: ScopedKey, content: AnswerContent, { isTakenOver }: OwnTurn): Promise<boolean> {
+    // The pieces of an answer are kept for the lifetime of a key, counted from when they were complete. A process that takes a key over
+    // answers later than that.
+    const isPinned = isTakenOver && typeof content !== 'string';
+    const expiresAt = isPinned ? null : this.clock.now() + this.settings.retainKeysMs;
+    const answer = typeof content === 'string' ? { response: content } : { pieces: JSON.stringify(content.pieces) };
+    return this.unitOfWork.run((tx) => this.keys.answer(tx, key, this.owner, answer, expiresAt));
+  }
+
+  /**
+   * After an error: the key is free again. Where the artifact or batch was stored before the error, its ids stay with the key, or the
+   * next request would do the same work twice.
+   */
+  giveBack(key: ScopedKey, ids: RequestIds): Promise<void> {
+    return this.unitOfWork.run(async (tx) => {
+      if (await isMade(tx, ids)) await this.keys.renew(tx, key, this.owner, 0);
+      else await this.keys.remove(tx, key, this.owner);
+    });
+  }
+
+  private async reserve(tx: Transaction, request: IdempotentRequest, now: number): Promise<Turn> {
+    const requestHash = this.hashes.of(request.hash);
+    const ids = request.newIds();
+    const row = { requestHash, ids, owner: this.owner, leaseUntil: now + this.settings.leaseMs };
+    const isOurs = await this.keys.insert(tx, request, row, now + this.settings.retainKeysMs, now);
+    return isOurs ? { state: 'ours', ids, requestHash, isTakenOver: false } : { state: 'held' };
+  }
+
+  private async takeOver(tx: Transaction, request: IdempotentRequest, dead: KeyRow, now: number): Promise<Turn> {
+    // Only where nothing came of the first body is the new one what the answer is for.
+    const requestHash = (await isMade(tx, dead.ids)) ? dead.requestHash : this.hashes.of(request.hash);
+    const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };
+    const isOurs = await this.keys.takeOver(tx, request, dead, next);
+    return isOurs ? { state: 'ours', ids: dead.ids, requestHash, isTakenOver: true } : { state: 'held' };
+  }
+
+  private replay({ answer, ids, requestHash }: KeyRow, request: IdempotentRequest): IdempotentAnswer | null {
+    if (answer === null) return null;
+    const content = 'response' in answer ? answer.response : this.texts.ofEffect(JSON.parse(answer.pieces) as Piece[]);
+    return { content, ids, requestHash, replayed: true, mismatch: this.isMismatch(requestHash, request) };
+  }
+
+  private isDead(row: KeyRow, now: number): boolean {
+    return row.owner === this.owner || this.unitOfWork.dialect.exclusive || row.leaseUntil <= now;
+  }
+}
+
+async function isMade(tx: Transaction, { madeId }: RequestIds): Promise<boolean> {
+  const artifact = await tx.db.selectFrom('artifacts').select('seq').where('id', '=', madeId).executeTakeFirst();
+  if (artifact) return true;
+  const batch = await tx.db.selectFrom('batches').select('seq').where('id', '=', madeId).where('status', '<>', 'intake').executeTakeFirst();
+  return batch !== undefined;
+}

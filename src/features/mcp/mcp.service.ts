@@ -1,0 +1,80 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { JSONRPCRequest, Result } from '@modelcontextprotocol/sdk/types.js';
+import type { Request, Response } from 'express';
+import { DomainError } from '../../common/domain-error.js';
+import { isJsonObject } from '../../common/json.js';
+import type { HeldRequest } from '../../common/held-request.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { MemoryBudget, type MemoryReservation } from '../../common/memory-budget.js';
+import { Settings } from '../../config/settings.js';
+import { answerCorrelationId } from '../../http/middleware/correlation-id.js';
+import { HeldBody } from '../../http/bodies/held-body.js';
+import { requestIdOf } from '../../http/middleware/request-observer.js';
+import { HeldCall } from './held-call.js';
+import { RpcError } from './rpc-error.js';
+import type { Tool } from './tool.js';
+import { toolError, toolResult } from './tool-results.js';
+import { Tools } from './tools.js';
+
+const INSTRUCTIONS = `Agents work on a shared blackboard: they subscribe to artifact types, run, and publish further artifacts. The publish and run tools
+wait for all that follows. Where the answer says that it has not ended (completed: false, or status: running), it goes on: ask correlation_status or
+get_run, then list_artifacts with the correlation_id. Artifacts of the type WorkflowError tell what agents failed at.`.replaceAll('\n', ' ');
+
+/** Answers the messages of MCP clients, each on its own. */
+@Injectable()
+export class McpService {
+  constructor(
+    private readonly tools: Tools,
+    private readonly settings: Settings,
+    private readonly memory: MemoryBudget,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Undefined, with the status 202, for a message that has no answer. DomainError `invalid` where it is none of JSON-RPC. */
+  async receive(body: unknown, request: Request, response: Response): Promise<object | undefined> {
+    // Loaded with the first message: most services never get one, and each would start later.
+    const { exchange, readMessage } = await import('./exchange.js');
+    const message = readMessage(body, request.headers['mcp-protocol-version'] as string | undefined);
+    const held = new HeldCall(new HeldBody(request), [body as object]);
+    const answer = (asked: JSONRPCRequest): Promise<Result> => this.answer(asked, response, held);
+    const answered = await exchange(message, { title: this.settings.serverName, instructions: INSTRUCTIONS, answer });
+    if (answered !== null) return answered;
+    response.status(202);
+    return undefined;
+  }
+
+  private async answer({ method, params = {} }: JSONRPCRequest, response: Response, held: HeldRequest): Promise<Result> {
+    if (method === 'tools/list') return { tools: this.tools.all().map(shown) };
+    if (method === 'tools/call') return this.call(params, response, held);
+    throw new RpcError('unknownMethod', `Unknown method: ${method}`);
+  }
+
+  private async call({ name, arguments: given = {} }: Record<string, unknown>, response: Response, held: HeldRequest): Promise<Result> {
+    if (typeof name !== 'string') throw new RpcError('invalidParams', 'name: must be a string');
+    if (!isJsonObject(given)) throw new RpcError('invalidParams', 'arguments: must be an object');
+    const tool = this.tools.find(name);
+    if (!tool) throw new RpcError('invalidParams', this.tools.unknown(name));
+    try {
+      const answer = await this.tools.call(tool, given, new HeldCall(held, [given]));
+      if (answer.correlationId !== undefined) answerCorrelationId(response, answer.correlationId);
+      return await toolResult(answer, this.heldFor(response));
+    } catch (error) {
+      return toolError(this.sentenceOf(error, requestIdOf(response)));
+    }
+  }
+
+  private heldFor(response: Response): MemoryReservation {
+    const held = this.memory.reserve(0);
+    response.once('close', () => held.release());
+    return held;
+  }
+
+  /** As `http/errors/error-filter.ts` has it for other routes. */
+  private sentenceOf(error: unknown, requestId: string): string {
+    if (!(error instanceof DomainError)) this.logger.error({ err: error, request_id: requestId }, 'unexpected error');
+    else if (error.options.cause !== undefined) this.logger.warn({ err: error, request_id: requestId }, error.message);
+    return error instanceof DomainError ? error.message : `Internal error; the service's log has it under request id ${requestId}`;
+  }
+}
+
+const shown = ({ name, description, inputSchema, reads }: Tool) => ({ name, description, inputSchema, annotations: { readOnlyHint: reads } });

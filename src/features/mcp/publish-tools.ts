@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { PublishingService } from '../artifacts/publishing.service.js';
+import { Catalog } from '../../catalog/catalog.js';
+import type { ArtifactType } from '../../catalog/definitions.js';
+import { embeddedSchema } from '../../catalog/schemas/embedded-schema.js';
+import { takesFromClients } from '../../catalog/trigger-graph.js';
+import type { JsonObject } from '../../common/json.js';
+import type { HeldRequest } from '../../common/held-request.js';
+import { argumentsSchema, text, texts, WORK_ARGUMENTS } from './argument-schemas.js';
+import { checked } from './arguments.js';
+import { PublishArguments } from './dto/publish-arguments.js';
+import { HeldCall } from './held-call.js';
+import { KeyedWork } from './keyed-work.js';
+import { MAX_TOOLS_OF_A_KIND } from './limits.js';
+import type { Tool, ToolAnswer } from './tool.js';
+import { toolName } from './tool-names.js';
+
+const PUBLISHING_ARGUMENTS: JsonObject = {
+  tags: texts('Marks that agents and queries can ask for'),
+  partition_key: text("The caller's own partition of the data"),
+  ...WORK_ARGUMENTS,
+};
+
+/** A tool for each type that clients may begin something with; where these are many, one for all. */
+@Injectable()
+export class PublishTools {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly publishing: PublishingService,
+    private readonly work: KeyedWork,
+  ) {}
+
+  tools(): Tool[] {
+    const types = this.catalog.types.filter(({ name }) => this.catalog.subscriptionsTo(name).some((subscription) => takesFromClients(subscription, name)));
+    return types.length > MAX_TOOLS_OF_A_KIND ? [this.forAll()] : types.map((type) => this.forOne(type));
+  }
+
+  private forOne(type: ArtifactType): Tool {
+    const payload = embeddedSchema(type, ['properties', 'payload']);
+    return {
+      name: toolName('publish_', type.name),
+      description: `Publish an artifact of the type ${type.name} and wait for what agents make of it. ${type.description}`.trim(),
+      inputSchema: argumentsSchema({ payload, ...PUBLISHING_ARGUMENTS }, ['payload'], [type]),
+      reads: false,
+      call: (given, held) => this.publish(Object.assign(given, { type: type.name }), held),
+    };
+  }
+
+  private forAll(): Tool {
+    const what = {
+      type: text('Name of its artifact type; list_artifact_types has them'),
+      payload: { type: 'object', description: 'In the schema of its type; get_artifact_type has it' },
+    };
+    return {
+      name: 'publish',
+      description: 'Publish an artifact and wait for what agents make of it.',
+      inputSchema: argumentsSchema({ ...what, ...PUBLISHING_ARGUMENTS }, ['type', 'payload']),
+      reads: false,
+      call: (given, held) => this.publish(given, held),
+    };
+  }
+
+  private publish(given: JsonObject, held: HeldRequest): Promise<ToolAnswer> {
+    const request = checked(PublishArguments, given);
+    const call = new HeldCall(held, [request]);
+    return this.work.answer('publish', given, call, (ids) => this.publishing.publishAndWait(request, ids, call));
+  }
+}

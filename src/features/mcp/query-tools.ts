@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { AgentsService } from '../agents/agents.service.js';
+import { ArtifactQueriesService } from '../artifacts/artifact-queries.service.js';
+import { ArtifactListQuery } from '../artifacts/dto/artifact-list-query.js';
+import { DomainError } from '../../common/domain-error.js';
+import type { JsonObject } from '../../common/json.js';
+import { nearestName } from '../../common/nearest-name.js';
+import { CorrelationsService } from '../correlations/correlations.service.js';
+import { MOST_FILTER_TAGS, MOST_FILTER_VALUES } from '../../http/validation/filter-values.js';
+import { RunsService } from '../runs/runs.service.js';
+import { argumentsSchema, text, texts } from './argument-schemas.js';
+import { checkedQuery, textOf } from './arguments.js';
+import type { Tool } from './tool.js';
+
+const LIST_ARGUMENTS: JsonObject = {
+  type: texts('Artifact types, any of them', MOST_FILTER_VALUES),
+  produced_by: texts('Producers, any of them: agents, or `external` for what clients published', MOST_FILTER_VALUES),
+  correlation_id: text('The workflow that it belongs to'),
+  tag: texts('Tags, all of them', MOST_FILTER_TAGS),
+  from: text('Created at this time or later, ISO 8601'),
+  to: text('Created at this time or earlier, ISO 8601'),
+  order: { type: 'string', enum: ['asc', 'desc'], default: 'asc', description: 'Oldest or newest first' },
+  limit: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
+  after: text('The id of an artifact: the page begins behind it'),
+};
+
+/** The tools that only look. */
+@Injectable()
+export class QueryTools {
+  constructor(
+    private readonly artifacts: ArtifactQueriesService,
+    private readonly correlations: CorrelationsService,
+    private readonly runs: RunsService,
+    private readonly agents: AgentsService,
+  ) {}
+
+  tools(): Tool[] {
+    return [
+      this.lookup('get_artifact', 'Get an artifact.', { artifact_id: text('Its id') }, (given) => this.artifacts.get(textOf(given, 'artifact_id'))),
+      this.lookup('list_artifacts', 'List artifacts in the order of publishing. Arguments of different names all hold.', LIST_ARGUMENTS, (given) =>
+        this.artifacts.list(checkedQuery(ArtifactListQuery, given)),
+      ),
+      this.lookup('correlation_status', "A workflow's state and counts. Ask again every 2 to 5 seconds while it is `active`.", { correlation_id: text('Its id') }, (given) =>
+        this.correlations.status(textOf(given, 'correlation_id')),
+      ),
+      this.lookup('get_run', 'Get a run and, once it has completed, its result.', { run_id: text('Its id') }, (given) => this.runs.get(textOf(given, 'run_id'))),
+      this.lookup('list_agents', 'List the agents, the artifact types that they subscribe to, and those that they publish.', {}, () => this.agents.list()),
+      this.lookup('list_artifact_types', 'List the artifact types, without their schemas.', {}, async () => this.types()),
+      this.lookup('get_artifact_type', "Get an artifact type with its payloads' JSON Schema.", { type: text('Its name') }, async (given) => this.type(textOf(given, 'type'))),
+    ];
+  }
+
+  /** All arguments of a list may be left out; what looks up one thing needs its one argument. */
+  private lookup(name: string, description: string, properties: JsonObject, find: (given: JsonObject) => Promise<object>): Tool {
+    const names = Object.keys(properties);
+    const inputSchema = argumentsSchema(properties, names.length === 1 ? names : []);
+    return { name, description, inputSchema, reads: true, call: async (given) => ({ body: await find(given) }) };
+  }
+
+  private types(): object {
+    return { artifact_types: this.artifacts.types().artifact_types.map(({ name, version, description }) => ({ name, version, description })) };
+  }
+
+  private type(name: string): object {
+    const types = this.artifacts.types().artifact_types;
+    const found = types.find((type) => type.name === name);
+    if (found) return found;
+    const nearest = nearestName(name, types.map((type) => type.name));
+    throw new DomainError('not_found', `Artifact type not found: ${name}; ${nearest === undefined ? 'list_artifact_types has them all' : `did you mean ${nearest}?`}`);
+  }
+}

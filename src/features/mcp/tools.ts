@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import type { JsonObject } from '../../common/json.js';
+import type { HeldRequest } from '../../common/held-request.js';
+import { nearestName } from '../../common/nearest-name.js';
+import { refuseUnknown } from './arguments.js';
+import { PublishTools } from './publish-tools.js';
+import { QueryTools } from './query-tools.js';
+import { RunTools } from './run-tools.js';
+import type { Tool, ToolAnswer } from './tool.js';
+
+const LONGEST_SHOWN = 100;
+
+/** All tools; the configuration decides which there are. */
+@Injectable()
+export class Tools {
+  private readonly byName: ReadonlyMap<string, Tool>;
+
+  constructor(publishTools: PublishTools, runTools: RunTools, queryTools: QueryTools) {
+    const tools = [...publishTools.tools(), ...runTools.tools(), ...queryTools.tools()];
+    this.byName = new Map(tools.map((tool) => [tool.name, tool]));
+  }
+
+  all(): Tool[] {
+    return [...this.byName.values()];
+  }
+
+  /** Undefined where there is none of this name. */
+  find(name: string): Tool | undefined {
+    return this.byName.get(name);
+  }
+
+  /** What a client is told that asks for another one. */
+  unknown(name: string): string {
+    const nearest = nearestName(name, this.byName.keys());
+    return `Unknown tool: ${name.slice(0, LONGEST_SHOWN)}; ${nearest === undefined ? 'tools/list has them all' : `did you mean ${nearest}?`}`;
+  }
+
+  /** Rejects with a DomainError where the tool cannot do what it is asked for. */
+  async call(tool: Tool, given: JsonObject, held: HeldRequest): Promise<ToolAnswer> {
+    refuseUnknown(tool, given);
+    return tool.call(given, held);
+  }
+}

@@ -1,0 +1,98 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Counter, Gauge } from 'prom-client';
+import { ActivityTotals } from '../../blackboard/queries/activity-totals.js';
+import { ArtifactTotals } from '../../blackboard/queries/artifact-totals.js';
+import { Blackboard } from '../../blackboard/publishing/blackboard.js';
+import { InputMemory } from '../../blackboard/execution/input-memory.js';
+import { ExecutionsWithoutAgent } from '../../blackboard/scheduling/executions-without-agent.js';
+import { OpenExternalWork } from '../../blackboard/external/open-external-work.js';
+import { GroupsWithoutSubscription } from '../../blackboard/joins/groups-without-subscription.js';
+import { Catalog } from '../../catalog/catalog.js';
+import { OpenDeliveries } from '../webhooks/open-deliveries.js';
+import { MetricsRegistry } from './metrics-registry.js';
+
+/**
+ * The contract's three metrics. They carry no labels and are read from the database at every scrape, so that they hold
+ * across restarts and replicas and never fall.
+ */
+@Injectable()
+export class BlackboardMetrics implements OnModuleInit {
+  constructor(
+    private readonly registry: MetricsRegistry,
+    private readonly artifacts: ArtifactTotals,
+    private readonly activity: ActivityTotals,
+    private readonly catalog: Catalog,
+    private readonly blackboard: Blackboard,
+    private readonly deliveries: OpenDeliveries,
+    private readonly externalWork: OpenExternalWork,
+    private readonly inputMemory: InputMemory,
+    private readonly executionsWithoutAgent: ExecutionsWithoutAgent,
+    private readonly groupsWithoutSubscription: GroupsWithoutSubscription,
+  ) {}
+
+  onModuleInit(): void {
+    this.count('blackboard_artifacts_total', 'Artifacts that were ever published', () => this.artifacts.published());
+    this.count('blackboard_executions_total', 'Executions that have ended', () => this.activity.executions());
+    this.gauge('blackboard_agents_count', 'Agents in the catalog', () => this.catalog.agents.length);
+    this.gauge('starling_queue_depth', 'Executions that wait to be claimed', () => this.blackboard.waitingExecutions());
+    this.gauge('starling_waiting_arrivals', 'Artifacts that wait in joins, in batch windows or for their release', () => this.blackboard.waitingArrivals());
+    this.gauge('starling_executions_waiting_for_memory', 'Executions of this process that wait for memory for their inputs', () => this.inputMemory.waitingCount);
+    this.gaugeDeliveries();
+    this.gaugeExternalWork();
+    this.gaugeByAgent('starling_executions_without_agent', 'Executions that wait for an agent that no process has, by agent', () => this.executionsWithoutAgent.counts());
+    this.gaugeByAgent('starling_groups_without_subscription', 'Join groups and batch windows that wait for a subscription that no process has, by agent', () => this.groupsWithoutSubscription.counts());
+  }
+
+  private count(name: string, help: string, read: () => Promise<number>): void {
+    const collect = async (): Promise<void> => {
+      const total = await read();
+      // A counter cannot be set; scrapes that overlap each leave the total that they read.
+      counter.reset();
+      counter.inc(total);
+    };
+    const counter: Counter = new Counter({ name, help, registers: [this.registry], collect });
+  }
+
+  private gauge(name: string, help: string, read: () => number): void {
+    const gauge: Gauge = new Gauge({ name, help, registers: [this.registry], collect: () => gauge.set(read()) });
+  }
+
+  private gaugeByAgent(name: string, help: string, read: () => Promise<ReadonlyMap<string, number>>): void {
+    const collect = async (): Promise<void> => {
+      const counts = await read();
+      // Agents that are waited for no longer.
+      gauge.reset();
+      for (const [agent, count] of counts) gauge.set({ agent }, count);
+    };
+    const gauge: Gauge<'agent'> = new Gauge({ name, help, labelNames: ['agent'], registers: [this.registry], collect });
+  }
+
+  private gaugeDeliveries(): void {
+    const collect = async (): Promise<void> => {
+      for (const [state, count] of Object.entries(await this.deliveries.count())) gauge.set({ state }, count);
+    };
+    const gauge: Gauge<'state'> = new Gauge({
+      name: 'starling_deliveries',
+      help: 'Deliveries of webhooks that have not ended, by state',
+      labelNames: ['state'],
+      registers: [this.registry],
+      collect,
+    });
+  }
+
+  private gaugeExternalWork(): void {
+    const collect = async (): Promise<void> => {
+      for (const { agent, waiting, claimed } of await this.externalWork.count()) {
+        gauge.set({ agent, state: 'waiting' }, waiting);
+        gauge.set({ agent, state: 'claimed' }, claimed);
+      }
+    };
+    const gauge: Gauge<'agent' | 'state'> = new Gauge({
+      name: 'starling_external_executions',
+      help: 'Executions of external agents that have not ended, by agent and state',
+      labelNames: ['agent', 'state'],
+      registers: [this.registry],
+      collect,
+    });
+  }
+}

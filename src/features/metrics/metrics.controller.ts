@@ -1,0 +1,29 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { Registry } from 'prom-client';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { MetricsRegistry } from './metrics-registry.js';
+import { processMetrics } from './process-metrics.js';
+
+const EXAMPLE = `# HELP blackboard_artifacts_total Artifacts that were ever published
+# TYPE blackboard_artifacts_total counter
+blackboard_artifacts_total 42
+`;
+
+/** Its path comes from the module's registration. */
+@ApiTags('Metrics')
+@Controller()
+export class MetricsController {
+  constructor(private readonly registry: MetricsRegistry) {}
+
+  @Get()
+  @Header('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE)
+  @ApiOperation({ summary: 'Metrics for Prometheus' })
+  @ApiProduces('text/plain')
+  @ApiOkResponse({ description: 'Prometheus text format', content: { 'text/plain': { schema: { type: 'string' }, example: EXAMPLE } } })
+  @ApiErrors(503)
+  async metrics(): Promise<string> {
+    const parts = await Promise.all([this.registry.metrics(), processMetrics().metrics()]);
+    return parts.join('\n');
+  }
+}

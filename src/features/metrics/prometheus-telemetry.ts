@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { type AttemptOutcome, Telemetry, type TryOutcome } from '../../common/telemetry.js';
+import { MetricsRegistry } from './metrics-registry.js';
+
+const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+const LONG_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_800];
+
+/** What the core tells, as Prometheus metrics of this process. */
+@Injectable()
+export class PrometheusTelemetry extends Telemetry {
+  private readonly executions: Histogram<'agent' | 'outcome'>;
+  private readonly waits: Histogram<'agent'>;
+  private readonly deliveries: Histogram<'outcome'>;
+  private readonly deadDeliveries: Counter;
+  private readonly transactions: Histogram;
+  private readonly predicateFailures: Counter<'agent'>;
+  private readonly timerFailures: Counter<'kind'>;
+  private readonly streams: Gauge;
+  private readonly tokens: Counter<'agent' | 'model' | 'direction'>;
+  private readonly costs: Counter<'agent' | 'model'>;
+  private readonly modelLatencies: Histogram<'agent' | 'model'>;
+
+  constructor(registry: MetricsRegistry) {
+    super();
+    const registers = [registry];
+    this.executions = new Histogram({
+      name: 'starling_execution_duration_seconds',
+      help: 'Time that an attempt of an execution took, by agent and outcome',
+      labelNames: ['agent', 'outcome'],
+      buckets: LONG_SECONDS,
+      registers,
+    });
+    this.waits = new Histogram({
+      name: 'starling_queue_wait_seconds',
+      help: 'Time from when an execution could have run to its claim',
+      labelNames: ['agent'],
+      buckets: LONG_SECONDS,
+      registers,
+    });
+    // No label says where to: clients name as many receivers as they like.
+    this.deliveries = new Histogram({
+      name: 'starling_delivery_duration_seconds',
+      help: 'Time that a try to deliver a webhook took, by outcome',
+      labelNames: ['outcome'],
+      buckets: LONG_SECONDS,
+      registers,
+    });
+    this.deadDeliveries = new Counter({ name: 'starling_dead_deliveries_total', help: 'Deliveries of webhooks that ended dead, by a last try or given up', registers });
+    this.transactions = new Histogram({
+      name: 'starling_database_transaction_seconds',
+      help: 'Time of a write transaction, its commit included',
+      buckets: SHORT_SECONDS,
+      registers,
+    });
+    this.predicateFailures = new Counter({
+      name: 'starling_predicate_failures_total',
+      help: 'Predicates and join keys that erred, and so did not trigger their agent',
+      labelNames: ['agent'],
+      registers,
+    });
+    this.timerFailures = new Counter({
+      name: 'starling_timer_failures_total',
+      help: 'Times that a timer could not be fired and stepped back, by kind',
+      labelNames: ['kind'],
+      registers,
+    });
+    this.streams = new Gauge({ name: 'starling_streams', help: 'Streams of the changelog that are open', registers });
+    this.tokens = new Counter({
+      name: 'starling_model_tokens_total',
+      help: 'Tokens that models read (input) and wrote (output) for agents',
+      labelNames: ['agent', 'model', 'direction'],
+      registers,
+    });
+    this.costs = new Counter({
+      name: 'starling_model_cost_total',
+      help: 'Cost of these tokens, in the currency of the configured prices',
+      labelNames: ['agent', 'model'],
+      registers,
+    });
+    this.modelLatencies = new Histogram({
+      name: 'starling_model_latency_seconds',
+      help: 'Time that the calls of a model took in one attempt of an execution',
+      labelNames: ['agent', 'model'],
+      buckets: LONG_SECONDS,
+      registers,
+    });
+  }
+
+  executionEnded(agent: string, outcome: AttemptOutcome, durationMs: number): void {
+    this.executions.observe({ agent, outcome }, durationMs / 1_000);
+  }
+
+  executionClaimed(agent: string, waitedMs: number): void {
+    this.waits.observe({ agent }, waitedMs / 1_000);
+  }
+
+  deliveryTried(outcome: TryOutcome, durationMs: number): void {
+    this.deliveries.observe({ outcome }, durationMs / 1_000);
+    if (outcome === 'dead') this.deadDeliveries.inc();
+  }
+
+  deliveriesGivenUp(count: number): void {
+    this.deadDeliveries.inc(count);
+  }
+
+  transactionEnded(durationMs: number): void {
+    this.transactions.observe(durationMs / 1_000);
+  }
+
+  predicateFailed(agent: string): void {
+    this.predicateFailures.inc({ agent });
+  }
+
+  timerFailed(kind: string): void {
+    this.timerFailures.inc({ kind });
+  }
+
+  streamsOpen(count: number): void {
+    this.streams.set(count);
+  }
+
+  modelUsed(agent: string, { model, inputTokens, outputTokens, cost, latencyMs }: Parameters<Telemetry['modelUsed']>[1]): void {
+    this.tokens.inc({ agent, model, direction: 'input' }, inputTokens);
+    this.tokens.inc({ agent, model, direction: 'output' }, outputTokens);
+    if (cost !== null) this.costs.inc({ agent, model }, cost);
+    this.modelLatencies.observe({ agent, model }, latencyMs / 1_000);
+  }
+}

@@ -1,0 +1,41 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsObject, IsString, MaxLength } from 'class-validator';
+import type { JsonObject } from '../../../common/json.js';
+import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
+import { Deadline } from '../../../http/dto/deadline.js';
+import { IfGiven } from '../../../http/validation/if-given.js';
+import { IgnoresUnknownFields } from '../../../http/validation/ignores-unknown-fields.js';
+import { Opaque } from '../../../http/validation/opaque.js';
+
+/** Body of a run. */
+@IgnoresUnknownFields()
+export class RunRequest {
+  @ApiProperty({ description: 'Name of the agent that starts the workflow', maxLength: MAX_SHORT_TEXT, example: 'classifier' })
+  @IsString()
+  @MaxLength(MAX_SHORT_TEXT)
+  agent_name!: string;
+
+  @ApiProperty({
+    description:
+      "What the agent starts with, fitted to one of its subscriptions: with one type, that type's payload; with several, an object keyed by type name",
+    type: 'object',
+    additionalProperties: true,
+    selfRequired: false,
+    default: {},
+    example: { text: 'My card has not arrived yet' },
+  })
+  @IfGiven()
+  @IsObject()
+  @Opaque()
+  inputs?: JsonObject;
+
+  @ApiProperty({ description: 'Answer at once and go on in the background', type: Boolean, required: false, default: false, example: false })
+  @IfGiven()
+  @IsBoolean()
+  async_run?: boolean;
+
+  @Deadline()
+  deadline?: string;
+}
+
+export const RUN_REQUEST_BODY_EXAMPLE = { agent_name: 'classifier', inputs: { text: 'My card has not arrived yet' } };

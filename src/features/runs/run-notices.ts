@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import type { RunState } from '../../database/schema.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { Notices } from '../../pubsub/notices.js';
+
+/** Tells streams how runs go, where any asks. */
+@Injectable()
+export class RunNotices {
+  constructor(
+    private readonly clock: Clock,
+    private readonly notices: Notices,
+  ) {}
+
+  /** A run was made, or has ended. */
+  changed(tx: Transaction, { id, agent, status }: { id: string; agent: string; status: RunState }): void {
+    if (!this.notices.areWanted) return;
+    this.notices.tellAfter(tx, {
+      event_type: 'run_progress',
+      run_id: id,
+      agent,
+      // As on the wire, until its first execution is claimed.
+      status: status === 'running' ? 'starting' : status,
+      correlation_id: id,
+      timestamp: toTimestamp(this.clock.now()),
+    });
+  }
+}

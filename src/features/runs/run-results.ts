@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { addStored, type Item, type Piece } from '../../blackboard/queries/stored-pieces.js';
+import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
+import { nextTurn } from '../../common/turns.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
+import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
+
+interface FinalArtifact {
+  seq: number;
+  correlation_id: string;
+  type: string;
+  /** JSON; null where it is larger than was asked for. */
+  payload: string | null;
+  /** Of the payload. */
+  bytes: number;
+}
+
+/** Final artifacts that are read along with their payloads, where these are small (bytes): all that most runs have. */
+const FIRST = 64;
+const MOST_IN_FIRST = 16 * 1_024;
+
+/** Those behind them. */
+const LATER = 1_000;
+
+/** Final artifacts of several runs in one query; where they have more, they are read run by run. */
+const OF_SOME = 128;
+const MOST_IN_SOME = 8 * 1_024;
+
+/**
+ * The output of a workflow: the payload of the one final artifact, `{}` where there is none, else an object keyed by type name
+ * with a list where a type occurs more than once (wire-decisions.md, "Interface A").
+ */
+export class RunResult {
+  /** In the order of their first ones. */
+  private readonly byType = new Map<string, { items: Item[]; count: number }>();
+
+  add({ seq, type, payload, bytes }: FinalArtifact): void {
+    let ofType = this.byType.get(type);
+    if (!ofType) this.byType.set(type, (ofType = { items: [], count: 0 }));
+    ofType.count += 1;
+    if (payload === null) addStored(ofType.items, 'payloads', seq, bytes);
+    else ofType.items.push(payload);
+  }
+
+  pieces(): Piece[] {
+    const types = [...this.byType];
+    if (types.length === 0) return ['{}'];
+    if (types.length === 1 && types[0]![1].count === 1) return [types[0]![1].items];
+    return [...types.flatMap(([type, { items, count }], index): Piece[] => {
+      const name = `${index === 0 ? '{' : ','}${JSON.stringify(type)}:`;
+      return count === 1 ? [name, items] : [`${name}[`, items, ']'];
+    }), '}'];
+  }
+}
+
+/** Finds the results of runs; what is large of them is read when its turn comes. */
+@Injectable()
+export class RunResults {
+  constructor(private readonly unitOfWork: UnitOfWork) {}
+
+  async of(runId: string): Promise<RunResult> {
+    const result = new RunResult();
+    let page = { after: 0, limit: FIRST, most: MOST_IN_FIRST };
+    for (;;) {
+      const rows = await findFinal(this.unitOfWork.reader, { runId, ...page });
+      for (const row of rows) result.add(row);
+      if (rows.length < page.limit) return result;
+      page = { after: rows.at(-1)!.seq, limit: LATER, most: 0 };
+      await nextTurn();
+    }
+  }
+
+  /** By run id. */
+  async ofSome(runIds: readonly string[]): Promise<Map<string, RunResult>> {
+    const rows = await findFinalOfSome(this.unitOfWork.reader, {}, runIds);
+    if (rows.length === OF_SOME) return this.oneByOne(runIds);
+    const results = new Map(runIds.map((id) => [id, new RunResult()]));
+    for (const row of rows.sort((one, other) => one.seq - other.seq)) results.get(row.correlation_id)!.add(row);
+    return results;
+  }
+
+  private async oneByOne(runIds: readonly string[]): Promise<Map<string, RunResult>> {
+    const results = new Map<string, RunResult>();
+    for (const id of runIds) results.set(id, await this.of(id));
+    return results;
+  }
+}
+
+// Only consumers in the workflow itself count: one in another, which may come long after the run's end, must not change what
+// the run has answered.
+const finalOf = (db: Reader) =>
+  db
+    .selectFrom('artifacts')
+    .where('produced_by', '<>', EXTERNAL)
+    .where('type', '<>', WORKFLOW_ERROR)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('consumptions')
+            .innerJoin('artifacts as made', 'made.execution_id', 'consumptions.execution_id')
+            .select('made.seq')
+            .whereRef('consumptions.artifact_seq', '=', 'artifacts.seq')
+            .whereRef('made.correlation_id', '=', 'artifacts.correlation_id'),
+        ),
+      ),
+    )
+    // Bytes, not characters: these would have to be read to be counted.
+    .select(['seq', 'correlation_id', 'type', sql<number>`octet_length(payload)`.as('bytes')]);
+
+const payloadUpTo = (most: unknown) => sql<string | null>`case when octet_length(payload) <= ${most} then payload end`.as('payload');
+
+const findFinal = prepared<{ runId: string; after: number; limit: number; most: number }, FinalArtifact>((db, place) =>
+  finalOf(db)
+    .select(payloadUpTo(place('most')))
+    .where('correlation_id', '=', place('runId'))
+    .where('seq', '>', place('after'))
+    .orderBy('seq')
+    .limit(place('limit')),
+);
+
+// In no order: to have some of several correlations in order, Postgres would rather walk through all artifacts.
+const findFinalOfSome = preparedWithList<object, string, FinalArtifact>((db, _place, runIds) =>
+  finalOf(db).select(payloadUpTo(sql.lit(MOST_IN_SOME))).where('correlation_id', 'in', runIds).limit(sql.lit(OF_SOME)),
+);

@@ -1,0 +1,53 @@
+import type { Selectable } from 'kysely';
+import type { Piece } from '../../blackboard/queries/stored-pieces.js';
+import { lastFields } from '../../common/json.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import type { RunsTable } from '../../database/schema.js';
+import { usageField } from '../../http/dto/usage-body.js';
+import type { RunBody } from '../../http/dto/run-body.js';
+import type { ListedRunBody } from './dto/run-list-body.js';
+import { RunResult } from './run-results.js';
+
+/** A run with what its first execution knows of it. */
+export type RunRow = Selectable<RunsTable> & { started_at: number | null };
+
+/** With what its correlation used of models. */
+export type FoundRun = RunRow & { input_tokens: number | null; output_tokens: number | null; cost: number | null };
+
+/** As it stands on the wire, but for its result. */
+export const runBody = (run: FoundRun): RunBody => ({
+  run_id: run.id,
+  status: statusOf(run),
+  ...(run.ended_at !== null && timesOf(run)),
+  ...(run.error !== null && { error: run.error }),
+  ...usageField(run),
+});
+
+/** As it stands on the wire: `result` once it has completed, times once it has ended (rest-api.md, section 2.1). `index`: before all. */
+export function runPieces(run: FoundRun, result: RunResult | undefined, index?: number): Piece[] {
+  const { run_id, status, ...rest } = runBody(run);
+  if (run.status !== 'completed') return [JSON.stringify({ index, run_id, status, ...rest })];
+  const begin = JSON.stringify({ index, run_id, status }).slice(0, -1);
+  return [`${begin},"result":`, ...(result ?? new RunResult()).pieces(), lastFields(rest)];
+}
+
+export const listedRunBody = (run: RunRow): ListedRunBody => ({
+  run_id: run.id,
+  agent_name: run.agent,
+  status: statusOf(run),
+  ...(run.batch_id !== null && { batch_id: run.batch_id }),
+  created_at: toTimestamp(run.created_at),
+  ...timesOf(run),
+  ...(run.error !== null && { error: run.error }),
+});
+
+const statusOf = ({ status, started_at }: RunRow): RunBody['status'] => (status === 'running' && started_at === null ? 'starting' : status);
+
+function timesOf(run: RunRow): Pick<RunBody, 'started_at' | 'completed_at'> {
+  // An item that never became an execution failed as soon as it was looked at.
+  const startedAt = run.execution_id === null ? run.created_at : run.started_at;
+  return {
+    ...(startedAt !== null && { started_at: toTimestamp(startedAt) }),
+    ...(run.ended_at !== null && { completed_at: toTimestamp(run.ended_at) }),
+  };
+}

@@ -1,0 +1,71 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { HeldRequest } from '../../common/held-request.js';
+import type { TextInParts } from '../../common/text-in-parts.js';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../../http/middleware/correlation-id.js';
+import { Held } from '../../http/bodies/held-body.js';
+import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
+import { Ids, type RequestIds } from '../idempotency/request-ids.js';
+import { CANCELLED_RUN_EXAMPLE, RUN_BODY_EXAMPLE, RunBody } from '../../http/dto/run-body.js';
+import { RUN_LIST_EXAMPLE, RunListBody } from './dto/run-list-body.js';
+import { RunListQuery } from './dto/run-list-query.js';
+import { RUN_REQUEST_BODY_EXAMPLE, RunRequest } from './dto/run-request.js';
+import { RunsService } from './runs.service.js';
+
+const ApiRunId = (): MethodDecorator => ApiParam({ name: 'run_id', description: 'Its id', schema: { type: 'string', example: RUN_BODY_EXAMPLE.run_id } });
+
+const NOT_FOUND = `Run not found: ${RUN_BODY_EXAMPLE.run_id}`;
+
+@ApiTags('Runs')
+@Controller()
+export class RunsController {
+  constructor(private readonly runs: RunsService) {}
+
+  @Post('run/flock')
+  @HttpCode(200)
+  @Idempotent()
+  @ApiCorrelationHeader()
+  @ApiOperation({
+    summary: 'Run a workflow that starts with an agent',
+    description: 'Answers when the whole cascade has ended, or at once with `async_run`. The run goes on when the caller hangs up.',
+  })
+  @ApiBody({ type: RunRequest, examples: { message: { value: RUN_REQUEST_BODY_EXAMPLE } } })
+  @ApiOkResponse({ type: RunBody, description: 'The run', example: RUN_BODY_EXAMPLE, headers: { ...CORRELATION_HEADERS, ...IDEMPOTENCY_HEADERS } })
+  @ApiErrors(
+    [400, 'inputs: CustomerMessage refuses its payload: text is missing'],
+    [404, 'Agent not found: classifer'],
+    [409, 'Correlation order-4711 exists already; send another X-Correlation-ID, or none'],
+    503,
+  )
+  start(@Body() request: RunRequest, @Ids() ids: RequestIds, @Held() held: HeldRequest): Promise<TextInParts> {
+    return this.runs.start(request, ids, held);
+  }
+
+  @Get('run/:run_id')
+  @ApiOperation({ summary: 'Get a run', description: 'Fields that do not hold yet are absent.' })
+  @ApiRunId()
+  @ApiOkResponse({ type: RunBody, description: 'The run', example: RUN_BODY_EXAMPLE })
+  @ApiErrors([404, NOT_FOUND])
+  get(@Param('run_id') id: string): Promise<TextInParts> {
+    return this.runs.get(id);
+  }
+
+  @Post('run/:run_id/cancel')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Cancel a run', description: 'Nothing of it starts any more. Agents that run are told to stop and not waited for; what they still return is discarded.' })
+  @ApiRunId()
+  @ApiOkResponse({ type: RunBody, description: 'The cancelled run', example: CANCELLED_RUN_EXAMPLE })
+  @ApiErrors([404, NOT_FOUND], [409, `Run ${RUN_BODY_EXAMPLE.run_id} has already ended (completed) and cannot be cancelled`], 503)
+  cancel(@Param('run_id') id: string): Promise<TextInParts> {
+    return this.runs.cancel(id);
+  }
+
+  @Get('api/v1/runs')
+  @ApiOperation({ summary: 'List runs', description: 'Newest first, those of batches included.' })
+  @ApiOkResponse({ type: RunListBody, description: 'One page', example: RUN_LIST_EXAMPLE })
+  @ApiErrors([400, 'status: must be one of starting, running, completed, failed, cancelled'])
+  list(@Query() query: RunListQuery): Promise<RunListBody> {
+    return this.runs.list(query);
+  }
+}

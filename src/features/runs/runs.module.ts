@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { BlackboardModule } from '../../blackboard/blackboard.module.js';
+import { IdempotencyModule } from '../idempotency/idempotency.module.js';
+import { RunDeletion } from './run-deletion.js';
+import { RunEndings } from './run-endings.js';
+import { RunNotices } from './run-notices.js';
+import { RunResults } from './run-results.js';
+import { RunsController } from './runs.controller.js';
+import { RunsRepository } from './runs.repository.js';
+import { RunsService } from './runs.service.js';
+
+@Module({
+  imports: [BlackboardModule, IdempotencyModule],
+  controllers: [RunsController],
+  providers: [RunDeletion, RunEndings, RunNotices, RunResults, RunsRepository, RunsService],
+  exports: [RunDeletion, RunEndings, RunsService],
+})
+export class RunsModule {}

@@ -1,0 +1,124 @@
+import { Injectable } from '@nestjs/common';
+import type { Insertable, Selectable } from 'kysely';
+import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
+import type { RunState, RunsTable } from '../../database/schema.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import type { FoundRun, RunRow } from './run.js';
+
+export interface RunFilter {
+  /** On the wire: `starting` are the running ones whose execution was not claimed yet. */
+  status: 'starting' | RunState | null;
+  agent: string | null;
+  /** Epoch ms, inclusive. */
+  from: number | null;
+  to: number | null;
+}
+
+export interface ListPage {
+  limit: number;
+  offset: number;
+}
+
+@Injectable()
+export class RunsRepository {
+  insert(tx: Transaction, run: Insertable<RunsTable>): Promise<void> {
+    return insertRun(tx.db, [run as Required<Insertable<RunsTable>>]);
+  }
+
+  /** Whether the run was begun with this artifact as its first input. */
+  async wasBegunWith(tx: Transaction, runId: string, artifactId: string): Promise<boolean> {
+    const row = await tx.db
+      .selectFrom('artifacts')
+      .innerJoin('runs', 'runs.id', 'artifacts.correlation_id')
+      .select('artifacts.seq')
+      .where('artifacts.id', '=', artifactId)
+      .where('runs.id', '=', runId)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Null where no run that is still open has this id. */
+  async end(tx: Transaction, end: { id: string; status: Exclude<RunState, 'running'>; error: string | null; endedAt: number }): Promise<Selectable<RunsTable> | null> {
+    const [run] = await endOpen(tx.db, end);
+    return run ?? null;
+  }
+
+  /** The first execution of a correlation that failed for good. */
+  async firstFailure(tx: Transaction, correlationId: string): Promise<{ agent: string; error_message: string | null } | undefined> {
+    const [failure] = await findFailure(tx.db, { correlationId });
+    return failure;
+  }
+
+  async find(db: Reader, id: string): Promise<FoundRun | undefined> {
+    const [run] = await findRuns(db, {}, [id]);
+    return run;
+  }
+
+  findAll(db: Reader, ids: readonly string[]): Promise<FoundRun[]> {
+    return findRuns(db, {}, ids);
+  }
+
+  /** The open runs of a batch. */
+  async openInBatch(tx: Transaction, batchId: string): Promise<string[]> {
+    const rows = await tx.db.selectFrom('runs').select('id').where('status', '=', 'running').where('batch_id', '=', batchId).execute();
+    return rows.map(({ id }) => id);
+  }
+
+  /** Newest first; one more than the page holds where there are more. */
+  list(db: Reader, { status, agent, from, to }: RunFilter, { limit, offset }: ListPage): Promise<RunRow[]> {
+    let query = selectRuns(db).limit(limit + 1).offset(offset);
+    // Where nothing but a time is asked for, the index over it leads there; else a page far back would read all before it.
+    if (status === null && agent === null) query = query.orderBy('runs.created_at', 'desc');
+    query = query.orderBy('runs.seq', 'desc');
+    if (status !== null) query = query.where('runs.status', '=', status === 'starting' ? 'running' : status);
+    if (status === 'starting') query = query.where('executions.started_at', 'is', null);
+    if (status === 'running') query = query.where('executions.started_at', 'is not', null);
+    if (agent !== null) query = query.where('runs.agent', '=', agent);
+    if (from !== null) query = query.where('runs.created_at', '>=', from);
+    if (to !== null) query = query.where('runs.created_at', '<=', to);
+    return query.execute();
+  }
+}
+
+const selectRuns = (db: Reader) =>
+  db.selectFrom('runs').leftJoin('executions', 'executions.id', 'runs.execution_id').selectAll('runs').select('executions.started_at');
+
+const insertRun = preparedInsert('runs', [
+  'id',
+  'agent',
+  'status',
+  'execution_id',
+  'batch_id',
+  'batch_round',
+  'batch_items',
+  'created_at',
+  'ended_at',
+  'error',
+]);
+
+const endOpen = prepared<{ id: string; status: RunState; error: string | null; endedAt: number }, Selectable<RunsTable>>((db, place) =>
+  db
+    .updateTable('runs')
+    .set({ status: place('status'), error: place('error'), ended_at: place('endedAt') })
+    .where('id', '=', place('id'))
+    .where('status', '=', 'running')
+    .returningAll(),
+);
+
+const findFailure = prepared<{ correlationId: string }, { agent: string; error_message: string | null }>((db, place) =>
+  db
+    .selectFrom('executions')
+    .select(['agent', 'error_message'])
+    .where('correlation_id', '=', place('correlationId'))
+    .where('state', '=', 'failed')
+    .orderBy('ended_at')
+    .orderBy('seq')
+    .limit(1),
+);
+
+const findRuns = preparedWithList<object, string, FoundRun>((db, _place, ids) =>
+  selectRuns(db)
+    .leftJoin('correlations', 'correlations.id', 'runs.id')
+    .select(['correlations.input_tokens', 'correlations.output_tokens', 'correlations.cost'])
+    .where('runs.id', 'in', ids),
+);

@@ -1,0 +1,155 @@
+import { Injectable } from '@nestjs/common';
+import { Blackboard, type Invocation } from '../../blackboard/publishing/blackboard.js';
+import type { Piece } from '../../blackboard/queries/stored-pieces.js';
+import { type StoredText, StoredTexts } from '../../blackboard/queries/stored-texts.js';
+import { Clock } from '../../common/clock.js';
+import { DomainError } from '../../common/domain-error.js';
+import { newId } from '../../common/ids.js';
+import type { JsonObject } from '../../common/json.js';
+import type { HeldRequest } from '../../common/held-request.js';
+import { nextTurn } from '../../common/turns.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import type { RequestIds } from '../idempotency/request-ids.js';
+import { deadlineMs } from '../../http/dto/deadline.js';
+import type { RunListBody } from './dto/run-list-body.js';
+import type { RunListQuery } from './dto/run-list-query.js';
+import type { RunRequest } from './dto/run-request.js';
+import { type FoundRun, listedRunBody, runPieces, type RunRow } from './run.js';
+import { RunNotices } from './run-notices.js';
+import { type RunResult, RunResults } from './run-results.js';
+import { RunsRepository } from './runs.repository.js';
+
+/** The item of a batch that a run is for. */
+export interface BatchItem {
+  batchId: string;
+  round: number;
+  /** How many items of the batch it stands for. */
+  items: number;
+}
+
+/** Runs of which the results are looked for at once. */
+const STRIDE = 16;
+
+const OPENING = 1;
+
+/** Runs: Interface A's view of a correlation that begins with one agent. */
+@Injectable()
+export class RunsService {
+  constructor(
+    private readonly blackboard: Blackboard,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly runs: RunsRepository,
+    private readonly results: RunResults,
+    private readonly texts: StoredTexts,
+    private readonly notices: RunNotices,
+  ) {}
+
+  /** A RunBody. DomainError `not_found`, `invalid`, `conflict` (the correlation is taken), `unavailable`. */
+  async start(request: RunRequest, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
+    const { async_run: isAsync = false } = request;
+    if (!isAsync) held.waits();
+    await this.beginAsked(request, ids);
+    held.letGo(request);
+    if (!isAsync) await this.ended(ids.correlationId);
+    return this.texts.ofEffect(await this.pieces(ids.correlationId));
+  }
+
+  /** A run of a batch's item. DomainError `invalid` where the inputs do not fit. */
+  async begin(tx: Transaction, agent: string, inputs: JsonObject, id: string, item: BatchItem): Promise<void> {
+    await this.store(tx, this.blackboard.prepareRun(agent, inputs, id, { firstId: newId(), background: true }), item);
+  }
+
+  /** The run of an item whose inputs never became any: it has failed. */
+  async failItem(tx: Transaction, agent: string, id: string, error: string, item: BatchItem): Promise<void> {
+    const now = this.clock.now();
+    await this.blackboard.beginFailed(tx, id);
+    const run = { id, agent, status: 'failed', execution_id: null, created_at: now, ended_at: now, error } as const;
+    await this.runs.insert(tx, { ...ofItem(item), ...run });
+    this.notices.changed(tx, run);
+  }
+
+  /** A RunBody. DomainError `not_found`. */
+  async get(id: string): Promise<StoredText> {
+    return this.texts.of(await this.pieces(id));
+  }
+
+  /** The run when it has ended, or as it is when `timeoutMs` have passed or the service stops. DomainError `not_found`. */
+  async whenEnded(id: string, timeoutMs: number): Promise<StoredText> {
+    await this.blackboard.waitUntilSettled(id, OPENING, timeoutMs);
+    return this.texts.ofEffect(await this.pieces(id));
+  }
+
+  /** With their results, in the order of `runs`, where one may come several times. */
+  async *withResults<Run extends FoundRun>(runs: readonly Run[]): AsyncGenerator<{ run: Run; result: RunResult | undefined }> {
+    for (let start = 0; start < runs.length; start += STRIDE) {
+      const some = runs.slice(start, start + STRIDE);
+      const results = await this.results.ofSome([...new Set(completedOf(some))]);
+      for (const run of some) yield { run, result: results.get(run.id) };
+      await nextTurn();
+    }
+  }
+
+  async list(query: RunListQuery): Promise<RunListBody> {
+    const { limit, offset } = query;
+    const filter = { status: query.status ?? null, agent: query.agent ?? null, from: query.from ?? null, to: query.to ?? null };
+    const rows = await this.runs.list(this.unitOfWork.reader, filter, { limit, offset });
+    return { items: rows.slice(0, limit).map(listedRunBody), pagination: { limit, offset, has_more: rows.length > limit } };
+  }
+
+  /** DomainError `not_found`, `conflict` where the run has ended. */
+  async cancel(id: string): Promise<StoredText> {
+    await this.unitOfWork.run(async (tx) => {
+      const run = await this.runs.find(tx.db, id);
+      if (!run) throw new DomainError('not_found', `Run not found: ${id}`);
+      if (run.status !== 'running') throw new DomainError('conflict', `Run ${id} has already ended (${run.status}) and cannot be cancelled`);
+      await this.blackboard.cancel(tx, id);
+    });
+    return this.texts.ofEffect(await this.pieces(id));
+  }
+
+  /** Cancels what still runs of a batch. */
+  async cancelBatch(tx: Transaction, batchId: string): Promise<void> {
+    await this.blackboard.cancelOpen(tx, await this.runs.openInBatch(tx, batchId));
+  }
+
+  private async beginAsked(request: RunRequest, ids: RequestIds): Promise<void> {
+    await this.blackboard.refuseWhenBusy();
+    const how = { firstId: ids.madeId, background: false, deadlineMs: deadlineMs(request.deadline) };
+    const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, ids.correlationId, how);
+    await this.unitOfWork.run((tx) => this.beginOnce(tx, invocation, ids));
+  }
+
+  private async pieces(id: string): Promise<Piece[]> {
+    const run = await this.runs.find(this.unitOfWork.reader, id);
+    if (!run) throw new DomainError('not_found', `Run not found: ${id}`);
+    return runPieces(run, run.status === 'completed' ? await this.results.of(id) : undefined);
+  }
+
+  // A request that comes back with its idempotency key after a crash finds the run that it began.
+  private async beginOnce(tx: Transaction, invocation: Invocation, ids: RequestIds): Promise<void> {
+    try {
+      await this.store(tx, invocation, null);
+    } catch (error) {
+      const isTaken = error instanceof DomainError && error.code === 'conflict';
+      if (!isTaken || !(await this.runs.wasBegunWith(tx, ids.correlationId, ids.madeId))) throw error;
+    }
+  }
+
+  private async store(tx: Transaction, invocation: Invocation, item: BatchItem | null): Promise<void> {
+    const { executionId } = await this.blackboard.begin(tx, invocation);
+    const { correlationId: id, subscription } = invocation;
+    const run = { id, agent: subscription.agent, status: 'running', execution_id: executionId, ended_at: null, error: null } as const;
+    await this.runs.insert(tx, { ...ofItem(item), ...run, created_at: this.clock.now() });
+    this.notices.changed(tx, run);
+  }
+
+  private async ended(id: string): Promise<void> {
+    const hasEnded = await this.blackboard.waitUntilSettled(id, OPENING, Number.MAX_SAFE_INTEGER);
+    if (!hasEnded) throw new DomainError('unavailable', `The service is stopping; run ${id} goes on after its next start, ask GET /run/${id} then`);
+  }
+}
+
+const completedOf = (runs: readonly RunRow[]): string[] => runs.filter(({ status }) => status === 'completed').map(({ id }) => id);
+
+const ofItem = (item: BatchItem | null) => ({ batch_id: item?.batchId ?? null, batch_round: item?.round ?? 0, batch_items: item?.items ?? 0 });

@@ -1,0 +1,202 @@
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { Clock } from '../../common/clock.js';
+import { Lifecycle } from '../../common/lifecycle.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { Role } from '../../common/role.js';
+import { type DeliveryOutcome, Telemetry } from '../../common/telemetry.js';
+import { Settings } from '../../config/settings.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { type ClaimHolder, ClaimingLoop, type StartedRun } from '../../queue/claiming-loop.js';
+import { persist } from '../../queue/persist.js';
+import { Slots } from '../../queue/slots.js';
+import { Signals } from '../../pubsub/signals.js';
+import { type Span, Tracing } from '../../observability/tracing/tracing.js';
+import { type ClaimedDelivery, DeliveryClaims } from './delivery-claims.js';
+import { DeliveryLeases } from './delivery-leases.js';
+import { DeliveryOutcomes } from './delivery-outcomes.js';
+import { ReadyTargets } from './ready-targets.js';
+import { type Sent, Sending } from './sending.js';
+import { SilentTargets } from './silent-targets.js';
+import { TargetBreaker } from './target-breaker.js';
+import { originOf } from './target-queue.js';
+
+/** On their way at once from one process: to one target, to all targets of one host, and in all, so that a few slow ones delay no other. */
+const AT_ONCE_TO_TARGET = 16;
+const AT_ONCE_TO_ORIGIN = 64;
+const AT_ONCE = 256;
+const LOOK_AGAIN_MS = 2_000;
+
+/** Claims waiting deliveries in the queues of their targets and sends them, where this process is there to work. */
+@Injectable()
+export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly loop;
+  private readonly breaker: TargetBreaker;
+  private stopped: Promise<void> | null = null;
+  private beating = false;
+  private cancelHeartbeat = (): void => undefined;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+    private readonly lifecycle: Lifecycle,
+    private readonly role: Role,
+    unitOfWork: UnitOfWork,
+    private readonly signals: Signals,
+    claims: DeliveryClaims,
+    private readonly leases: DeliveryLeases,
+    targets: ReadyTargets,
+    private readonly sending: Sending,
+    private readonly outcomes: DeliveryOutcomes,
+    private readonly silent: SilentTargets,
+    private readonly telemetry: Telemetry,
+    private readonly tracing: Tracing,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.breaker = new TargetBreaker(AT_ONCE_TO_TARGET, clock, (queue) => this.loop.wake(queue));
+    this.loop = new ClaimingLoop(
+      {
+        name: 'deliveries',
+        isLimitShared: () => false,
+        queueOf: ({ queue }: ClaimedDelivery) => queue,
+        queues: () => targets.find(),
+        claim: (tx, slots, lease, now) => claims.claim(tx, slots, lease, now),
+        start: (delivery: ClaimedDelivery, abort, holder) => this.deliver(delivery, abort, holder),
+      },
+      new Slots((queue) => this.breaker.limitOf(queue), AT_ONCE, { of: originOf, limit: AT_ONCE_TO_ORIGIN }),
+      claims.rows,
+      leases.rows,
+      {
+        ready: signals.deliveryReady,
+        returned: signals.deliveryReturned,
+        retryScheduled: signals.deliveryRetryScheduled,
+        mayHaveMissed: signals.mayHaveMissed,
+      },
+      clock,
+      unitOfWork,
+      logger,
+    );
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (!this.role.works) {
+      this.signals.deliveryReady.subscribe((queue) => this.signals.deliveryReady.publishElsewhere(queue));
+      return;
+    }
+    const takenOver = await this.leases.rows.takeOverLost();
+    if (takenOver > 0) this.logger.warn({ deliveries: takenOver }, 'took over deliveries that a process left on their way when it ended');
+    await this.loop.start();
+    this.beating = true;
+    this.armHeartbeat();
+    // Beside the executor's grace period, and not after it.
+    this.lifecycle.onStop(() => void this.stop());
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.stop();
+  }
+
+  @Interval(LOOK_AGAIN_MS)
+  lookAgain(): void {
+    this.loop.lookAgain();
+  }
+
+  private stop(): Promise<void> {
+    return (this.stopped ??= this.stopOnce());
+  }
+
+  private async stopOnce(): Promise<void> {
+    try {
+      await this.loop.stop(this.settings.shutdownGraceMs);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'deliveries could not be handed back: another process takes them over when their leases have run out');
+    }
+    this.beating = false;
+    this.cancelHeartbeat();
+    this.breaker.stop();
+    await this.silent.stop();
+  }
+
+  private deliver(delivery: ClaimedDelivery, abort: AbortController, holder: ClaimHolder): StartedRun {
+    const span = this.span(delivery);
+    // Where this process traces nothing, the receiver still gets what published the artifact.
+    const sent = this.sending.send({ ...delivery, traceparent: span.traceparent ?? delivery.traceparent }, abort.signal);
+    const committed = sent
+      .then(async (what) => {
+        const outcome = await this.commit(delivery, what, holder);
+        this.report(delivery, what, outcome, span);
+        if (outcome === 'dead' && what.target === 'fails') this.silent.exhausted(delivery);
+      })
+      .catch((error: unknown) => {
+        this.logger.error({ err: error, delivery_id: delivery.id }, "a delivery's outcome could not be committed");
+        span.end({ failed: true, attributes: { 'error.type': 'internal' } });
+      });
+    return { committed, returned: sent.then(() => undefined) };
+  }
+
+  private commit(delivery: ClaimedDelivery, sent: Sent, holder: ClaimHolder): Promise<DeliveryOutcome> {
+    // Given up by the shutdown, it says nothing of its target.
+    if (holder.isOurs()) this.tellBreaker(delivery, sent);
+    return persist(holder, this.clock, () => this.outcomes.commit(delivery, sent, holder.onOutcomeVisible));
+  }
+
+  private tellBreaker({ id, queue }: ClaimedDelivery, sent: Sent): void {
+    if (sent.heldUntil !== null) this.breaker.holdUntil(queue, sent.heldUntil);
+    else if (sent.target === 'works') this.breaker.worked(queue);
+    else if (sent.target === 'fails') this.breaker.failed(queue, id);
+  }
+
+  /** The host alone is named: the rest of a receiver's URL may be a secret. */
+  private span({ id, target, attempt, correlationId, traceparent }: ClaimedDelivery): Span {
+    return this.tracing.start('webhook', {
+      kind: 'client',
+      parent: traceparent,
+      attributes: {
+        'http.request.method': 'POST',
+        'server.address': new URL(target.url).hostname,
+        'starling.delivery.id': id,
+        'starling.delivery.attempt': attempt,
+        'starling.correlation.id': correlationId,
+      },
+    });
+  }
+
+  private report(delivery: ClaimedDelivery, { durationMs, status, error }: Sent, outcome: DeliveryOutcome, span: Span): void {
+    if (outcome !== 'held') this.telemetry.deliveryTried(outcome, durationMs);
+    const failed = error !== null;
+    span.end({
+      attributes: {
+        'http.response.status_code': status ?? undefined,
+        'starling.delivery.outcome': outcome,
+        'error.type': failed ? String(status ?? 'no_answer') : undefined,
+      },
+      failed,
+    });
+    const fields = {
+      delivery_id: delivery.id,
+      origin: originOf(delivery.queue),
+      correlation_id: delivery.correlationId,
+      attempt: delivery.attempt,
+      outcome,
+      duration_ms: durationMs,
+      ...(status !== null && { status }),
+      ...(error !== null && { reason: error }),
+    };
+    this.logger.info(fields, 'delivery');
+  }
+
+  private armHeartbeat(): void {
+    this.cancelHeartbeat = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => void this.beat());
+  }
+
+  private async beat(): Promise<void> {
+    try {
+      await this.leases.rows.renew(this.loop.runningIds());
+      await this.leases.rows.takeOverLost();
+    } catch (error) {
+      this.logger.warn({ err: error }, 'leases of deliveries could not be renewed; trying again');
+    }
+    // Until the last has ended: what is on its way in the grace period is still ours.
+    if (this.beating) this.armHeartbeat();
+  }
+}

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock.js';
+import { newId } from '../../common/ids.js';
+import { Settings } from '../../config/settings.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { type LostRow, RowLeases } from '../../queue/row-leases.js';
+import { Signals } from '../../pubsub/signals.js';
+import { DeliveryOutcomes } from './delivery-outcomes.js';
+import { DELIVERIES, type LeasedDelivery } from './leased-deliveries.js';
+
+/** Who holds which running delivery. One whose lease was lost is sent again, as the same try: its receiver may see it twice. */
+@Injectable()
+export class DeliveryLeases {
+  readonly rows: RowLeases<LeasedDelivery>;
+
+  constructor(settings: Settings, clock: Clock, unitOfWork: UnitOfWork, outcomes: DeliveryOutcomes, signals: Signals) {
+    const holder = {
+      owner: newId(),
+      leaseMs: settings.leaseMs,
+      giveUp: (tx: Transaction, lost: LostRow<LeasedDelivery>) => outcomes.giveUp(tx, ending(lost), lostTooOften(lost)),
+      returned: (queue: string) => signals.deliveryReturned.publishEverywhere(queue),
+    };
+    this.rows = new RowLeases(DELIVERIES, holder, clock, unitOfWork);
+  }
+}
+
+const lostTooOften = ({ lost_leases }: LostRow<LeasedDelivery>): string =>
+  `its lease was lost ${lost_leases} times: the process that sent it ended, or could not store its outcome`;
+
+const ending = (lost: LostRow<LeasedDelivery>) => ({
+  id: lost.id,
+  correlationId: lost.correlation_id,
+  attempt: lost.attempt,
+  leaseToken: lost.lease_token,
+  target: { id: lost.target_id },
+});

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { MemoryBudget } from '../../common/memory-budget.js';
+import { prepared } from '../../database/prepared.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { ClaimedDelivery } from './delivery-claims.js';
+import { DeliveryMemory } from './delivery-memory.js';
+import { originOf } from './target-queue.js';
+
+/** Of what the budget for clients' data has. */
+const SHARE_OF_BUDGET = 1 / 4;
+
+/** Has the payload of a delivery in memory only while it is sent: a process sends 256 at once, each of up to the body limit. */
+@Injectable()
+export class DeliveryPayloads {
+  private readonly memory: DeliveryMemory;
+
+  constructor(
+    budget: MemoryBudget,
+    private readonly unitOfWork: UnitOfWork,
+  ) {
+    this.memory = new DeliveryMemory(Math.floor(budget.limitBytes * SHARE_OF_BUDGET));
+  }
+
+  /** Resolves as `send` does. Rejects with the signal's reason, or where the payload cannot be read now. */
+  async use<T>({ queue, artifact }: ClaimedDelivery, signal: AbortSignal, send: (payload: string) => Promise<T>): Promise<T> {
+    if (artifact.payload !== null) return send(artifact.payload);
+    const giveBack = await this.memory.take(originOf(queue), Number(artifact.payload_bytes), signal);
+    try {
+      const [found] = await findPayload(this.unitOfWork.reader, { seq: artifact.seq });
+      if (!found) throw new Error('its artifact is gone');
+      return await send(found.payload);
+    } finally {
+      giveBack();
+    }
+  }
+}
+
+const findPayload = prepared<{ seq: number }, { payload: string }>((db, place) => db.selectFrom('artifacts').select('payload').where('seq', '=', place('seq')));

@@ -1,0 +1,69 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ArtifactsPublished, type PublishedArtifact } from '../../blackboard/correlations/artifacts-published.js';
+import type { TrackedCorrelation } from '../../blackboard/correlations/tracked-correlation.js';
+import { newId } from '../../common/ids.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { Signals } from '../../pubsub/signals.js';
+import { DeliveriesRepository, type NewDelivery } from './deliveries.repository.js';
+import { queueOf } from './target-queue.js';
+import { type DeliveryGroup, WebhookTargetsRepository } from './webhook-targets.repository.js';
+import { WebhookTargets } from './webhook-targets.js';
+
+/**
+ * Writes the deliveries that are owed for artifacts in the transaction that publishes them. It holds their correlations, and so
+ * does whatever ends a delivery: only the first one of a group is to be claimed, the others wait until it has ended.
+ */
+@Injectable()
+export class Outbox implements OnModuleInit {
+  constructor(
+    private readonly published: ArtifactsPublished,
+    private readonly targets: WebhookTargets,
+    private readonly targetRows: WebhookTargetsRepository,
+    private readonly deliveries: DeliveriesRepository,
+    private readonly signals: Signals,
+  ) {}
+
+  onModuleInit(): void {
+    this.published.add((tx, published, now) => this.write(tx, published, now));
+  }
+
+  private async write(tx: Transaction, published: readonly PublishedArtifact[], now: number): Promise<void> {
+    const owed = this.targets.operator === null ? published.filter(({ correlation }) => correlation.webhook_targets > 0) : published;
+    if (owed.length === 0) return;
+    const deliveries: NewDelivery[] = [];
+    for (const [correlation, artifacts] of Map.groupBy(owed, (artifact) => artifact.correlation)) {
+      const groups = await this.groupsOf(tx, correlation, artifacts);
+      for (const [index, artifact] of artifacts.entries()) {
+        deliveries.push(...groups.map((group) => delivery(artifact, group, index === 0 && group.is_busy === 0, now)));
+      }
+    }
+    await this.deliveries.insert(tx, deliveries);
+    const queues = new Set(deliveries.filter(({ state }) => state === 'pending').map(({ queue }) => queue));
+    tx.whenVisible(() => queues.forEach((queue) => this.signals.deliveryReady.publish(queue)));
+  }
+
+  private async groupsOf(tx: Transaction, correlation: TrackedCorrelation, [first]: readonly PublishedArtifact[]): Promise<DeliveryGroup[]> {
+    const clients = correlation.webhook_targets > 0 ? this.targetRows.groupsOf(tx, correlation.id) : [];
+    const { operator } = this.targets;
+    if (operator === null) return clients;
+    // A new correlation's group is empty.
+    const isBusy = first!.sequence > 1 && this.deliveries.isBusy(tx, correlation.id, operator.id);
+    return [{ target_id: operator.id, origin: operator.origin, is_busy: (await isBusy) ? 1 : 0 }, ...(await clients)];
+  }
+}
+
+const delivery = ({ seq, id, sequence, correlation, traceparent }: PublishedArtifact, group: DeliveryGroup, isFirst: boolean, now: number): NewDelivery => ({
+  id: newId(),
+  target_id: group.target_id,
+  queue: queueOf(group),
+  correlation_id: correlation.id,
+  artifact_seq: seq,
+  artifact_id: id,
+  sequence,
+  state: isFirst ? 'pending' : 'waiting',
+  priority: correlation.background === 1 ? -1 : 0,
+  attempt: 1,
+  lost_leases: 0,
+  traceparent,
+  created_at: now,
+});

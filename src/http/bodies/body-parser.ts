@@ -1,0 +1,116 @@
+import { isUtf8 } from 'node:buffer';
+import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import type { MemoryBudget } from '../../common/memory-budget.js';
+import { parsedSize } from '../../common/parsed-size.js';
+import { nextTurn } from '../../common/turns.js';
+import { wrongMethod } from '../middleware/allowed-methods.js';
+import { readBody } from './body-reader.js';
+import { incomingBody } from './incoming-bodies.js';
+import { findUnsafeJson } from './json-safety.js';
+
+/** The one route that takes lists as long as files, and files, and reads them itself. */
+const BATCHES = /^\/run\/batch\/?$/i;
+
+const LONGEST_BATCH_BYTES = 32 * 1_024 ** 2;
+
+/** What the JSON body of a batch may have, where others may have `limitBytes`. */
+export const batchLimit = (limitBytes: number): number => Math.max(limitBytes, LONGEST_BATCH_BYTES);
+
+/**
+ * Parses JSON bodies up to `limitBytes` into `request.body`, which stays undefined where there is none; a batch's body is left
+ * unread, once it is known to be of a kind that batches take. What the text and its value take is reserved in `memory`, until the answer.
+ * Express' own parser lets broken UTF-8 through as replacement characters, answers other content types as if there were no body,
+ * and reads an upload that is too large to its end before it says so.
+ */
+export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const incoming = incomingBody(request);
+    if (!incoming || READS.has(request.method)) return next();
+    const isBatch = BATCHES.test(request.path);
+    if (isBatch && isMultipart(request)) return next();
+    if (!isJson(request.headers['content-type'])) {
+      return next(wrongMethod(request, response) ?? new UnsupportedMediaTypeException('Send the body as JSON in UTF-8, with the header Content-Type: application/json'));
+    }
+    if (isBatch) return next();
+    readBody(request, incoming, limitBytes, (error, body) => {
+      if (error) return next(error);
+      const hold = (bytes: number): void => (bytes > memory.largestBytes ? refuseForGood(bytes, memory) : incoming.memory.resize(bytes));
+      const take = (value: unknown): void => {
+        request.body = value;
+        next();
+      };
+      if (body!.length > SMALL_BYTES) return void parseInTurns(body!, hold).then(take, next);
+      try {
+        request.body = parse(body!, hold);
+      } catch (problem) {
+        return next(problem);
+      }
+      next();
+    });
+  };
+}
+
+/** A larger body takes up to some tenths of a second in all, so that several that come together would hold up everything else. */
+const SMALL_BYTES = 64 * 1_024;
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** What would not fit into an empty budget either would be sent again for ever after a 503. */
+function refuseForGood(bytes: number, { largestBytes }: MemoryBudget): never {
+  throw new PayloadTooLargeException(`The body would take ${bytes} bytes of memory, and memory_budget allows ${largestBytes} to one request`);
+}
+
+export const isUpload = (request: Request): boolean => BATCHES.test(request.path) && isMultipart(request);
+
+export const isMultipart = ({ headers }: Request): boolean => /^multipart\/form-data\s*(;|$)/i.test(headers['content-type'] ?? '');
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  const [type, ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  const charset = /charset\s*=\s*"?([^"\s]+)/.exec(parameters.join(';'))?.[1] ?? 'utf-8';
+  return type!.trim() === 'application/json' && charset === 'utf-8';
+}
+
+/** `hold` is told how much memory the text and its value take, and may throw. */
+function parse(body: Buffer, hold: (bytes: number) => void): unknown {
+  return safe(parseText(textOf(body, hold), NAME), NAME);
+}
+
+/** The same in steps, each in a turn of the event loop in which no other large body has one; and so has what comes after it. */
+async function parseInTurns(body: Buffer, hold: (bytes: number) => void): Promise<unknown> {
+  await nextTurn();
+  const value = parseText(textOf(body, hold), NAME);
+  await nextTurn();
+  safe(value, NAME);
+  await nextTurn();
+  return value;
+}
+
+const NAME = 'The body';
+
+function textOf(body: Buffer, hold: (bytes: number) => void): string {
+  if (!isUtf8(body)) throw new BadRequestException('The body is not valid UTF-8');
+  hold(parsedSize(body));
+  return body.toString('utf8');
+}
+
+/** Parses JSON that a client sent as `name`, and refuses what is unsafe to handle. 400 where it is no such JSON. */
+export function parseJson(text: string, name: string): unknown {
+  return safe(parseText(text, name), name);
+}
+
+function safe(value: unknown, name: string): unknown {
+  const problem = findUnsafeJson(value);
+  if (problem) throw new BadRequestException(problem.replace(NAME, name));
+  return value;
+}
+
+function parseText(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (text.startsWith('\ufeff')) throw new BadRequestException(`${name} begins with a byte-order mark; JSON is sent without one`);
+    throw new BadRequestException(`${name} is not valid JSON: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,26 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { emptyOut, type HeldRequest } from '../../common/held-request.js';
+import { incomingBody } from './incoming-bodies.js';
+
+/** The body of a request, as long as its handler needs it. */
+export class HeldBody implements HeldRequest {
+  constructor(private readonly request: Request) {}
+
+  get bytes(): number {
+    return incomingBody(this.request)?.memory.bytes ?? 0;
+  }
+
+  waits(): void {
+    incomingBody(this.request)?.waits();
+  }
+
+  letGo(given: object): void {
+    emptyOut(given);
+    this.request.body = undefined;
+    incomingBody(this.request)?.memory.release();
+  }
+}
+
+/** For a handler that lets its client wait. */
+export const Held = createParamDecorator((_data: unknown, context: ExecutionContext): HeldRequest => new HeldBody(context.switchToHttp().getRequest<Request>()));

@@ -1,0 +1,160 @@
+import { RequestTimeoutException } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Clock } from '../../common/clock.js';
+import { DomainError } from '../../common/domain-error.js';
+import type { MemoryBudget, MemoryReservation } from '../../common/memory-budget.js';
+import { LookAgain } from '../connections/look-again.js';
+import type { WaitingRequests } from '../connections/waiting-requests.js';
+
+/** The rate of a transfer is measured over windows of this length. Until the first one has ended, every rate will do. */
+const WINDOW_MS = 10_000;
+
+const INCOMING = Symbol('incoming body');
+
+/**
+ * The body of a request, from its headers until the answer. Whoever reads it says what it takes in memory, and is told when the
+ * request is refused meanwhile.
+ */
+export class IncomingBody {
+  /** Takes the error that the request is to be answered with; null while nobody reads. */
+  onRefused: ((error: Error) => void) | null = null;
+  /** Bytes of `memory` that were taken while the body arrived. */
+  arrivedBytes = 0;
+  private stopWaiting: (() => void) | null = null;
+  private windowEndsAt: number;
+  private windowBegan: number;
+
+  constructor(
+    private readonly bodies: IncomingBodies,
+    readonly memory: MemoryReservation,
+    private readonly request: Request,
+    private readonly response: Response,
+    readonly began: number,
+    private readonly timeoutMs: number,
+  ) {
+    this.windowEndsAt = began + WINDOW_MS;
+    this.windowBegan = request.socket.bytesRead;
+  }
+
+  /** Nothing more of it comes. A request that is answered early may never emit `end`, though its body has arrived. */
+  get isOver(): boolean {
+    return this.request.complete || this.request.socket.destroyed;
+  }
+
+  /** For bytes that have arrived. DomainError `unavailable` where there is no memory for them. */
+  grow(bytes: number): void {
+    this.memory.grow(bytes);
+    this.arrivedBytes += bytes;
+    this.bodies.grown(bytes);
+  }
+
+  /** As HeldRequest's. */
+  waits(): void {
+    this.stopWaiting ??= this.bodies.waiting.hold(this.request);
+  }
+
+  /** The request is answered: nothing of it is held any more. Idempotent. */
+  end(): void {
+    this.memory.release();
+    this.stopWaiting?.();
+    this.stopWaiting = null;
+  }
+
+  /** Why the rest is not waited for at `now` (epoch ms); null where it is. `leastRate`: in bytes a second. */
+  whyTooSlow(now: number, leastRate: number): string | null {
+    if (now - this.began >= this.timeoutMs) return `The body did not arrive within ${this.timeoutMs / 1_000} s`;
+    if (now < this.windowEndsAt) return null;
+    const { bytesRead } = this.request.socket;
+    const rate = (bytesRead - this.windowBegan) / ((now - this.windowEndsAt + WINDOW_MS) / 1_000);
+    this.windowEndsAt = now + WINDOW_MS;
+    this.windowBegan = bytesRead;
+    return rate < leastRate ? `The body arrived more slowly than ${leastRate} bytes a second` : null;
+  }
+
+  refuse(error: Error): void {
+    this.onRefused?.(error);
+  }
+
+  /** As `refuse`, and the connection ends with the answer. */
+  cutOff(error: Error): void {
+    if (this.response.headersSent) {
+      this.request.socket.destroy();
+      return;
+    }
+    this.response.setHeader('Connection', 'close');
+    this.refuse(error);
+  }
+}
+
+/**
+ * The bodies that have not arrived whole. One that takes too long, or comes too slowly, is refused with 408. Together they take at
+ * most half of the memory budget: past it, the one that has held the most for the longest time is refused with 503, so that whoever
+ * leaves bodies unfinished does not keep others out.
+ */
+export class IncomingBodies {
+  private readonly arriving = new Set<IncomingBody>();
+  private arrivedBytes = 0;
+  private readonly looks: LookAgain;
+
+  /** `leastRate`: in bytes a second. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly budget: MemoryBudget,
+    private readonly leastRate: number,
+    readonly waiting: WaitingRequests,
+  ) {
+    this.looks = new LookAgain(clock, () => this.look());
+  }
+
+  /** For a request that announces a body, before anything reads it. */
+  begin(request: Request, response: Response, timeoutMs: number): void {
+    const body = new IncomingBody(this, this.budget.reserve(0), request, response, this.clock.now(), timeoutMs);
+    (request as WithBody)[INCOMING] = body;
+    this.arriving.add(body);
+    request.on('end', () => this.arrived(body));
+    this.looks.later();
+  }
+
+  grown(bytes: number): void {
+    this.arrivedBytes += bytes;
+    if (this.arrivedBytes > this.budget.limitBytes / 2) this.refuseWorst();
+  }
+
+  private arrived(body: IncomingBody): void {
+    if (this.arriving.delete(body)) this.forgetBytes(body);
+  }
+
+  private forgetBytes(body: IncomingBody): void {
+    this.arrivedBytes -= body.arrivedBytes;
+    body.arrivedBytes = 0;
+  }
+
+  private refuseWorst(): void {
+    const now = this.clock.now();
+    const harm = (body: IncomingBody): number => body.arrivedBytes * (now - body.began + 1);
+    const worst = [...this.arriving].reduce((one, other) => (harm(other) > harm(one) ? other : one));
+    // It stays among those that arrive: the rest of it is read and dropped, within the same time.
+    this.forgetBytes(worst);
+    worst.refuse(new DomainError('unavailable', 'The service has no memory for bodies that arrive slowly now; try again'));
+  }
+
+  private look(): boolean {
+    const now = this.clock.now();
+    for (const body of this.arriving) {
+      if (body.isOver) {
+        this.arrived(body);
+        continue;
+      }
+      const problem = body.whyTooSlow(now, this.leastRate);
+      if (problem === null) continue;
+      this.arrived(body);
+      body.cutOff(new RequestTimeoutException(problem));
+    }
+    return this.arriving.size > 0;
+  }
+}
+
+type WithBody = Request & { [INCOMING]?: IncomingBody };
+
+/** Undefined where the request announces no body. */
+export const incomingBody = (request: Request): IncomingBody | undefined => (request as WithBody)[INCOMING];

@@ -1,0 +1,64 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { Logger } from 'pino';
+import { newId } from '../../common/ids.js';
+import { PROBES } from './probes.js';
+
+const REQUEST_ID = 'X-Request-ID';
+
+/** What metrics want to know of a request. `route` is its pattern, never its path: there are few patterns. */
+export interface EndedRequest {
+  method: string;
+  route: string;
+  status: number;
+  durationMs: number;
+}
+
+const STREAMING = Symbol('streaming');
+
+/** What is answered from here on has no end to be measured: the request counts as ended now. */
+export const answersAsStream = (response: Response): void => void response.emit(STREAMING);
+
+/** Gives every request its id, and tells log and metrics how it ended. First in the chain, so that no answer goes without. */
+export function observeRequests(logger: Logger, onEnded: (request: EndedRequest) => void) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const started = performance.now();
+    response.setHeader(REQUEST_ID, newId());
+    let isTold = false;
+    const tell = (): void => {
+      if (isTold) return;
+      isTold = true;
+      const durationMs = performance.now() - started;
+      const route = (request.route as { path?: string } | undefined)?.path ?? 'unmatched';
+      onEnded({ method: request.method, route, status: response.statusCode, durationMs });
+      log(logger, request, response, durationMs);
+    };
+    response.on(STREAMING, tell).on('close', tell);
+    next();
+  };
+}
+
+/** The path without its query: values of a query can be a caller's data. */
+function log(logger: Logger, request: Request, response: Response, durationMs: number): void {
+  const path = pathOf(request.originalUrl);
+  // At info they would drown the rest.
+  const level = PROBES.has(path) ? 'debug' : 'info';
+  if (!logger.isLevelEnabled(level)) return;
+  const line = {
+    method: request.method,
+    path,
+    status: response.statusCode,
+    ms: Math.round(durationMs * 10) / 10,
+    request_id: requestIdOf(response),
+    correlation_id: response.getHeader('X-Correlation-ID'),
+    // The caller hung up before its answer was sent.
+    aborted: response.writableFinished || !response.destroyed ? undefined : true,
+  };
+  logger[level](line, 'request');
+}
+
+function pathOf(url: string): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}
+
+export const requestIdOf = (response: Response): string => String(response.getHeader(REQUEST_ID));

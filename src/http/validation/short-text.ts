@@ -1,0 +1,18 @@
+import { ValidateBy } from 'class-validator';
+import { isShortText, MAX_SHORT_TEXT, SHORT_TEXT_RULE } from '../../common/short-text.js';
+
+/** The same in the OpenAPI document. */
+export const SHORT_TEXT_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_SHORT_TEXT, pattern: '^[^\\u0000]*$' } as const;
+
+/** A body field of a text that an index holds. */
+export const IsShortText = (options: { each?: boolean } = {}): PropertyDecorator =>
+  ValidateBy(
+    {
+      name: 'isShortText',
+      validator: {
+        validate: isShortText,
+        defaultMessage: () => (options.each ? `each value in $property must be ${SHORT_TEXT_RULE}` : `must be ${SHORT_TEXT_RULE}`),
+      },
+    },
+    options,
+  );

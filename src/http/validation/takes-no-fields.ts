@@ -1,0 +1,21 @@
+import { applyDecorators, type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { DomainError } from '../../common/domain-error.js';
+import { isJsonObject } from '../../common/json.js';
+import { unknownFields } from '../../common/unknown-fields.js';
+
+class WithoutFields implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const body: unknown = context.switchToHttp().getRequest<Request>().body;
+    if (body === undefined) return true;
+    if (!isJsonObject(body)) throw new DomainError('invalid', 'The body, where there is one, must be a JSON object');
+    const problems = unknownFields(body, []).map(({ name, problem }) => `${name}: ${problem}`);
+    if (problems.length > 0) throw new DomainError('invalid', problems.sort().join('; '));
+    return true;
+  }
+}
+
+/** For a route under `/api/v1` whose request is all in its path: a body has no known field, and may be left out. */
+export const TakesNoFields = (): MethodDecorator =>
+  applyDecorators(UseGuards(WithoutFields), ApiBody({ required: false, schema: { type: 'object', additionalProperties: false }, examples: { none: { value: {} } } }));

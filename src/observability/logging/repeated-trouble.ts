@@ -1,0 +1,50 @@
+import type { LogFn, Logger } from 'pino';
+import { type DomainError, isUnavailable } from '../../common/domain-error.js';
+
+const WINDOW_MS = 1_000;
+
+interface Window {
+  /** How often it came since the last line. */
+  times: number;
+  /** Writes the last of them. */
+  write: (times: number) => void;
+}
+
+type Hook = (this: Logger, line: Parameters<LogFn>, method: LogFn) => void;
+
+/**
+ * A hook of pino's: why something cannot be done now, such as a full disk, makes one line a second that says how often it came, and has no
+ * stack, which says nothing of a disk. Every request and every loop meets it, and each would write a page. Other lines pass as they are.
+ */
+export function sparingWithTrouble(): Hook {
+  const windows = new Map<string, Window>();
+  const open = (reason: string): void => {
+    windows.set(reason, { times: 0, write: () => undefined });
+    setTimeout(() => close(reason), WINDOW_MS).unref();
+  };
+  const close = (reason: string): void => {
+    const { times, write } = windows.get(reason)!;
+    windows.delete(reason);
+    if (times === 0) return;
+    write(times);
+    open(reason);
+  };
+  return function (line, method) {
+    const error = troubleIn(line[0]);
+    if (error === null) return method.apply(this, line);
+    const write = (times: number): void => method.apply(this, withoutStack(line, error, times));
+    const window = windows.get(error.message);
+    if (window) return void Object.assign(window, { times: window.times + 1, write });
+    write(1);
+    open(error.message);
+  };
+}
+
+function troubleIn(fields: unknown): DomainError | null {
+  const err = (fields as { err?: unknown } | null | undefined)?.err;
+  return isUnavailable(err) ? (err as DomainError) : null;
+}
+
+function withoutStack([fields, ...rest]: Parameters<LogFn>, error: DomainError, times: number): Parameters<LogFn> {
+  return [{ ...(fields as unknown as object), err: undefined, reason: error.message, cause: (error.cause as Error | undefined)?.message, times }, ...rest] as unknown as Parameters<LogFn>;
+}
