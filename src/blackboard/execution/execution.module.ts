@@ -1,0 +1,32 @@
+import { Module } from '@nestjs/common';
+import { DatabaseModule } from '../../database/database.module.js';
+import { SignalsModule } from '../../pubsub/signals.module.js';
+import { BudgetsModule } from '../budgets/budgets.module.js';
+import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
+import { JoinsModule } from '../joins/joins.module.js';
+import { LiveProcessesModule } from '../processes/live-processes.module.js';
+import { PublishingModule } from '../publishing/publishing.module.js';
+import { QueriesModule } from '../queries/queries.module.js';
+import { SchedulingModule } from '../scheduling/scheduling.module.js';
+import { AgentLimits } from './agent-limits.js';
+import { AgentPauses } from './agent-pauses.js';
+import { AnswerMemory } from './answer-memory.js';
+import { Answers } from './answers.js';
+import { AttemptReports } from './attempt-reports.js';
+import { Cancellation } from './cancellation.js';
+import { Claims } from './claims.js';
+import { ExecutionRun } from './execution-run.js';
+import { Executor } from './executor.js';
+import { InputMemory } from './input-memory.js';
+import { InputParsing } from './input-parsing.js';
+import { LeaseWatch } from './lease-watch.js';
+import { Leases } from './leases.js';
+import { Outcomes } from './outcomes.js';
+import { RunningExecutions } from './running-executions.js';
+
+@Module({
+  imports: [BudgetsModule, CorrelationStateModule, DatabaseModule, JoinsModule, LiveProcessesModule, PublishingModule, QueriesModule, SchedulingModule, SignalsModule],
+  providers: [AgentLimits, AgentPauses, AnswerMemory, Answers, AttemptReports, Cancellation, Claims, ExecutionRun, Executor, InputMemory, InputParsing, LeaseWatch, Leases, Outcomes, RunningExecutions],
+  exports: [AgentLimits, AgentPauses, Answers, AttemptReports, Cancellation, Claims, Executor, InputMemory, LeaseWatch, Leases, Outcomes],
+})
+export class ExecutionModule {}

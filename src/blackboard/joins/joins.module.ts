@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { DatabaseModule } from '../../database/database.module.js';
+import { MatchingModule } from '../matching/matching.module.js';
+import { LiveProcessesModule } from '../processes/live-processes.module.js';
+import { SchedulingModule } from '../scheduling/scheduling.module.js';
+import { BatchWindows } from './batch-windows.js';
+import { GroupErrors } from './group-errors.js';
+import { GroupsWithoutSubscription } from './groups-without-subscription.js';
+import { Joins } from './joins.js';
+import { WaitingGroups } from './waiting-groups.js';
+import { Withdrawal } from './withdrawal.js';
+
+@Module({
+  imports: [DatabaseModule, LiveProcessesModule, MatchingModule, SchedulingModule],
+  providers: [BatchWindows, GroupErrors, GroupsWithoutSubscription, Joins, WaitingGroups, Withdrawal],
+  exports: [BatchWindows, GroupErrors, GroupsWithoutSubscription, Joins, WaitingGroups, Withdrawal],
+})
+export class JoinsModule {}

@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { DatabaseModule } from '../../database/database.module.js';
+import { ArtifactWritingModule } from '../artifacts/artifact-writing.module.js';
+import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
+import { JoinsModule } from '../joins/joins.module.js';
+import { MatchingModule } from '../matching/matching.module.js';
+import { QueriesModule } from '../queries/queries.module.js';
+import { SchedulingModule } from '../scheduling/scheduling.module.js';
+import { DirectRuns } from './direct-runs.js';
+import { Invocations } from './invocations.js';
+import { Publisher } from './publisher.js';
+
+@Module({
+  imports: [ArtifactWritingModule, CorrelationStateModule, DatabaseModule, JoinsModule, MatchingModule, QueriesModule, SchedulingModule],
+  providers: [DirectRuns, Invocations, Publisher],
+  exports: [DirectRuns, Invocations, Publisher],
+})
+export class PublishingModule {}

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { DatabaseModule } from '../../database/database.module.js';
+import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
+import { JoinsModule } from '../joins/joins.module.js';
+import { ArtifactDeletion } from './artifact-deletion.js';
+import { ExecutionDeletion } from './execution-deletion.js';
+import { Retention } from './retention.js';
+import { SettledCorrelations } from './settled-correlations.js';
+import { Turns } from './turns.js';
+
+@Module({
+  imports: [CorrelationStateModule, DatabaseModule, JoinsModule],
+  providers: [ArtifactDeletion, ExecutionDeletion, Retention, SettledCorrelations, Turns],
+  exports: [Retention, SettledCorrelations],
+})
+export class RetentionModule {}

@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { DatabaseModule } from '../../database/database.module.js';
+import { SignalsModule } from '../../pubsub/signals.module.js';
+import { ArtifactWritingModule } from '../artifacts/artifact-writing.module.js';
+import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
+import { LiveProcessesModule } from '../processes/live-processes.module.js';
+import { Backlog } from './backlog.js';
+import { Deadlines } from './deadlines.js';
+import { ExecutionQueue } from './execution-queue.js';
+import { ExecutionsWithoutAgent } from './executions-without-agent.js';
+import { TimerQueue } from './timer-queue.js';
+import { WaitingArrivals } from './waiting-arrivals.js';
+import { WorkflowErrors } from './workflow-errors.js';
+
+@Module({
+  imports: [ArtifactWritingModule, CorrelationStateModule, DatabaseModule, LiveProcessesModule, SignalsModule],
+  providers: [Backlog, Deadlines, ExecutionQueue, ExecutionsWithoutAgent, TimerQueue, WaitingArrivals, WorkflowErrors],
+  exports: [Backlog, Deadlines, ExecutionQueue, ExecutionsWithoutAgent, TimerQueue, WaitingArrivals, WorkflowErrors],
+})
+export class SchedulingModule {}
