@@ -150,6 +150,23 @@ describe('a budget', () => {
     expect([await spent('failing'), await reservations()]).toEqual([120, []]);
   });
 
+  it('counts a call under way when its correlation is cancelled, once', async () => {
+    await start(`budget: { tokens: ${need + 10} }`);
+    models.script = () => ({ ...GOOD, before: new Promise(() => undefined) });
+    await ask('cancelled', 1);
+    await eventually('it is asked', () => models.requests.length === 1);
+    await board.http.post('/api/v1/correlations/cancelled/cancel').expect(200);
+    // In the transaction of the cancelling, whatever becomes of the process.
+    expect([await spent('cancelled'), await reservations()]).toEqual([need, []]);
+    const told = async (): Promise<number> => {
+      const { text } = await board.http.get('/metrics');
+      return [...text.matchAll(/^starling_model_tokens_total\{.*\} (\d+)$/gm)].reduce((sum, [, tokens]) => sum + Number(tokens), 0);
+    };
+    await eventually('its process has counted it', async () => (await told()) > 0);
+    expect([await spent('cancelled'), await told()]).toEqual([need, need]);
+    expect(await board.app.database.rows('select execution_id from usage')).toHaveLength(1);
+  });
+
   it('counts what a call that is cancelled has reserved as used', async () => {
     await start(`budget: { tokens: ${need + 10} }`, ', retry: { attempts: 1 }', 2);
     models.script = () => ({ ...GOOD, before: new Promise(() => undefined) });

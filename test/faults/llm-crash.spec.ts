@@ -102,4 +102,32 @@ describe('a process that is killed', () => {
     await database.drop();
     budgets.remove();
   });
+
+  it('has taken all that its calls of a model had reserved where the correlation is cancelled before anything of it runs again', async () => {
+    const budgets = new ConfigurationFolder();
+    budgets.write('both.yaml', `budget: { tokens: 10000 }\n${responder(models, 'max_output_tokens: 50')}`);
+    // Without the agent, the execution waits.
+    budgets.write('none.yaml', 'budget: { tokens: 10000 }\ntypes: { Question: {} }\n');
+    const database = await databaseOf(budgets.path);
+    const start = (config: string): Promise<Service> => Service.start(['--config', `${budgets.path}/${config}`, '--database-url', database.url, '--lease', '1s'], KEYS);
+    models.requests.length = 0;
+    models.script = () => ({ text: '{"text":"never said"}', before: new Promise(() => undefined) });
+    service = await start('both.yaml');
+    await fetch(`${service.url}/api/v1/artifacts`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-correlation-id': 'ended' },
+      body: JSON.stringify({ type: 'Question', payload: { text: 'Are you there?' } }),
+    });
+    await eventually('it is asked', () => models.requests.length === 1);
+    await service.kill('SIGKILL');
+    const [reserved] = await database.rows<{ tokens: number }>('select tokens from budget_reservations');
+    service = await start('none.yaml');
+    expect((await fetch(`${service.url}/api/v1/correlations/ended/cancel`, { method: 'POST' })).status).toBe(200);
+    const { usage } = await service.get<{ usage: { input_tokens: number; output_tokens: number } }>('/api/v1/correlations/ended/status');
+    expect(usage.input_tokens + usage.output_tokens).toBe(Number(reserved!.tokens));
+    expect(await database.rows('select execution_id from budget_reservations')).toEqual([]);
+    await service.kill();
+    await database.drop();
+    budgets.remove();
+  });
 });

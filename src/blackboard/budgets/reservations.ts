@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type Insertable, sql } from 'kysely';
-import { places, prepared } from '../../database/prepared.js';
+import { type Place, places, prepared } from '../../database/prepared.js';
 import type { BudgetReservationsTable } from '../../database/schema.js';
-import type { Transaction } from '../../database/unit-of-work.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isInState } from '../../queue/known-state.js';
 import type { ModelNeed } from '../../engines/engine.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
@@ -19,8 +19,8 @@ export interface Caller {
   leaseToken: string;
 }
 
-/** The reservation of a call whose process is gone. Numbers may come as text. */
-export interface LostCall {
+/** The reservation of a call that has not told what it took. Numbers may come as text. */
+export interface ReservedCall {
   id: string;
   agent: string;
   leaseToken: string;
@@ -29,6 +29,8 @@ export interface LostCall {
   tokens: number | string;
   input_tokens: number | string | null;
   cost: number;
+  /** Under which its execution is now; null where none holds. */
+  currentLease: string | null;
 }
 
 /** `lost`: the lease has gone to another one. */
@@ -73,10 +75,10 @@ export class Reservations {
    * Takes out what calls have reserved whose leases have gone to others, but for those of this lease: their processes were killed, or gave
    * the executions back.
    */
-  async takeLost(tx: Transaction, correlationId: string, exceptLease: string): Promise<LostCall[]> {
+  async takeLost(tx: Transaction, correlationId: string, exceptLease: string): Promise<ReservedCall[]> {
     const lost = await findLost(tx.db, { correlationId, exceptLease });
     for (const { id, leaseToken } of lost) await dropOwn(tx.db, { id, leaseToken });
-    return lost.filter(({ tokens }) => Number(tokens) > 0);
+    return lost.filter(isForCall);
   }
 
   /** The call has ended, and what it took is counted. */
@@ -97,9 +99,12 @@ export class Reservations {
     return (await findWaiting(tx.db, { id })).length > 0;
   }
 
-  /** Of a correlation that is closed. */
-  async dropAll(tx: Transaction, correlationId: string): Promise<void> {
-    if (this.budgets.exist) await dropAll(tx.db, { correlationId });
+  /** Takes out all of a correlation that is about to be closed: what calls have reserved, and what waits for room. The calls, but for those of this lease. */
+  async takeAll(tx: Transaction, correlationId: string, exceptLease: string): Promise<ReservedCall[]> {
+    if (!this.budgets.exist) return [];
+    const calls = await findCalls(tx.db, { correlationId, exceptLease });
+    await dropAll(tx.db, { correlationId });
+    return calls.filter(isForCall);
   }
 }
 
@@ -107,15 +112,24 @@ const whyShort = (limits: readonly Limit[], need: Amount): string => limits.map(
 
 const amountOf = ({ inputTokens, outputTokens, cost }: ModelNeed): Amount => ({ tokens: inputTokens + outputTokens, cost: cost ?? 0 });
 
-const findLost = prepared<{ correlationId: string; exceptLease: string }, LostCall>((db, place) =>
+/** Not between two calls. */
+const isForCall = ({ tokens }: ReservedCall): boolean => Number(tokens) > 0;
+
+type ExceptLease = { correlationId: string; exceptLease: string };
+
+const callsOf = (db: Reader, place: Place<ExceptLease>) =>
   db
     .selectFrom('budget_reservations as reserved')
     .innerJoin('executions', 'executions.id', 'reserved.execution_id')
-    .select(['executions.id', 'reserved.agent', 'reserved.lease_token as leaseToken', 'executions.attempt', 'reserved.model', 'reserved.tokens', 'reserved.input_tokens', 'reserved.cost'])
+    .select(['executions.id', 'reserved.agent', 'reserved.lease_token as leaseToken', 'executions.attempt', 'reserved.model', 'reserved.tokens', 'reserved.input_tokens', 'reserved.cost', 'executions.lease_token as currentLease'])
     .where('reserved.correlation_id', '=', place('correlationId'))
     .where('reserved.waits', '=', sql.lit(0))
-    .where('reserved.lease_token', '!=', place('exceptLease'))
-    .where(({ eb, or }) => or([eb('executions.lease_token', 'is', null), eb('executions.lease_token', '!=', eb.ref('reserved.lease_token'))])),
+    .where('reserved.lease_token', '!=', place('exceptLease'));
+
+const findCalls = prepared<ExceptLease, ReservedCall>(callsOf);
+
+const findLost = prepared<ExceptLease, ReservedCall>((db, place) =>
+  callsOf(db, place).where(({ eb, or }) => or([eb('executions.lease_token', 'is', null), eb('executions.lease_token', '!=', eb.ref('reserved.lease_token'))])),
 );
 
 const findHeld = prepared<{ id: string; leaseToken: string }, { id: string }>((db, place) =>

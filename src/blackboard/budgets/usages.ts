@@ -7,7 +7,7 @@ import type { ToolCall, ToolCallEnd } from '../../engines/engine.js';
 import { addCosts, addUsage, type AttemptUsage } from './attempt-usage.js';
 import { shortage } from './budget-room.js';
 import { Budgets } from './budgets.js';
-import { type LostCall, Reservations } from './reservations.js';
+import { type ReservedCall, Reservations } from './reservations.js';
 
 /** Its message says which budget. */
 export class BudgetOverrun extends Error {}
@@ -56,8 +56,7 @@ export class Usages {
   async record(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<boolean> {
     await recordToolCalls(tx, execution);
     const { agent, usage } = execution;
-    if (!usage) return false;
-    tx.afterCommit(() => this.telemetry.modelUsed(agent, usage));
+    if (usage) tx.afterCommit(() => this.telemetry.modelUsed(agent, usage));
     return this.recordUsage(tx, changes, execution);
   }
 
@@ -81,14 +80,32 @@ export class Usages {
     await changes.get(correlationId);
     const lost = await this.reservations.takeLost(tx, correlationId, exceptLease);
     for (const call of lost) {
-      const { id, agent, attempt, leaseToken } = call;
-      const [stored] = await findUsage(tx.db, { id, leaseToken });
-      const taken = usageOf(call);
-      const usage = addUsage(stored ? asUsage(stored) : null, taken);
-      await this.recordUsage(tx, changes, { id, agent, attempt, leaseToken, correlationId, usage, hasReserved: true });
-      tx.afterCommit(() => this.telemetry.modelUsed(agent, taken));
+      const taken = await this.countReserved(tx, changes, correlationId, call);
+      tx.afterCommit(() => this.telemetry.modelUsed(call.agent, taken));
     }
     return lost.length > 0;
+  }
+
+  /**
+   * The correlation is about to be closed, and nobody will look at its budget again: what all its calls have reserved counts now, so that it
+   * counts where a process is killed too. The figures of a process that lives replace it, and that process tells the metrics. `countedLease`:
+   * of an execution whose usage the caller has recorded. To be called while the leases still hold.
+   */
+  async close(tx: Transaction, changes: CorrelationChanges, correlationId: string, countedLease = ''): Promise<void> {
+    for (const call of await this.reservations.takeAll(tx, correlationId, countedLease)) {
+      const taken = await this.countReserved(tx, changes, correlationId, call);
+      if (call.currentLease !== call.leaseToken) tx.afterCommit(() => this.telemetry.modelUsed(call.agent, taken));
+    }
+  }
+
+  /** Counts a call as all that was reserved for it. */
+  private async countReserved(tx: Transaction, changes: CorrelationChanges, correlationId: string, call: ReservedCall): Promise<AttemptUsage> {
+    const { id, agent, attempt, leaseToken } = call;
+    const [stored] = await findUsage(tx.db, { id, leaseToken });
+    const taken = usageOf(call);
+    const usage = addUsage(stored ? asUsage(stored) : null, taken);
+    await this.recordUsage(tx, changes, { id, agent, attempt, leaseToken, correlationId, usage, hasReserved: true });
+    return taken;
   }
 
   /** As `record` for one whose outcome is not to be committed: it may have been, where the answer to its commit was lost. */
@@ -108,12 +125,13 @@ export class Usages {
     return limits.map((limit) => shortage(limit)).find((overrun) => overrun !== null) ?? null;
   }
 
-  /** All that the attempt has used so far; of one that reserves, parts of it may be stored already. True where not all was. */
+  /** All that the attempt has used so far; of one that reserves, parts of it may be stored already, or more than it used. True where the sum changes. */
   private async recordUsage(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<boolean> {
     const { id, attempt, leaseToken, agent, correlationId, usage, hasReserved = false } = execution;
-    if (!usage) return false;
     const [stored] = hasReserved ? await findUsage(tx.db, { id, leaseToken }) : [];
-    const { inputTokens: input_tokens, outputTokens: output_tokens, cost, latencyMs, model } = usage;
+    const used = usage ?? (stored && nothingOf(stored));
+    if (!used) return false;
+    const { inputTokens: input_tokens, outputTokens: output_tokens, cost, latencyMs, model } = used;
     const all = { input_tokens, output_tokens, cost, latency_ms: Math.round(latencyMs) };
     const at = changes.now;
     const more = stored ? since(stored, all) : { input_tokens, output_tokens, cost };
@@ -163,10 +181,13 @@ const asUsage = ({ model, input_tokens, output_tokens, cost, latency_ms }: Store
 });
 
 /** How long it took is not known. */
-const usageOf = ({ model, tokens, input_tokens, cost }: LostCall): AttemptUsage => {
+const usageOf = ({ model, tokens, input_tokens, cost }: ReservedCall): AttemptUsage => {
   const inputTokens = Number(input_tokens ?? 0);
   return { model: model ?? 'unknown', inputTokens, outputTokens: Number(tokens) - inputTokens, cost: cost > 0 ? cost : null, latencyMs: 0 };
 };
+
+/** Of an attempt whose call counted as reserved and was never made, or refused. */
+const nothingOf = ({ model, cost }: StoredUsage): AttemptUsage => ({ model, inputTokens: 0, outputTokens: 0, cost: cost === null ? null : 0, latencyMs: 0 });
 
 const since = (stored: Sums, all: Sums): Sums => ({
   input_tokens: all.input_tokens - stored.input_tokens,

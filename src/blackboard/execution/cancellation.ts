@@ -9,7 +9,7 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { Backlog } from '../scheduling/backlog.js';
-import { Reservations } from '../budgets/reservations.js';
+import { Usages } from '../budgets/usages.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { Withdrawal } from '../joins/withdrawal.js';
@@ -26,7 +26,7 @@ const TOLD_AT_ONCE = 100;
 export class Cancellation {
   constructor(
     private readonly backlog: Backlog,
-    private readonly reservations: Reservations,
+    private readonly usages: Usages,
     private readonly timers: TimerQueue,
     private readonly withdrawal: Withdrawal,
     private readonly signals: Signals,
@@ -49,7 +49,7 @@ export class Cancellation {
     const correlation = await changes.get(id);
     if (correlation.state !== 'active' || correlation.opening !== opening || correlation.deadline_at === null) return;
     await this.withdrawal.hold(tx, [id]);
-    await this.end(tx, changes, correlation, 'cancelled', `the deadline passed at ${toTimestamp(correlation.deadline_at)}`);
+    await this.end(tx, changes, correlation, 'cancelled', { reason: `the deadline passed at ${toTimestamp(correlation.deadline_at)}` });
   }
 
   /** What `Blackboard.cancelOpen` promises. */
@@ -70,22 +70,22 @@ export class Cancellation {
     return correlation;
   }
 
-  /** Ends an active correlation as cancelling does, except that its state says what came of it until then. */
-  cutOff(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation): Promise<void> {
-    return this.end(tx, changes, correlation, 'ended');
+  /** Ends an active correlation as cancelling does, except that its state says what came of it until then. `countedLease`: whose usage is recorded. */
+  cutOff(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation, countedLease: string): Promise<void> {
+    return this.end(tx, changes, correlation, 'ended', { countedLease });
   }
 
-  private async end(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation, as: 'cancelled' | 'ended', reason: string | null = null): Promise<void> {
+  private async end(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation, as: 'cancelled' | 'ended', { reason, countedLease }: Ending = {}): Promise<void> {
     const { id: correlationId } = correlation;
+    await this.usages.close(tx, changes, correlationId, countedLease);
     const open = await openExecutions(tx, correlationId);
     const running = open.filter(({ state }) => state === 'running').map(({ id }) => id);
     await endExecutions(tx.db, { correlationId, now: changes.now });
     this.backlog.changed(tx, -open.filter(({ state, agent }) => state === 'pending' && this.backlog.counts(agent)).length);
-    await this.reservations.dropAll(tx, correlationId);
     await this.timers.cancelReleases(tx, correlationId);
     await this.timers.cancelDue(tx, open.flatMap(({ id, due_at }) => (due_at === null ? [] : id)));
     await this.withdrawal.withdraw(tx, changes, correlationId);
-    await changes.end(correlation, as, reason);
+    await changes.end(correlation, as, reason ?? null);
     const left = open.filter(({ state, lease_owner }) => state === 'running' && lease_owner === null).map(({ agent }) => agent);
     tx.afterCommit(() => {
       this.tellEngines(running);
@@ -97,6 +97,11 @@ export class Cancellation {
   private tellEngines(ids: readonly string[]): void {
     for (let told = 0; told < ids.length; told += TOLD_AT_ONCE) this.signals.executionsCancelled.publishEverywhere(ids.slice(told, told + TOLD_AT_ONCE));
   }
+}
+
+interface Ending {
+  reason?: string;
+  countedLease?: string;
 }
 
 type OpenExecution = Pick<Selectable<ExecutionsTable>, 'id' | 'agent' | 'state' | 'lease_owner' | 'due_at'>;

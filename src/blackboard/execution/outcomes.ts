@@ -185,7 +185,7 @@ export class Outcomes {
     if (!held) return this.discard(tx, changes, execution);
     await this.usages.record(tx, changes, execution);
     await this.writeFailure(tx, changes, execution, held, failure);
-    await this.cancellation.cutOff(tx, changes, correlation);
+    await this.cancellation.cutOff(tx, changes, correlation, execution.leaseToken);
     await changes.save();
     return 'failed';
   }
