@@ -7,12 +7,17 @@ import { Board } from './board.js';
 
 const ATTEMPTS = 50;
 const BROKEN = 5;
+const EXPIRED = 100;
 
 const CONFIG = `
-types: { Note: {} }
+types: { Note: {}, Left: {}, Right: {} }
 agents:
   reader:
     consumes: [{ types: [Note], where: size(payload) > 1000000 }]
+    publishes: [{ type: Never }]
+    engine: { kind: expression, expression: 'payload' }
+  joiner:
+    consumes: [{ types: [Left, Right], join: { by: payload.n, within: 1s } }]
     publishes: [{ type: Never }]
     engine: { kind: expression, expression: 'payload' }
   broken:
@@ -45,6 +50,21 @@ it('an explanation is refused while there is no memory for its artifact', async 
   taken.release();
   expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
   await explain(id).expect(200);
+});
+
+it('an explanation is refused while there is no memory for the errors of its correlation', async () => {
+  for (let n = 0; n < EXPIRED; n += 1) await board.publish('Left', { n }, { correlation: 'expired' });
+  await eventually('all groups have expired', async () => {
+    clock.advance(1_000);
+    return (await board.status('expired')).error_count === EXPIRED;
+  });
+  const { id } = (await board.artifacts('expired'))[0]!;
+  const taken = memory.reserve(memory.largestBytes - 32 * 1_024);
+  const refused = await explain(id);
+  taken.release();
+  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+  const { verdicts } = (await explain(id).expect(200)).body as { verdicts: { agent: string; verdict: string }[] };
+  expect(verdicts).toContainEqual(expect.objectContaining({ agent: 'joiner', verdict: 'join_expired' }));
 });
 
 it('a trace is refused while there is no memory for it, and where there never would be, it says to ask for less', async () => {

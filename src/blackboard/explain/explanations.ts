@@ -3,7 +3,7 @@ import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import { Clock } from '../../common/clock.js';
-import { MemoryBudget } from '../../common/memory-budget.js';
+import { MemoryBudget, type MemoryReservation } from '../../common/memory-budget.js';
 import { parsedSize } from '../../common/parsed-size.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { agentArtifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
@@ -47,18 +47,18 @@ export class Explanations {
       if (!row) return undefined;
       // Its payload is parsed for the expressions.
       held.resize(bytes + parsedSize(Buffer.from(row.payload)));
-      return await this.ofRow(row);
+      return await this.ofRow(row, held);
     } finally {
       held.release();
     }
   }
 
-  private async ofRow(row: ArtifactRow): Promise<ArtifactExplanation> {
+  private async ofRow(row: ArtifactRow, held: MemoryReservation): Promise<ArtifactExplanation> {
     const recorded = await this.records.of(row);
     const facts = storedFacts(recorded, this.numbers, await this.processes.known());
     const subscriptions = this.catalog.agents.flatMap((agent) => agent.subscriptions);
     const explained = new Map(subscriptions.map((subscription) => [subscription, takeFact(facts, subscription, row.type)]));
-    const errors = recorded.correlation?.error_count === 0 ? [] : await this.errors.of(row.id, row.correlation_id);
+    const errors = recorded.correlation?.error_count === 0 ? [] : await this.errors.of(row.id, row.correlation_id, held);
     const open = subscriptions.filter((subscription) => !explained.get(subscription));
     for (const [subscription, found] of await this.explain(open, row, recorded, errors)) explained.set(subscription, found);
     const inOrder = subscriptions.map((subscription) => explained.get(subscription)!);

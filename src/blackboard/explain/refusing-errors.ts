@@ -1,9 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
 import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
+import type { MemoryReservation } from '../../common/memory-budget.js';
+import { nextTurn } from '../../common/turns.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { NO_FILTER } from '../queries/artifact-filter.js';
 import { matchingAlong, routesOf, spanOf, windows } from '../queries/artifact-paths.js';
 import { narrowest } from '../queries/narrowest-route.js';
+import { groupsOfStored, sizeOf } from '../queries/stored-pieces.js';
+import { findPayloads } from '../queries/wire-rows.js';
 
 /** A WorkflowError that tells why an agent was not run: a limit, an expired join, a subscription that is gone. */
 export interface RefusingError {
@@ -22,31 +27,62 @@ interface ErrorPayload {
   input_artifact_ids: string[];
 }
 
-/** Artifacts of one query. An error may name thousands of them. */
+/** Steps of one query. */
 const WINDOW = 250;
+
+/** Bytes of memory for one of a payload: its text, and what is parsed from it, most of which are ids. */
+const TIMES_STORED = 4;
+
+/** Of memory, for one that is found, without its message. */
+const BYTES_OF_ERROR = 512;
 
 /** Finds the WorkflowErrors of a correlation that belong to no execution. */
 @Injectable()
 export class RefusingErrors {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
-  /** Those that name the artifact, and those of a limit: only the first artifact that a limit kept away is named. */
-  async of(artifactId: string, correlationId: string): Promise<RefusingError[]> {
+  /**
+   * Those that name the artifact, and those of a limit: only the first artifact that a limit kept away is named. `held` grows by what is
+   * found, and while payloads are read, by these: each may name thousands of artifacts. DomainError `unavailable`.
+   */
+  async of(artifactId: string, correlationId: string, held: MemoryReservation): Promise<RefusingError[]> {
     const { reader } = this.unitOfWork;
     const { paths, rest } = await narrowest(reader, routesOf({ ...NO_FILTER, types: [WORKFLOW_ERROR], correlationId }));
     const found: RefusingError[] = [];
     for (const path of paths) {
       for await (const window of windows(reader, path, spanOf(path), WINDOW)) {
         const rows = await matchingAlong(reader, path, window, rest)
-          .select(['artifacts.id', 'artifacts.payload'])
+          .select(['artifacts.seq', 'artifacts.id', sql<number>`octet_length(artifacts.payload)`.as('bytes')])
           .where('artifacts.execution_id', 'is', null)
           .where('artifacts.produced_by', '<>', EXTERNAL)
           .execute();
-        found.push(...rows.map(({ id, payload }) => refusingError(id, JSON.parse(payload) as ErrorPayload, artifactId)).filter(isOfUse));
+        found.push(...(await this.read(rows, artifactId, held)));
       }
     }
     return found;
   }
+
+  private async read(rows: readonly StoredError[], artifactId: string, held: MemoryReservation): Promise<RefusingError[]> {
+    const ids = new Map(rows.map(({ seq, id }) => [seq, id]));
+    const found: RefusingError[] = [];
+    for (const group of groupsOfStored({ show: 'payloads', seqs: rows.map(({ seq }) => seq), bytes: rows.map(({ bytes }) => bytes) })) {
+      const before = held.bytes;
+      held.grow(TIMES_STORED * sizeOf(group));
+      await nextTurn();
+      const payloads = new Map((await findPayloads(this.unitOfWork.reader, {}, group.seqs)).map(({ seq, payload }) => [seq, payload]));
+      const errors = group.seqs.flatMap((seq) => (payloads.has(seq) ? refusingError(ids.get(seq)!, JSON.parse(payloads.get(seq)!) as ErrorPayload, artifactId) : []));
+      const useful = errors.filter(isOfUse);
+      held.resize(before + useful.reduce((sum, { message }) => sum + BYTES_OF_ERROR + 2 * message.length, 0));
+      found.push(...useful);
+    }
+    return found;
+  }
+}
+
+interface StoredError {
+  seq: number;
+  id: string;
+  bytes: number;
 }
 
 const refusingError = (id: string, payload: ErrorPayload, artifactId: string): RefusingError => ({
