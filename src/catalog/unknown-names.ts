@@ -1,11 +1,7 @@
 import { DomainError } from '../common/domain-error.js';
 import { nearestName } from '../common/nearest-name.js';
+import { shown } from '../common/short-text.js';
 import type { Catalog } from './catalog.js';
-
-/** A name of a megabyte would be answered with as much. */
-const LONGEST_NAME = 200;
-
-const shown = (name: string): string => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}...` : name);
 
 export function unknownType(name: string, catalog: Catalog): string {
   const nearest = nearestName(name, catalog.types.map((type) => type.name));

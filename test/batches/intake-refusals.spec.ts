@@ -71,6 +71,8 @@ describe('a CSV is refused, and nothing of it is left', () => {
     ['a quote as delimiter', { delimiter: '"' }, 'delimiter: must not be a quote, a line break or NUL'],
     ['a line break as delimiter', { delimiter: '\n' }, 'delimiter: must not be a quote, a line break or NUL'],
     ['a row key that is no column', { row_key: 'id' }, 'row_key: there is no column "id"; the header has 2 columns of other names'],
+    ['a row key of 256 characters', { row_key: 'x'.repeat(256) }, 'row_key: must be shorter than or equal to 255 characters'],
+    ['a mapping to an empty name', { input_mapping: { a: '' } }, 'input_mapping: must have no empty name'],
     ['a mapping of what is no column', { input_mapping: { a: 'x', z: 'y' } }, 'input_mapping: there is no column "z"; the header has 2 columns of other names'],
     ['a mapping of two columns to one name', { input_mapping: { a: 'x', b: 'x' } }, 'input_mapping: "a" and "b" both become "x"; give one another name'],
     ['a mapping to the name that reaches prototypes', { input_mapping: { a: '__proto__' } }, 'input_mapping: __proto__ may not be the name of an input; give "a" another one, or drop it'],

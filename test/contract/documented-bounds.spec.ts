@@ -160,7 +160,7 @@ describe('the bounds that the document states', () => {
       let lease = await oneHeld();
       for (const { what, value } of mistakes.of(schema)) {
         if (ALSO_TAKEN.test(what)) continue;
-        const answer = await send(route, await withLease(request(value), lease));
+        const answer = await send(route, what.startsWith('.lease_token') ? request(value) : await withLease(request(value), lease));
         if (answer.status !== 400) lease = await oneHeld();
         if (answer.status !== 400 || !names(answer.text, what)) wrong.push(`${route.path}${what}: ${answer.status} ${answer.text.slice(0, 200)} for ${JSON.stringify(value).slice(0, 300)}`);
       }

@@ -52,7 +52,8 @@ describe('Interface B to the letter', () => {
   it.each<[string, object, string]>([
     ['a type that is near no known one', { type: 'Zebra' }, `Unknown artifact type: Zebra; ${LISTED}`],
     ['a type of another case', { type: 'declared' }, 'Unknown artifact type: declared; did you mean Declared?'],
-    ['a type of a megabyte', { type: 'Z'.repeat(1_000_000) }, `Unknown artifact type: ${'Z'.repeat(200)}...; ${LISTED}`],
+    ['a type of a megabyte', { type: 'Z'.repeat(1_000_000) }, 'type: must be shorter than or equal to 255 characters'],
+    ['a type of 255 characters', { type: 'Z'.repeat(255) }, `Unknown artifact type: ${'Z'.repeat(200)}...; ${LISTED}`],
     ['an empty type', { type: '' }, `Unknown artifact type: ; ${LISTED}`],
     ['a payload that lacks what it needs', order({ lines: [] }), 'payload.customer: is required'],
     ['a payload with a wrong part', order({ customer: {}, lines: [{ count: 1 }, { count: 0 }] }), 'payload.lines[1].count: must be >= 1'],

@@ -206,6 +206,10 @@ describe('the service as an MCP server', () => {
     ['correlation_status', { correlation_id: ['a'] }, 'correlation_id: must be a string'],
     ['list_artifacts', { type: [{}] }, 'type: must be a text, a number, a boolean or a list of texts'],
     ['get_artifact_type', { type: 'Qestion' }, 'Artifact type not found: Qestion; did you mean Question?'],
+    ['get_artifact_type', { type: 'Z'.repeat(255) }, `Artifact type not found: ${'Z'.repeat(200)}...; list_artifact_types has them all`],
+    ['get_artifact_type', { type: 'Z'.repeat(256) }, 'type: must be shorter than or equal to 255 characters'],
+    ['get_run', { run_id: 'Z'.repeat(256) }, 'run_id: must be shorter than or equal to 255 characters'],
+    ['list_artifacts', { from: 'Z'.repeat(1_000) }, `Invalid from: ${'Z'.repeat(200)}...`],
     ['get_artifact_type', { type: 'Nothing' }, 'Artifact type not found: Nothing; list_artifact_types has them all'],
   ])('%s with %j is refused by a sentence', async (name, given, sentence) => {
     expect(await refusal(name, given)).toContain(sentence);

@@ -3,7 +3,7 @@ import type { AgentDefinition, ArtifactType, Output } from '../../catalog/defini
 import { toVisibility, ttlMistake, visibilityMistake } from '../../catalog/given-visibility.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
-import { isShortText, SHORT_TEXT_RULE } from '../../common/short-text.js';
+import { isShortText, SHORT_TEXT_RULE, shown } from '../../common/short-text.js';
 import { unknownFields } from '../../common/unknown-fields.js';
 import type { Settings } from '../../config/settings.js';
 import { GivenOutputs } from '../../engines/given-outputs.js';
@@ -40,7 +40,7 @@ export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: C
   const keyed = agent.outputs.length === 1 ? { [agent.outputs[0]!.type]: answer } : answer;
   if (!isJsonObject(keyed)) throw new OutputError(`the answer must be an object keyed by type name (${namesOf(agent)})`);
   const unknown = Object.keys(keyed).find((name) => !agent.outputs.some(({ type }) => type === name));
-  if (unknown !== undefined) throw new OutputError(`the answer names ${unknown}, but the agent publishes ${namesOf(agent)}`);
+  if (unknown !== undefined) throw new OutputError(`the answer names ${shown(unknown)}, but the agent publishes ${namesOf(agent)}`);
 
   const payloads = agent.outputs.flatMap((output) => asList(keyed[output.type]).map((payload) => ({ output, payload })));
   refuseTooMany(payloads.length);

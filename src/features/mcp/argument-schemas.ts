@@ -1,6 +1,7 @@
 import { DEFAULT_TIMEOUT_SECONDS } from '../artifacts/dto/sync-publish-request.js';
 import type { ArtifactType } from '../../catalog/definitions.js';
 import type { JsonObject } from '../../common/json.js';
+import { MAX_SHORT_TEXT } from '../../common/short-text.js';
 import { MAX_CORRELATION_ID } from '../../http/middleware/correlation-id.js';
 import { MAX_IDEMPOTENCY_KEY } from '../idempotency/idempotent-request.js';
 import type { ArgumentsSchema } from './tool.js';
@@ -16,6 +17,8 @@ export function argumentsSchema(properties: JsonObject, required: string[], type
 }
 
 export const text = (description: string): JsonObject => ({ type: 'string', description });
+/** Of an id or a name. */
+export const shortText = (description: string): JsonObject => ({ ...text(description), maxLength: MAX_SHORT_TEXT });
 export const texts = (description: string, most?: number): JsonObject => ({ type: 'array', items: { type: 'string' }, ...(most !== undefined && { maxItems: most }), description });
 
 /** What every tool takes that begins work; the texts are short, since models read them with every tool. */

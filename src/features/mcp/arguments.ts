@@ -1,6 +1,8 @@
 import type { Type } from '@nestjs/common';
+import { maxLength } from 'class-validator';
 import { DomainError } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
+import { MAX_SHORT_TEXT } from '../../common/short-text.js';
 import { ValidationPipe } from '../../http/validation/validation-pipe.js';
 import type { Tool } from './tool.js';
 
@@ -20,6 +22,7 @@ export function checkedQuery<T>(shape: Type<T>, given: JsonObject): T {
 export function textOf(given: JsonObject, name: string): string {
   const value = given[name];
   if (typeof value !== 'string') throw new DomainError('invalid', `${name}: must be a string`);
+  if (!maxLength(value, MAX_SHORT_TEXT)) throw new DomainError('invalid', `${name}: must be shorter than or equal to ${MAX_SHORT_TEXT} characters`);
   return value;
 }
 

@@ -6,7 +6,7 @@ import { embeddedSchema } from '../../catalog/schemas/embedded-schema.js';
 import { takesFromClients } from '../../catalog/trigger-graph.js';
 import type { JsonObject } from '../../common/json.js';
 import type { HeldRequest } from '../../common/held-request.js';
-import { argumentsSchema, text, texts, WORK_ARGUMENTS } from './argument-schemas.js';
+import { argumentsSchema, shortText, texts, WORK_ARGUMENTS } from './argument-schemas.js';
 import { checked } from './arguments.js';
 import { PublishArguments } from './dto/publish-arguments.js';
 import { HeldCall } from './held-call.js';
@@ -17,7 +17,7 @@ import { toolName } from './tool-names.js';
 
 const PUBLISHING_ARGUMENTS: JsonObject = {
   tags: texts('Marks that agents and queries can ask for'),
-  partition_key: text("The caller's own partition of the data"),
+  partition_key: shortText("The caller's own partition of the data"),
   ...WORK_ARGUMENTS,
 };
 
@@ -48,7 +48,7 @@ export class PublishTools {
 
   private forAll(): Tool {
     const what = {
-      type: text('Name of its artifact type; list_artifact_types has them'),
+      type: shortText('Name of its artifact type; list_artifact_types has them'),
       payload: { type: 'object', description: 'In the schema of its type; get_artifact_type has it' },
     };
     return {

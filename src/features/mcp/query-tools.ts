@@ -5,10 +5,11 @@ import { ArtifactListQuery } from '../artifacts/dto/artifact-list-query.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
 import { nearestName } from '../../common/nearest-name.js';
+import { shown } from '../../common/short-text.js';
 import { CorrelationsService } from '../correlations/correlations.service.js';
 import { MOST_FILTER_TAGS, MOST_FILTER_VALUES } from '../../http/validation/filter-values.js';
 import { RunsService } from '../runs/runs.service.js';
-import { argumentsSchema, text, texts } from './argument-schemas.js';
+import { argumentsSchema, shortText, text, texts } from './argument-schemas.js';
 import { checkedQuery, textOf } from './arguments.js';
 import type { Tool } from './tool.js';
 
@@ -36,17 +37,17 @@ export class QueryTools {
 
   tools(): Tool[] {
     return [
-      this.lookup('get_artifact', 'Get an artifact.', { artifact_id: text('Its id') }, (given) => this.artifacts.get(textOf(given, 'artifact_id'))),
+      this.lookup('get_artifact', 'Get an artifact.', { artifact_id: shortText('Its id') }, (given) => this.artifacts.get(textOf(given, 'artifact_id'))),
       this.lookup('list_artifacts', 'List artifacts in the order of publishing. Arguments of different names all hold.', LIST_ARGUMENTS, (given) =>
         this.artifacts.list(checkedQuery(ArtifactListQuery, given)),
       ),
-      this.lookup('correlation_status', "A workflow's state and counts. Ask again every 2 to 5 seconds while it is `active`.", { correlation_id: text('Its id') }, (given) =>
+      this.lookup('correlation_status', "A workflow's state and counts. Ask again every 2 to 5 seconds while it is `active`.", { correlation_id: shortText('Its id') }, (given) =>
         this.correlations.status(textOf(given, 'correlation_id')),
       ),
-      this.lookup('get_run', 'Get a run and, once it has completed, its result.', { run_id: text('Its id') }, (given) => this.runs.get(textOf(given, 'run_id'))),
+      this.lookup('get_run', 'Get a run and, once it has completed, its result.', { run_id: shortText('Its id') }, (given) => this.runs.get(textOf(given, 'run_id'))),
       this.lookup('list_agents', 'List the agents, the artifact types that they subscribe to, and those that they publish.', {}, () => this.agents.list()),
       this.lookup('list_artifact_types', 'List the artifact types, without their schemas.', {}, async () => this.types()),
-      this.lookup('get_artifact_type', "Get an artifact type with its payloads' JSON Schema.", { type: text('Its name') }, async (given) => this.type(textOf(given, 'type'))),
+      this.lookup('get_artifact_type', "Get an artifact type with its payloads' JSON Schema.", { type: shortText('Its name') }, async (given) => this.type(textOf(given, 'type'))),
     ];
   }
 
@@ -66,6 +67,6 @@ export class QueryTools {
     const found = types.find((type) => type.name === name);
     if (found) return found;
     const nearest = nearestName(name, types.map((type) => type.name));
-    throw new DomainError('not_found', `Artifact type not found: ${name}; ${nearest === undefined ? 'list_artifact_types has them all' : `did you mean ${nearest}?`}`);
+    throw new DomainError('not_found', `Artifact type not found: ${shown(name)}; ${nearest === undefined ? 'list_artifact_types has them all' : `did you mean ${nearest}?`}`);
   }
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../common/json.js';
 import type { HeldRequest } from '../../common/held-request.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import { RunsService } from '../runs/runs.service.js';
-import { argumentsSchema, text, WORK_ARGUMENTS } from './argument-schemas.js';
+import { argumentsSchema, shortText, WORK_ARGUMENTS } from './argument-schemas.js';
 import { checked } from './arguments.js';
 import { RunArguments } from './dto/run-arguments.js';
 import { HeldCall } from './held-call.js';
@@ -44,7 +44,7 @@ export class RunTools {
 
   private forAll(): Tool {
     const what = {
-      agent_name: text('The agent; list_agents has them'),
+      agent_name: shortText('The agent; list_agents has them'),
       inputs: { type: 'object', description: 'The payload of the type that the agent subscribes to; an object keyed by type name where these are several' },
     };
     return {

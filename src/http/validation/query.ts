@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Expose, Transform } from 'class-transformer';
 import { ArrayMaxSize, ValidateBy, type ValidationArguments } from 'class-validator';
+import { shown } from '../../common/short-text.js';
 import { IfGiven } from './if-given.js';
 import { parseTimestamp } from './timestamp.js';
 
@@ -80,7 +81,7 @@ export function QueryBoolean(options: Documentation & { default: boolean }): Pro
 export function QueryTimestamp(options: Documentation): PropertyDecorator {
   return applyDecorators(
     optional(options, { type: 'string', format: 'date-time' }),
-    scalar({ read: parseTimestamp, complaint: ({ property, value }) => `Invalid ${property}: ${(value as Unreadable).text}` }),
+    scalar({ read: parseTimestamp, complaint: ({ property, value }) => `Invalid ${property}: ${shown((value as Unreadable).text)}` }),
   );
 }
 

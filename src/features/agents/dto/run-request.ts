@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ValidateBy } from 'class-validator';
+import { maxLength, ValidateBy } from 'class-validator';
 import { isJsonObject, type JsonObject } from '../../../common/json.js';
+import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { unknownFields } from '../../../common/unknown-fields.js';
 import { Opaque } from '../../../http/validation/opaque.js';
 
@@ -8,7 +9,7 @@ const MAX_INPUTS = 1_000;
 const FIELDS = ['type', 'payload'];
 
 export class AgentInput {
-  @ApiProperty({ description: 'Name of an artifact type that the agent subscribes to', example: 'CustomerMessage' })
+  @ApiProperty({ description: 'Name of an artifact type that the agent subscribes to', maxLength: MAX_SHORT_TEXT, example: 'CustomerMessage' })
   type!: string;
 
   @ApiProperty({ type: 'object', additionalProperties: true, example: { text: 'My card has not arrived yet' } })
@@ -44,6 +45,7 @@ function inputMistakes(input: unknown): string[] {
   if (!isJsonObject(input)) return [' must be an object with type and payload'];
   const mistakes: string[] = [];
   if (typeof input['type'] !== 'string') mistakes.push('.type must be a string');
+  else if (!maxLength(input['type'], MAX_SHORT_TEXT)) mistakes.push(`.type must be shorter than or equal to ${MAX_SHORT_TEXT} characters`);
   if (!isJsonObject(input['payload'])) mistakes.push('.payload must be an object');
   const [unknown] = unknownFields(input, FIELDS);
   if (unknown) mistakes.push(`.${unknown.name} ${unknown.problem}`);

@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsObject, IsString, ValidateIf, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsObject, IsString, MaxLength, ValidateIf, ValidateNested } from 'class-validator';
 import type { JsonObject } from '../../../common/json.js';
+import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
 import { Deadline } from '../../../http/dto/deadline.js';
 import { IfGiven } from '../../../http/validation/if-given.js';
@@ -14,8 +15,9 @@ const MAX_TAGS = 100;
 
 /** Body of a publish. */
 export class PublishRequest {
-  @ApiProperty({ description: 'Name of an artifact type that the configuration knows', example: 'CustomerMessage' })
+  @ApiProperty({ description: 'Name of an artifact type that the configuration knows', maxLength: MAX_SHORT_TEXT, example: 'CustomerMessage' })
   @IsString()
+  @MaxLength(MAX_SHORT_TEXT)
   type!: string;
 
   @ApiProperty({

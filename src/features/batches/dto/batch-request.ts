@@ -29,6 +29,7 @@ function mappingMistake(value: unknown): string | null {
   if (!isJsonObject(value) || !Object.values(value).every((name) => typeof name === 'string')) return 'must be an object whose values are strings';
   const names = Object.values(value) as string[];
   if (names.length > MOST_NAMES) return `must not have more than ${MOST_NAMES} names`;
+  if (names.includes('')) return 'must have no empty name';
   return names.some(isLong) ? `must have no name longer than ${LONGEST_NAME} characters` : null;
 }
 
@@ -53,7 +54,7 @@ export class UploadedBatchRequest {
   @ApiProperty({
     description: 'Source column or key → input name; what it does not name is dropped. No two have the same input name',
     type: 'object',
-    additionalProperties: { type: 'string', maxLength: LONGEST_NAME },
+    additionalProperties: { type: 'string', minLength: 1, maxLength: LONGEST_NAME },
     maxProperties: MOST_NAMES,
     selfRequired: false,
     example: { text: 'text' },
@@ -80,9 +81,10 @@ export class UploadedBatchRequest {
   @ValidateBy({ name: 'isDelimiter', validator: { validate: (value) => delimiterMistake(value) === null, defaultMessage: (args) => delimiterMistake(args?.value) ?? '' } })
   delimiter?: string;
 
-  @ApiProperty({ description: 'A column: rows with an equal value run once, the others repeat its result', type: String, required: false, example: 'text' })
+  @ApiProperty({ description: 'A column: rows with an equal value run once, the others repeat its result', type: String, required: false, maxLength: MAX_SHORT_TEXT, example: 'text' })
   @IfGiven()
   @IsString()
+  @MaxLength(MAX_SHORT_TEXT)
   row_key?: string;
 }
 

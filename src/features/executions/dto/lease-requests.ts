@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsString, MaxLength, MinLength, ValidateBy } from 'class-validator';
 import { MAX_OUTPUTS, MAX_TAGS } from '../../../blackboard/execution/outputs.js';
 import type { JsonValue } from '../../../common/json.js';
+import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
 import { IfGiven } from '../../../http/validation/if-given.js';
 import { Opaque } from '../../../http/validation/opaque.js';
@@ -15,14 +16,15 @@ export const LEASE_TOKEN_EXAMPLE = 'OUQgrXPfWWJ--0SDVt-H0cWXjEYFAwf6-rpX_e6P4r8'
 
 /** Body of a heartbeat. */
 export class LeaseRequest {
-  @ApiProperty({ description: 'The token that came with the execution when it was claimed, or with the request to a remote agent that answers later', example: LEASE_TOKEN_EXAMPLE })
+  @ApiProperty({ description: 'The token that came with the execution when it was claimed, or with the request to a remote agent that answers later', maxLength: MAX_SHORT_TEXT, example: LEASE_TOKEN_EXAMPLE })
   @IsString()
+  @MaxLength(MAX_SHORT_TEXT)
   lease_token!: string;
 }
 
 /** One output of a completed execution. Its fields are checked as an agent's answer is. */
 export class GivenOutputBody {
-  @ApiProperty({ description: 'One of the types that the agent publishes', example: 'Approval' })
+  @ApiProperty({ description: 'One of the types that the agent publishes', maxLength: MAX_SHORT_TEXT, example: 'Approval' })
   type!: string;
 
   @ApiProperty({ description: 'It has to fit the JSON Schema of its type', type: 'object', additionalProperties: true, example: { approved: true } })
