@@ -5,7 +5,7 @@ import type { Clock } from '../common/clock.js';
 import type { JsonObject } from '../common/json.js';
 import type { ExpressionEvaluator } from '../cel/evaluator.js';
 import type { Outbound } from '../http-client/outbound.js';
-import type { ToolServers } from './llm/tools/tool-servers.js';
+import type { SharedResources } from './shared-resources.js';
 
 /** An artifact as agents see it: the wire's field names, so that code and CEL read the same. */
 export interface AgentArtifact {
@@ -146,7 +146,7 @@ export interface PreparedEngine {
 /** What engines are made with. */
 export interface EngineEnvironment extends EngineChecks {
   expressions: ExpressionEvaluator;
-  toolServers: ToolServers;
+  shared: SharedResources;
   outbound: Outbound;
   clock: Clock;
   /** The one instance of an agent class that the application made. */

@@ -9,23 +9,23 @@ import { Outbound } from '../http-client/outbound.js';
 import { OutboundModule } from '../http-client/outbound.module.js';
 import { PreparedEngines, type AgentClass, type RunnableAgent } from './engine.js';
 import { prepareEngines } from './engine-registry.js';
-import { ToolServers } from './llm/tools/tool-servers.js';
 import { PROVIDER } from './provider/agent.decorator.js';
+import { SharedResources } from './shared-resources.js';
 
 const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent => modules.get(agentClass, { strict: false });
 
 @Module({
   imports: [ExpressionsModule, OutboundModule],
   providers: [
-    ToolServers,
+    SharedResources,
     {
       provide: PreparedEngines,
-      useFactory: (catalog: Catalog, expressions: ExpressionEvaluator, toolServers: ToolServers, outbound: Outbound, clock: Clock, modules: ModuleRef) => {
+      useFactory: (catalog: Catalog, expressions: ExpressionEvaluator, shared: SharedResources, outbound: Outbound, clock: Clock, modules: ModuleRef) => {
         const instanceOf = (agentClass: AgentClass): RunnableAgent => instanceIn(modules, agentClass);
         const { baseDirectory } = catalog;
-        return prepareEngines(catalog, { baseDirectory, environment: readEnvironment(), catalog, expressions, toolServers, outbound, clock, instanceOf });
+        return prepareEngines(catalog, { baseDirectory, environment: readEnvironment(), catalog, expressions, shared, outbound, clock, instanceOf });
       },
-      inject: [Catalog, ExpressionEvaluator, ToolServers, Outbound, Clock, ModuleRef],
+      inject: [Catalog, ExpressionEvaluator, SharedResources, Outbound, Clock, ModuleRef],
     },
   ],
   exports: [PreparedEngines],

@@ -22,8 +22,8 @@ describe('function agents, as real modules in a folder', () => {
     const instanceOf = (): never => {
       throw new Error('there are no classes here');
     };
-    const [expressions, toolServers, outbound] = [undefined as never, undefined as never, undefined as never]; // function agents use none
-    return new FunctionEngine().prepare(catalog.agent('a')!, { baseDirectory: catalog.baseDirectory, environment: {}, catalog, expressions, toolServers, outbound, clock: new ManualClock(), instanceOf });
+    const [expressions, shared, outbound] = [undefined as never, undefined as never, undefined as never]; // function agents use none
+    return new FunctionEngine().prepare(catalog.agent('a')!, { baseDirectory: catalog.baseDirectory, environment: {}, catalog, expressions, shared, outbound, clock: new ManualClock(), instanceOf });
   }
 
   test.each([

@@ -13,6 +13,7 @@ import { DEFAULT_CONTEXT_TOKENS, DEFAULT_MAX_STEPS, type LlmOptions, llmOptionsS
 import { EngineFailure } from '../engine-failure.js';
 import { loadModel, type ModelSource, modelSource, providerProblem } from './model-providers.js';
 import { agentTools, type AllowedTools } from './tools/agent-tools.js';
+import { ToolServer } from './tools/tool-server.js';
 import { dataText, refusedText, systemText } from './prompt.js';
 import { PiecesWithoutKey, withoutKey, withoutKeyIn } from './without-key.js';
 
@@ -109,10 +110,13 @@ class LlmAgent implements PreparedEngine {
     private readonly environment: EngineEnvironment,
   ) {
     this.options = optionsOf(agent);
-    const { catalog, toolServers } = environment;
+    const { catalog, baseDirectory, outbound, shared } = environment;
     this.isLimited = isLimited(agent, catalog);
     this.maxOutputTokens = this.isLimited ? (boundOf(agent, catalog) ?? BOUND_WITH_BUDGET) : this.options.max_output_tokens;
-    this.allowed = (this.options.tools ?? []).map(({ mcp, allow }) => ({ server: toolServers.at(mcp), names: allow }));
+    this.allowed = (this.options.tools ?? []).map(({ mcp, allow }) => ({
+      server: shared.get(`MCP server ${JSON.stringify(mcp)}`, () => new ToolServer(mcp, baseDirectory, outbound.fetch)),
+      names: allow,
+    }));
     this.types = [...new Set(agent.outputs.map(({ type }) => type))];
     this.schema = answerSchema(this.types.map((type) => catalog.type(type)!));
     const { instructions, context = 'none' } = this.options;
