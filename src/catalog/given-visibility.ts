@@ -17,56 +17,76 @@ const FIELDS_OF_KIND: Readonly<Record<Visibility['kind'], readonly string[]>> = 
   After: ['kind', 'ttl', 'then'],
 };
 
-/** What is wrong with a visibility object that came in a request or an answer; null where it is one. */
-export function visibilityMistake(value: unknown): string | null {
-  if (!isJsonObject(value)) return 'must be an object';
-  if (value['kind'] !== 'After') return lastingMistake(value, '', [...LASTING_KINDS, 'After']);
-  const unknown = unknownMistake(value, 'After', '');
-  if (unknown !== null) return unknown;
-  if (typeof value['ttl'] !== 'string' || parseIsoDuration(value['ttl']) === null) return 'ttl must be an ISO 8601 duration, such as PT1H';
+export interface VisibilityMistake {
+  /** Inside the object. */
+  path: string[];
+  message: string;
+}
+
+/**
+ * What is wrong with a visibility object, in a request, an answer or the configuration alike; null where nothing is. Whatever would make
+ * more agents see an artifact than its publisher meant is a mistake: an unknown field, no label, a missing tenant.
+ */
+export function findVisibilityMistake(value: unknown): VisibilityMistake | null {
+  if (!isJsonObject(value)) return mistakeAt([], 'must be an object');
+  if (value['kind'] !== 'After') return lastingMistake(value, [], [...LASTING_KINDS, 'After']);
   const then = value['then'] ?? null;
-  if (then === null) return null;
-  return isJsonObject(then) ? lastingMistake(then, 'then.', LASTING_KINDS) : 'then must be an object';
+  return unknownMistake(value, 'After', []) ?? durationMistake(value['ttl']) ?? (then === null ? null : thenMistake(then));
 }
 
-/** Why a `ttl` of the right form is too long for this service; null where it is not. */
-export function ttlMistake(visibility: Visibility, maxTtlMs: number): string | null {
+/** Why a `ttl` without other mistakes is too long for this service; null where it is not. */
+export function findTtlMistake(visibility: Visibility, maxTtlMs: number): VisibilityMistake | null {
   if (visibility.kind !== 'After' || (parseIsoDuration(visibility.ttl) ?? 0) <= maxTtlMs) return null;
-  return `ttl must be at most ${durationText(maxTtlMs)}, which max_ttl says`;
+  return mistakeAt(['ttl'], `must be at most ${durationText(maxTtlMs)}, which max_ttl says`);
 }
 
-function lastingMistake(value: JsonObject, path: string, kinds: string[]): string | null {
+/** As one text, with the path in front. */
+export const describeVisibilityMistake = ({ path, message }: VisibilityMistake): string => (path.length > 0 ? `${path.join('.')} ${message}` : message);
+
+function durationMistake(ttl: JsonValue | undefined): VisibilityMistake | null {
+  const milliseconds = typeof ttl === 'string' ? parseIsoDuration(ttl) : null;
+  if (milliseconds === null) return mistakeAt(['ttl'], 'must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)');
+  return milliseconds > 0 ? null : mistakeAt(['ttl'], 'must be at least a millisecond; without a time to wait, give the visibility of then instead');
+}
+
+const thenMistake = (then: JsonValue): VisibilityMistake | null =>
+  isJsonObject(then) ? lastingMistake(then, ['then'], LASTING_KINDS) : mistakeAt(['then'], 'must be an object');
+
+function lastingMistake(value: JsonObject, path: string[], kinds: string[]): VisibilityMistake | null {
   const { kind } = value as { kind: LastingVisibility['kind'] };
-  const unknown = LASTING_KINDS.includes(kind) ? unknownMistake(value, kind, path) : null;
-  if (unknown !== null) return unknown;
+  if (!LASTING_KINDS.includes(kind)) return mistakeAt([...path, 'kind'], `must be one of ${kinds.join(', ')}`);
+  return unknownMistake(value, kind, path) ?? fieldMistake(value, kind, path);
+}
+
+function fieldMistake(value: JsonObject, kind: LastingVisibility['kind'], path: string[]): VisibilityMistake | null {
   switch (kind) {
     case 'Public':
       return null;
     case 'Private':
-      return namesMistake(value['agents'], `${path}agents`);
+      return namesMistake(value['agents'], 0, [...path, 'agents']);
     case 'Labelled':
-      return namesMistake(value['required_labels'], `${path}required_labels`);
+      return namesMistake(value['required_labels'], 1, [...path, 'required_labels']);
     case 'Tenant':
-      return (value['tenant_id'] ?? null) === null || isShortText(value['tenant_id'])
+      return value['tenant_id'] === null || isShortText(value['tenant_id'])
         ? null
-        : `${path}tenant_id must be null or ${SHORT_TEXT_RULE}`;
-    default:
-      return `${path}kind must be one of ${kinds.join(', ')}`;
+        : mistakeAt([...path, 'tenant_id'], `must be null, for everyone, or ${SHORT_TEXT_RULE}`);
   }
 }
 
 /** Told before what the kind requires: a misspelled `agents` is not missing. */
-function unknownMistake(value: JsonObject, kind: Visibility['kind'], path: string): string | null {
+function unknownMistake(value: JsonObject, kind: Visibility['kind'], path: string[]): VisibilityMistake | null {
   const [unknown] = unknownFields(value, FIELDS_OF_KIND[kind], `a known field of ${kind}`);
-  return unknown ? `${path}${unknown.name} ${unknown.problem}` : null;
+  return unknown ? mistakeAt([...path, unknown.name], unknown.problem) : null;
 }
 
-const namesMistake = (value: JsonValue | undefined, path: string): string | null =>
-  Array.isArray(value) && value.length <= MAX_VISIBILITY_NAMES && value.every(isShortText)
+const namesMistake = (value: JsonValue | undefined, least: number, path: string[]): VisibilityMistake | null =>
+  Array.isArray(value) && value.length >= least && value.length <= MAX_VISIBILITY_NAMES && value.every(isShortText)
     ? null
-    : `${path} must be a list of at most ${MAX_VISIBILITY_NAMES} names, each ${SHORT_TEXT_RULE}`;
+    : mistakeAt(path, `must be a list of ${least === 0 ? 'at most' : `${least} to`} ${MAX_VISIBILITY_NAMES} names, each ${SHORT_TEXT_RULE}`);
 
-/** What is stored of a visibility object without mistakes: the fields of its kind. */
+const mistakeAt = (path: string[], message: string): VisibilityMistake => ({ path, message });
+
+/** What is stored of a visibility object without mistakes. */
 export function toVisibility(value: JsonObject): Visibility {
   if (value['kind'] !== 'After') return toLasting(value);
   const then = value['then'] as JsonObject | null | undefined;
@@ -83,6 +103,6 @@ function toLasting(value: JsonObject): LastingVisibility {
     case 'Labelled':
       return { kind, required_labels: value['required_labels'] as string[] };
     case 'Tenant':
-      return { kind, tenant_id: (value['tenant_id'] as string | null | undefined) ?? null };
+      return { kind, tenant_id: value['tenant_id'] as string | null };
   }
 }

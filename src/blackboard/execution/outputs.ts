@@ -1,6 +1,6 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition, ArtifactType, Output } from '../../catalog/definitions.js';
-import { toVisibility, ttlMistake, visibilityMistake } from '../../catalog/given-visibility.js';
+import { describeVisibilityMistake, findTtlMistake, findVisibilityMistake, toVisibility } from '../../catalog/given-visibility.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
 import { isShortText, SHORT_TEXT_RULE, shown } from '../../common/short-text.js';
@@ -82,8 +82,8 @@ function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, limi
 }
 
 function checkVisibility(given: JsonValue, { maxTtlMs }: OutputLimits): Visibility {
-  const mistake = visibilityMistake(given) ?? ttlMistake(toVisibility(given as JsonObject), maxTtlMs);
-  if (mistake !== null) throw new OutputError(`.visibility: ${mistake}`);
+  const mistake = findVisibilityMistake(given) ?? findTtlMistake(toVisibility(given as JsonObject), maxTtlMs);
+  if (mistake !== null) throw new OutputError(`.visibility: ${describeVisibilityMistake(mistake)}`);
   return toVisibility(given as JsonObject);
 }
 

@@ -1,7 +1,9 @@
-import { durationText, parseDuration, parseIsoDuration } from '../../common/durations.js';
+import { parseDuration } from '../../common/durations.js';
+import { isJsonObject } from '../../common/json.js';
 import type { AgentOptions, OutputOptions, Remaining } from '../agent-options.js';
 import { EXTERNAL, WORKFLOW_ERROR } from '../definitions.js';
 import { checkDuration } from './duration-checks.js';
+import { findTtlMistake, findVisibilityMistake, toVisibility } from '../given-visibility.js';
 import type { Findings, Path, Report } from '../mistakes.js';
 import { checkSubscription } from './subscription-checks.js';
 
@@ -30,15 +32,15 @@ function checkOutputs(outputs: (Remaining<OutputOptions> | undefined)[], maxTtlM
     if (seen.has(type)) mistakes.add([...path, index, 'type'], `${type} is published twice; keep one`);
     if (type === WORKFLOW_ERROR) mistakes.add([...path, index, 'type'], `${WORKFLOW_ERROR} is published by the service alone; throw an error instead`);
     seen.add(type);
-    const ttl = visibility && 'ttl' in visibility ? visibility.ttl : undefined;
-    if (ttl !== undefined) checkTtl(ttl, maxTtlMs, [...path, index, 'visibility', 'ttl'], mistakes);
+    checkVisibility(visibility, maxTtlMs, [...path, index, 'visibility'], mistakes);
   }
 }
 
-function checkTtl(ttl: string, maxTtlMs: number | null, path: Path, mistakes: Findings): void {
-  const milliseconds = parseIsoDuration(ttl);
-  if (milliseconds === null) mistakes.add(path, 'must be an ISO 8601 duration such as PT30M, PT1H or P2D (no years or months)');
-  else if (maxTtlMs !== null && milliseconds > maxTtlMs) mistakes.add(path, `must be at most ${durationText(maxTtlMs)}, which server.max_ttl says`);
+/** By the same rules as what clients and agents give. Where the schema has found something, this would only repeat it. */
+function checkVisibility(visibility: unknown, maxTtlMs: number | null, path: Path, mistakes: Findings): void {
+  if (!isJsonObject(visibility) || mistakes.touches(path)) return;
+  const mistake = findVisibilityMistake(visibility) ?? (maxTtlMs === null ? null : findTtlMistake(toVisibility(visibility), maxTtlMs));
+  if (mistake) mistakes.add([...path, ...mistake.path], mistake.message);
 }
 
 function checkRetry(retry: NonNullable<Remaining<AgentOptions>['retry']>, path: Path, mistakes: Findings): void {

@@ -1,12 +1,10 @@
 import type { JsonObject } from '../../common/json.js';
+import { MAX_SHORT_TEXT } from '../../common/short-text.js';
+import { MAX_VISIBILITY_NAMES } from '../given-visibility.js';
 
-const names = (description: string): JsonObject => ({
-  description,
-  type: 'array',
-  minItems: 1,
-  uniqueItems: true,
-  items: { type: 'string', minLength: 1 },
-});
+const shortText: JsonObject = { type: 'string', minLength: 1, maxLength: MAX_SHORT_TEXT };
+
+const names = (description: string, minItems: number): JsonObject => ({ description, type: 'array', minItems, maxItems: MAX_VISIBILITY_NAMES, items: shortText });
 
 const kind = (name: string, fields: JsonObject = {}, required: string[] = []): JsonObject => ({
   if: { properties: { kind: { const: name } } },
@@ -15,9 +13,9 @@ const kind = (name: string, fields: JsonObject = {}, required: string[] = []): J
 
 const lastingKinds: JsonObject[] = [
   kind('Public'),
-  kind('Private', { agents: names('The agents that may see it') }, ['agents']),
-  kind('Labelled', { required_labels: names('An agent needs all of these labels to see it') }, ['required_labels']),
-  kind('Tenant', { tenant_id: { description: 'The tenant whose agents may see it; null: everyone', type: ['string', 'null'] } }, ['tenant_id']),
+  kind('Private', { agents: names('The agents that may see it; an empty list: no agent', 0) }, ['agents']),
+  kind('Labelled', { required_labels: names('An agent needs all of these labels to see it', 1) }, ['required_labels']),
+  kind('Tenant', { tenant_id: { description: 'The tenant whose agents may see it; null: everyone', ...shortText, type: ['string', 'null'] } }, ['tenant_id']),
 ];
 
 const kindNamed = (kinds: string[]): JsonObject => ({
@@ -28,9 +26,8 @@ const kindNamed = (kinds: string[]): JsonObject => ({
 
 const LASTING = ['Public', 'Private', 'Labelled', 'Tenant'];
 
-const lastingVisibility: JsonObject = { ...kindNamed(LASTING), allOf: lastingKinds };
 
-/** JSON Schema of the wire's visibility object; whether `ttl` is a duration of fixed length is checked apart from it. */
+/** What `given-visibility.ts` checks, as JSON Schema, for editors; whether `ttl` is a duration is left to it. */
 export const visibilitySchema: JsonObject = {
   ...kindNamed([...LASTING, 'After']),
   allOf: [
@@ -39,7 +36,7 @@ export const visibilitySchema: JsonObject = {
       'After',
       {
         ttl: { description: 'How long it stays hidden from agents: an ISO 8601 duration such as PT1H', type: 'string' },
-        then: { description: 'Who may see it after that; everyone where absent', ...lastingVisibility },
+        then: { description: 'Who may see it after that; everyone where absent or null', if: { not: { type: 'null' } }, then: { ...kindNamed(LASTING), allOf: lastingKinds } },
       },
       ['ttl'],
     ),

@@ -6,7 +6,7 @@ import { SHORT_TEXT_SCHEMA } from '../validation/short-text.js';
 /** No `format`: what goes by `duration` in JSON Schema has no weeks beside days and no fractions. */
 export const ISO_DURATION_SCHEMA = { type: 'string', pattern: ISO_DURATION_PATTERN } as const;
 
-const names = { type: 'array', maxItems: MAX_VISIBILITY_NAMES, items: SHORT_TEXT_SCHEMA } as const;
+const names = (minItems: number) => ({ type: 'array', minItems, maxItems: MAX_VISIBILITY_NAMES, items: SHORT_TEXT_SCHEMA });
 
 const kindSchema = (kind: string, properties: object = {}, required: string[] = []) => ({
   type: 'object' as const,
@@ -17,9 +17,9 @@ const kindSchema = (kind: string, properties: object = {}, required: string[] = 
 
 const lastingSchemas = [
   kindSchema('Public'),
-  kindSchema('Private', { agents: names }, ['agents']),
-  kindSchema('Labelled', { required_labels: names }, ['required_labels']),
-  kindSchema('Tenant', { tenant_id: { ...SHORT_TEXT_SCHEMA, nullable: true } }),
+  kindSchema('Private', { agents: names(0) }, ['agents']),
+  kindSchema('Labelled', { required_labels: names(1) }, ['required_labels']),
+  kindSchema('Tenant', { tenant_id: { ...SHORT_TEXT_SCHEMA, nullable: true } }, ['tenant_id']),
 ];
 
 const after = kindSchema('After', { ttl: { ...ISO_DURATION_SCHEMA, example: 'PT1H' }, then: { oneOf: lastingSchemas } }, ['ttl']);
