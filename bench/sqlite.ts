@@ -4,7 +4,7 @@ import { agentRows } from './agents.ts';
 import { batchRow } from './batches.ts';
 import { type LoadGenerator, Server, runToEnd } from './children.ts';
 import { eventually } from './eventually.ts';
-import { intakeRows } from './intake.ts';
+import { importRows } from './import.ts';
 import { llmRow } from './llm.ts';
 import { memoryRows } from './memory.ts';
 import { remoteRows } from './remote.ts';
@@ -34,7 +34,7 @@ export async function sqliteRows(generator: LoadGenerator, folder: string): Prom
   tell('SQLite: batches');
   rows.push(await batchRow(generator, fresh));
   await fresh.stop();
-  rows.push(...(await intakeRows(generator, folder)));
+  rows.push(...(await importRows(generator, folder)));
 
   tell('SQLite: a language model');
   rows.push(await llmRow(generator, folder));

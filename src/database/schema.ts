@@ -394,10 +394,10 @@ export interface RunsTable {
 }
 
 /**
- * `intake`: its rows are still being read, and nobody is told of it. `removed`: they are being deleted, and nobody is told of it any
+ * `importing`: its rows are still being read, and nobody is told of it. `removed`: they are being deleted, and nobody is told of it any
  * more. `starting` is a running one without a first run.
  */
-export type BatchState = 'intake' | 'running' | 'completed' | 'failed' | 'cancelled' | 'removed';
+export type BatchState = 'importing' | 'running' | 'completed' | 'failed' | 'cancelled' | 'removed';
 
 /** The sums are of its runs that have ended. */
 export interface BatchesTable extends UsageSums {
@@ -424,8 +424,8 @@ export interface BatchesTable extends UsageSums {
   was_cancelled: Generated<number>;
   error: string | null;
   /** The process that reads its rows, and how long it may be silent; null once all are in. */
-  intake_owner: string | null;
-  intake_until: number | null;
+  import_owner: string | null;
+  import_until: number | null;
   created_at: number;
   started_at: number | null;
   ended_at: number | null;

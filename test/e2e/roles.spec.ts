@@ -1,6 +1,6 @@
 // Real: the whole app over HTTP in each role, one after another on one database. Faked: the clock.
 import { BatchDispatcher } from '../../src/features/batches/batch-dispatcher.js';
-import { UnfinishedIntakes } from '../../src/features/batches/intake/unfinished-intakes.js';
+import { UnfinishedImports } from '../../src/features/batches/intake/unfinished-imports.js';
 import { Folding } from '../../src/blackboard/queries/folding.js';
 import type { Role } from '../../src/common/role.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
@@ -104,18 +104,18 @@ describe('a process', () => {
       const before = await transactions();
       expect(before).toBeGreaterThan(0);
 
-      await Promise.all([of(Folding).run(), of(ExpiredKeys).remove(), of(UnfinishedIntakes).remove(), of(BatchDispatcher).lookAtAll()]);
+      await Promise.all([of(Folding).run(), of(ExpiredKeys).remove(), of(UnfinishedImports).remove(), of(BatchDispatcher).lookAtAll()]);
       expect(await transactions()).toBe(before);
     });
 
     it('leaves to others what a process that crashed has left', async () => {
       await board.publish('Order', { n: 1 });
       const counts = { total_items: 0, succeeded_items: 0, failed_items: 0, running_runs: 0, next_position: 0, round: 0 };
-      const intake = { id: 'half-in', agent: 'echo', status: 'intake', max_workers: 1, static_inputs: '{}', error: null, ...counts } as const;
+      const importing = { id: 'half-in', agent: 'echo', status: 'importing', max_workers: 1, static_inputs: '{}', error: null, ...counts } as const;
       // Written directly: what a crash leaves, whose leases have run out.
       await of(UnitOfWork).run(async ({ db }) => {
         await db.updateTable('executions').set({ state: 'running', lease_token: 'lost', lease_owner: 'gone', lease_until: 0 }).execute();
-        await db.insertInto('batches').values({ ...intake, intake_owner: 'gone', intake_until: 0, created_at: 0, started_at: null, ended_at: null }).execute();
+        await db.insertInto('batches').values({ ...importing, import_owner: 'gone', import_until: 0, created_at: 0, started_at: null, ended_at: null }).execute();
       });
       const left = async (): Promise<object> => {
         const { reader } = of(UnitOfWork);
@@ -126,7 +126,7 @@ describe('a process', () => {
       expect(all).toEqual({ executions: [{ state: 'running', lease_owner: 'gone' }], batches: [{ id: 'half-in' }] });
 
       await restart(SERVER);
-      await of(UnfinishedIntakes).remove();
+      await of(UnfinishedImports).remove();
       expect(await left()).toEqual(all);
 
       await restart(WORKER);

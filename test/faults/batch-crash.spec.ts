@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { Service } from '../support/service.js';
 import { batchIds, breaches, rowsComingIn, stateOf, unfinished } from './batch-invariants.js';
-import { intakesRunOut } from './run-out.js';
+import { importLeasesRunOut } from './run-out.js';
 import { BatchLedger, CSV, CSV_FILE, FIRST_TWIN, type Order, ROWS } from './batch-ledger.js';
 
 const CONFIG = `
@@ -52,9 +52,9 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
     for (let round = 1; round <= ROUNDS; round += 1) {
       service = await start();
       expect(await breaches(database, ledger)).toEqual([]);
-      await (round % 2 === 1 ? killAmidIntake(service, database, ledger, random) : killAmidRuns(service, ledger, random));
+      await (round % 2 === 1 ? killAmidImport(service, database, ledger, random) : killAmidRuns(service, ledger, random));
       found.push(await stateOf(database));
-      await intakesRunOut(database);
+      await importLeasesRunOut(database);
       expect(readdirSync(uploads)).toEqual([]);
     }
 
@@ -73,7 +73,7 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
 });
 
 /** Kills a random moment after a random number of rows of a batch has come in; at times that is before the first, or after the last. */
-async function killAmidIntake(service: Service, database: TestDatabase, ledger: BatchLedger, random: Random): Promise<void> {
+async function killAmidImport(service: Service, database: TestDatabase, ledger: BatchLedger, random: Random): Promise<void> {
   const target = random.between(0, ROWS);
   let isAnswered = false;
   const sent = ledger.send(service, ledger.next(random)).finally(() => (isAnswered = true));

@@ -32,14 +32,14 @@ export const unfinished = (database: TestDatabase): Promise<string[]> =>
 /** What a kill has left behind: whether a batch was half in, and how many runs were open. */
 export const stateOf = (database: TestDatabase): Promise<{ isHalfIn: boolean; openRuns: number }> =>
   database.look(async (rows) => ({
-    isHalfIn: (await rows(`select id from batches where status = 'intake'`)).length > 0,
+    isHalfIn: (await rows(`select id from batches where status = 'importing'`)).length > 0,
     openRuns: (await rows(`select id from runs where status = 'running'`)).length,
   }));
 
 /** How much of a batch is in that is not in yet. */
 export async function rowsComingIn(database: TestDatabase): Promise<number> {
-  const intake = `select seq from batches where status = 'intake'`;
-  const [found] = await database.rows<{ count: number }>(`select count(*) as count from batch_rows where batch_seq in (${intake})`);
+  const importing = `select seq from batches where status = 'importing'`;
+  const [found] = await database.rows<{ count: number }>(`select count(*) as count from batch_rows where batch_seq in (${importing})`);
   return found!.count;
 }
 
@@ -50,7 +50,7 @@ export const batchIds = async (database: TestDatabase): Promise<Map<string, stri
 const named = (rows: Rows): Promise<{ id: string; name: string }[]> => rows(`select id, ${jsonField('static_inputs', 'batch')} as name from batches`);
 
 const leftovers = async (rows: Rows): Promise<string[]> => [
-  ...(await rows<{ id: string }>(`select id from batches where status = 'intake'`)).map(({ id }) => `batch ${id} is still half in`),
+  ...(await rows<{ id: string }>(`select id from batches where status = 'importing'`)).map(({ id }) => `batch ${id} is still half in`),
   ...(await rows<{ seq: number }>('select distinct batch_seq as seq from batch_rows where batch_seq not in (select seq from batches)')).map(
     ({ seq }) => `there are rows of batch ${seq}, which does not exist`,
   ),

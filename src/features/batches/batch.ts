@@ -22,9 +22,9 @@ export const listedBatchBody = (batch: BatchRow): ListedBatchBody => ({
   ...endOf(batch),
 });
 
-/** `starting` until a first run was started. Those in the states `intake` and `removed` are never shown. */
+/** `starting` until a first run was started. Those in the states `importing` and `removed` are never shown. */
 const statusOf = ({ status, started_at }: BatchRow): BatchBody['status'] =>
-  status === 'intake' || status === 'removed' || (status === 'running' && started_at === null) ? 'starting' : status;
+  status === 'importing' || status === 'removed' || (status === 'running' && started_at === null) ? 'starting' : status;
 
 function progressOf(batch: BatchRow): Omit<BatchBody, 'results'> {
   const completed = batch.succeeded_items + batch.failed_items;

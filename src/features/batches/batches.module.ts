@@ -10,15 +10,15 @@ import { BatchStep } from './batch-step.js';
 import { BatchesController } from './batches.controller.js';
 import { BatchesRepository } from './batches.repository.js';
 import { BatchesService } from './batches.service.js';
-import { BatchIntake } from './intake/batch-intake.js';
-import { IntakesRepository } from './intake/intakes.repository.js';
-import { UnfinishedIntakes } from './intake/unfinished-intakes.js';
+import { BatchImport } from './intake/batch-import.js';
+import { ImportsRepository } from './intake/imports.repository.js';
+import { UnfinishedImports } from './intake/unfinished-imports.js';
 import { UploadSpace } from './intake/upload-space.js';
 import { WaitingBytes } from './waiting-bytes.js';
 
 @Module({
   imports: [BlackboardModule, IdempotencyModule, RunsModule],
   controllers: [BatchesController],
-  providers: [BatchDeletion, BatchDispatcher, BatchIntake, BatchNotices, BatchResults, BatchStep, BatchesRepository, BatchesService, IntakesRepository, UnfinishedIntakes, UploadSpace, WaitingBytes],
+  providers: [BatchDeletion, BatchDispatcher, BatchImport, BatchNotices, BatchResults, BatchStep, BatchesRepository, BatchesService, ImportsRepository, UnfinishedImports, UploadSpace, WaitingBytes],
 })
 export class BatchesModule {}

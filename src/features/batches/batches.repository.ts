@@ -20,7 +20,7 @@ export interface DueRow {
 
 export interface BatchFilter {
   /** On the wire: `starting` are the running ones without a first run. */
-  status: 'starting' | Exclude<BatchState, 'intake' | 'removed'> | null;
+  status: 'starting' | Exclude<BatchState, 'importing' | 'removed'> | null;
   agent: string | null;
   /** Epoch ms, inclusive. */
   from: number | null;
@@ -95,7 +95,7 @@ export class BatchesRepository {
     return row?.seq;
   }
 
-  async end(tx: Transaction, seq: number, status: Exclude<BatchState, 'intake' | 'running' | 'removed'>, endedAt: number, error: string | null): Promise<void> {
+  async end(tx: Transaction, seq: number, status: Exclude<BatchState, 'importing' | 'running' | 'removed'>, endedAt: number, error: string | null): Promise<void> {
     const cancelled = status === 'cancelled' ? { was_cancelled: 1 } : {};
     await tx.db.updateTable('batches').set({ status, ended_at: endedAt, error, ...cancelled }).where('seq', '=', seq).execute();
   }
@@ -136,7 +136,7 @@ export class BatchesRepository {
   }
 }
 
-const HIDDEN = ['intake', 'removed'] as const;
+const HIDDEN = ['importing', 'removed'] as const;
 
 const findRunning = preparedWithList<{ seq: number }, string, RunningBatch>((db, place, agents) => {
   const batch = db

@@ -17,7 +17,7 @@ import type { BatchListBody } from './dto/batch-list-body.js';
 import type { BatchListQuery } from './dto/batch-list-query.js';
 import { type BatchRequest, DEFAULT_WORKERS } from './dto/batch-request.js';
 import type { BatchResultsQuery } from './dto/batch-results-query.js';
-import { type BatchDraft, BatchIntake } from './intake/batch-intake.js';
+import { type BatchDraft, BatchImport } from './intake/batch-import.js';
 import type { BatchSource } from './intake/batch-source.js';
 import type { ResultsFormat } from './results-text.js';
 import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
@@ -33,7 +33,7 @@ export class BatchesService {
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly batches: BatchesRepository,
-    private readonly intake: BatchIntake,
+    private readonly importer: BatchImport,
     private readonly dispatcher: BatchDispatcher,
     private readonly results: BatchResults,
     private readonly notices: BatchNotices,
@@ -120,9 +120,9 @@ export class BatchesService {
     const draft = draftOf(request, id);
     if (source && 'file' in source) {
       if (inputs !== undefined) throw new DomainError('invalid', 'batch_inputs: must be left out where a file is uploaded');
-      await this.intake.fromUpload(draft, source.file, delimiter);
-    } else if (source) await this.intake.fromList(draft, source.items);
-    else if (typeof inputs === 'string') await this.intake.fromPath(draft, inputs, delimiter);
+      await this.importer.fromUpload(draft, source.file, delimiter);
+    } else if (source) await this.importer.fromList(draft, source.items);
+    else if (typeof inputs === 'string') await this.importer.fromPath(draft, inputs, delimiter);
     else throw new DomainError('invalid', 'batch_inputs: must be a list of objects, or the path of a CSV file');
   }
 }

@@ -64,16 +64,16 @@ export class WaitingBytes implements OnModuleInit {
 
 /** Of one batch. Its rows count as equally large, so that neither a step nor a count looks at those that are behind it. */
 export function waitingBytes({ status, stored_bytes: bytes, total_items: total, next_position: next }: Waiting): number {
-  if (status === 'intake') return bytes;
+  if (status === 'importing') return bytes;
   return status === 'running' ? bytes * (1 - next / total) : 0;
 }
 
 async function countWaiting(reader: Reader): Promise<number> {
-  const share = sql<number>`case when status = 'intake' then 1.0 else 1.0 - cast(next_position as double precision) / total_items end`;
+  const share = sql<number>`case when status = 'importing' then 1.0 else 1.0 - cast(next_position as double precision) / total_items end`;
   const { bytes } = await reader
     .selectFrom('batches')
     .select(sql<number>`cast(coalesce(sum(stored_bytes * (${share})), 0) as double precision)`.as('bytes'))
-    .where('status', 'in', ['intake', 'running'])
+    .where('status', 'in', ['importing', 'running'])
     .executeTakeFirstOrThrow();
   return Number(bytes);
 }

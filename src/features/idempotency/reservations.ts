@@ -130,6 +130,6 @@ export class Reservations {
 async function isMade(tx: Transaction, { madeId }: RequestIds): Promise<boolean> {
   const artifact = await tx.db.selectFrom('artifacts').select('seq').where('id', '=', madeId).executeTakeFirst();
   if (artifact) return true;
-  const batch = await tx.db.selectFrom('batches').select('seq').where('id', '=', madeId).where('status', '<>', 'intake').executeTakeFirst();
+  const batch = await tx.db.selectFrom('batches').select('seq').where('id', '=', madeId).where('status', '<>', 'importing').executeTakeFirst();
   return batch !== undefined;
 }

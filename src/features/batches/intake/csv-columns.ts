@@ -4,7 +4,7 @@ import type { CellType } from './cell-types.js';
 import type { CsvSource } from './csv-source.js';
 import { excerpt } from './excerpt.js';
 import { checkInputNames } from './input-names.js';
-import type { IntakeRow } from './intake-row.js';
+import type { ImportRow } from './import-row.js';
 
 const MOST_COLUMNS = 1_000;
 // Every row stores the names again.
@@ -31,7 +31,7 @@ export function csvColumns(
   header: readonly string[],
   draft: BatchDraft,
   types: ReadonlyMap<string, CellType>,
-): (row: string[]) => IntakeRow {
+): (row: string[]) => ImportRow {
   checkHeader(field, header);
   const mapping = draft.inputMapping && new Map(Object.entries(draft.inputMapping));
   const held = quotable ? quoted(header) : `${header.length} column${header.length === 1 ? '' : 's'} of other names`;
@@ -58,7 +58,7 @@ function checkNames(field: string, columns: readonly Column[]): void {
   );
 }
 
-function rowOf(row: readonly string[], columns: readonly Column[], show: (cell: string) => string, key: string | null): IntakeRow {
+function rowOf(row: readonly string[], columns: readonly Column[], show: (cell: string) => string, key: string | null): ImportRow {
   let inputs = columns.length > 0 ? '' : '{';
   let problem: string | null = null;
   for (const { index, source, lead, type } of columns) {

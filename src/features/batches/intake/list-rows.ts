@@ -3,11 +3,11 @@ import type { JsonObject } from '../../../common/json.js';
 import type { BatchDraft } from './batch-draft.js';
 import { excerpt } from './excerpt.js';
 import { checkInputNames } from './input-names.js';
-import type { IntakeRow } from './intake-row.js';
+import type { ImportRow } from './import-row.js';
 import { checkedItem, type ListedItems } from './list-body.js';
 
 /** How the items of a list, as JSON, become inputs. DomainError `invalid` for a mapping that no batch can have. */
-export function listRows({ inputMapping, rowKey }: BatchDraft): (item: Buffer) => IntakeRow {
+export function listRows({ inputMapping, rowKey }: BatchDraft): (item: Buffer) => ImportRow {
   const mapping = inputMapping && Object.entries(inputMapping).map(([source, name]) => ({ source, name }));
   checkInputNames(mapping ?? []);
   return (json) => {

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../common/domain-error.js';
 import type { BatchDraft } from './batch-draft.js';
-import type { IntakeRow } from './intake-row.js';
+import type { ImportRow } from './import-row.js';
 
 const MIB = 1_024 * 1_024;
 const ALWAYS_BYTES = 64 * MIB;
@@ -37,7 +37,7 @@ export class StoredBytes {
   }
 
   /** Returns the bytes of these rows. DomainError `invalid` where the rows together store too much. */
-  add(rows: readonly IntakeRow[]): number {
+  add(rows: readonly ImportRow[]): number {
     const bytes = rows.reduce((sum, row) => sum + rowBytes(row) + this.staticBytes, 0);
     this.total += bytes;
     if (this.total <= this.most) return bytes;
@@ -48,6 +48,6 @@ export class StoredBytes {
   }
 }
 
-const rowBytes = ({ inputs, problem }: IntakeRow): number => Buffer.byteLength(inputs) + (problem === null ? 0 : Buffer.byteLength(problem));
+const rowBytes = ({ inputs, problem }: ImportRow): number => Buffer.byteLength(inputs) + (problem === null ? 0 : Buffer.byteLength(problem));
 
 export const staticBytes = (staticInputs: BatchDraft['staticInputs']): number => Buffer.byteLength(JSON.stringify(staticInputs));

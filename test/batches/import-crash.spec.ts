@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { intakesRunOut } from '../faults/run-out.js';
+import { importLeasesRunOut } from '../faults/run-out.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
@@ -20,7 +20,7 @@ const ROWS = 60_000;
 let folder: string;
 let service: Service | undefined;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'starling-intake-'));
+  folder = await mkdtemp(join(tmpdir(), 'starling-import-'));
   await mkdir(join(folder, 'rows'));
   await writeFile(join(folder, 'starling.yaml'), CONFIG);
   await writeFile(join(folder, 'rows/rows.csv'), `id,text\n${Array.from({ length: ROWS }, (_, n) => `${n % 5_000},row ${n}\n`).join('')}`);
@@ -48,7 +48,7 @@ it('a process that is killed while it takes rows in leaves none of them after th
   expect(await asked).toBe('cut off');
   const left = await held(database);
   expect([left.batches, left.batch_rows > 0, left.batch_keys > 0]).toEqual([1, true, true]);
-  await intakesRunOut(database);
+  await importLeasesRunOut(database);
 
   service = await start(database);
   expect(await held(database)).toEqual({ running: 0, batches: 0, batch_rows: 0, batch_keys: 0 });

@@ -2,16 +2,16 @@
 import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inputsOf, IntakeApp } from './intake-app.js';
+import { inputsOf, ImportApp } from './import-app.js';
 
 const ATTEMPTS = 1_500;
 
-let taken: IntakeApp;
+let taken: ImportApp;
 let elsewhere: string;
 const inside = (name: string): string => join(taken.root, name);
 
 beforeAll(async () => {
-  taken = await IntakeApp.start();
+  taken = await ImportApp.start();
   elsewhere = await mkdtemp(join(tmpdir(), 'starling-elsewhere-'));
   await writeFile(join(elsewhere, 'a.csv'), 'a\nsecret\n');
 });

@@ -11,8 +11,8 @@ import { csvColumns } from './csv-columns.js';
 import { openCsvFile } from './csv-file.js';
 import { readCsv } from './csv-reader.js';
 import type { CsvSource } from './csv-source.js';
-import { type IntakeRow, inParts } from './intake-row.js';
-import { IntakesRepository } from './intakes.repository.js';
+import { type ImportRow, inParts } from './import-row.js';
+import { ImportsRepository } from './imports.repository.js';
 import type { ListedItems } from './list-body.js';
 import { checkRowKeys, listRows } from './list-rows.js';
 import { CSV_FACTOR, LIST_FACTOR, type SentRows, staticBytes, StoredBytes } from './stored-bytes.js';
@@ -25,12 +25,12 @@ const MAX_STATIC_INPUTS = 64 * 1_024;
 
 /** How a batch gets its rows: checked and stored in parts, so that neither memory nor other writers feel how many there are. */
 @Injectable()
-export class BatchIntake {
+export class BatchImport {
   constructor(
     private readonly settings: Settings,
     private readonly catalog: Catalog,
     private readonly lifecycle: Lifecycle,
-    private readonly intakes: IntakesRepository,
+    private readonly imports: ImportsRepository,
     private readonly waiting: WaitingBytes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -72,7 +72,7 @@ export class BatchIntake {
   }
 
   /** How many rows there were. */
-  private async store(draft: BatchDraft, sent: SentRows, parts: AsyncIterable<IntakeRow[]>): Promise<number> {
+  private async store(draft: BatchDraft, sent: SentRows, parts: AsyncIterable<ImportRow[]>): Promise<number> {
     const stored = new StoredBytes(sent, draft);
     let seq: number | null = null;
     let total = 0;
@@ -82,11 +82,11 @@ export class BatchIntake {
         const bytes = stored.add(part);
         this.waiting.refuseTooLarge(sent.field, stored.total);
         this.waiting.refuseExcess(bytes);
-        seq ??= await this.intakes.begin(draft);
-        await this.intakes.add(seq, total, { rows: part, bytes, hasKeys: draft.rowKey !== null });
+        seq ??= await this.imports.begin(draft);
+        await this.imports.add(seq, total, { rows: part, bytes, hasKeys: draft.rowKey !== null });
         total += part.length;
       }
-      if (seq !== null) await this.intakes.finish(seq, total);
+      if (seq !== null) await this.imports.finish(seq, total);
       return total;
     } catch (error) {
       if (seq !== null) await this.discard(seq);
@@ -96,9 +96,9 @@ export class BatchIntake {
 
   private async discard(seq: number): Promise<void> {
     try {
-      await this.intakes.discard(seq);
+      await this.imports.discard(seq);
     } catch (error) {
-      // Nobody sees what is left, and UnfinishedIntakes deletes it.
+      // Nobody sees what is left, and UnfinishedImports deletes it.
       this.logger.warn({ err: error }, 'the rows of a refused batch could not be deleted yet');
     }
   }
@@ -106,7 +106,7 @@ export class BatchIntake {
 
 const STOPPING = new DomainError('unavailable', 'The service is stopping; send the batch again after its next start');
 
-async function* listParts(items: ListedItems, toRow: (item: Buffer) => IntakeRow): AsyncGenerator<IntakeRow[]> {
+async function* listParts(items: ListedItems, toRow: (item: Buffer) => ImportRow): AsyncGenerator<ImportRow[]> {
   for await (const part of items.parts()) yield* inParts(part, toRow);
 }
 
@@ -115,8 +115,8 @@ async function* csvParts(
   draft: BatchDraft,
   types: ReturnType<typeof cellTypes>,
   lists: AsyncIterable<string[][]>,
-): AsyncGenerator<IntakeRow[]> {
-  let toRow: ((row: string[]) => IntakeRow) | null = null;
+): AsyncGenerator<ImportRow[]> {
+  let toRow: ((row: string[]) => ImportRow) | null = null;
   for await (const rows of lists) {
     toRow ??= csvColumns(source, rows.shift()!, draft, types);
     yield* inParts(rows, toRow);

@@ -1,5 +1,5 @@
 /** A row as it is stored: what a run of the batch starts with, or why it cannot. */
-export interface IntakeRow {
+export interface ImportRow {
   /** JSON of the run's inputs. */
   inputs: string;
   problem: string | null;
@@ -12,8 +12,8 @@ const MOST_ROWS = 250;
 const MOST_CHARACTERS = 256 * 1_024;
 
 /** Makes rows of items, in parts, each for one transaction; a part's rows are made when it is asked for. */
-export function* inParts<Item>(items: Iterable<Item>, toRow: (item: Item) => IntakeRow): Generator<IntakeRow[]> {
-  let part: IntakeRow[] = [];
+export function* inParts<Item>(items: Iterable<Item>, toRow: (item: Item) => ImportRow): Generator<ImportRow[]> {
+  let part: ImportRow[] = [];
   let characters = 0;
   for (const item of items) {
     const row = toRow(item);

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { UploadSpace } from '../../src/features/batches/intake/upload-space.js';
 import { eventually } from '../support/eventually.js';
-import { IntakeApp } from './intake-app.js';
+import { ImportApp } from './import-app.js';
 
 const MIB = 1_024 * 1_024;
 const SPACE = 8 * MIB;
 
-let taken: IntakeApp;
-beforeAll(async () => void (taken = await IntakeApp.start({ uploadSpaceBytes: SPACE })));
+let taken: ImportApp;
+beforeAll(async () => void (taken = await ImportApp.start({ uploadSpaceBytes: SPACE })));
 afterAll(() => taken.close());
 
 const usedBytes = (): number => taken.app.app.get(UploadSpace, { strict: false }).usedBytes;

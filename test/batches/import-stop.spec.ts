@@ -1,9 +1,9 @@
 // Real: the application, its database, HTTP.
 import { eventually } from '../support/eventually.js';
-import { IntakeApp } from './intake-app.js';
+import { ImportApp } from './import-app.js';
 
 it('a service that stops while it takes rows in answers 503, and leaves nothing of them', async () => {
-  const taken = await IntakeApp.start();
+  const taken = await ImportApp.start();
   const path = await taken.file('large.csv', `id,text\n${Array.from({ length: 100_000 }, (_, n) => `${n},row ${n}\n`).join('')}`);
   const asked = taken.app.http.post('/run/batch').send({ agent_name: 'greeter', batch_inputs: path, row_key: 'id' }).then((answer) => answer);
   await eventually('rows are in', async () => (await taken.held()).batch_rows > 0);

@@ -9,14 +9,14 @@ import { SYNC_PUBLISH } from './requests.ts';
 import { type Row, milliseconds, perSecond } from './row.ts';
 
 const WARM_ROWS = 20_000;
-// The caller beside an intake must have stopped before it ends: none is quicker.
+// The caller beside an import must have stopped before it ends: none is quicker.
 const FASTEST_ROWS_PER_SECOND = 250_000;
 
 /** A generated CSV, taken in by its path while one caller publishes and waits for each answer, in a database of its own. */
-export async function intakeRows(generator: LoadGenerator, folder: string, rows = 1_000_000): Promise<Row[]> {
+export async function importRows(generator: LoadGenerator, folder: string, rows = 1_000_000): Promise<Row[]> {
   const rowsFolder = join(folder, 'rows');
   mkdirSync(rowsFolder);
-  const server = await Server.starling(folder, 'intake', { options: ['--csv-root', rowsFolder] });
+  const server = await Server.starling(folder, 'import', { options: ['--csv-root', rowsFolder] });
   const callAlone = (seconds: number) => generator.run({ url: server.url, requests: SYNC_PUBLISH, connections: 1, until: { seconds } });
   const warm = await writeCsv(rowsFolder, WARM_ROWS);
   const csv = await writeCsv(rowsFolder, rows);
@@ -33,7 +33,7 @@ export async function intakeRows(generator: LoadGenerator, folder: string, rows 
   const { before, most } = memory.end();
   await server.stop();
 
-  const work = (figure: string): string => `intake of ${rows.toLocaleString('en')} CSV rows: ${figure}`;
+  const work = (figure: string): string => `import of ${rows.toLocaleString('en')} CSV rows: ${figure}`;
   const lower = { better: 'lower', baseline: '' } as const;
   return [
     {

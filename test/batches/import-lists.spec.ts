@@ -4,13 +4,13 @@ import { gzipSync } from 'node:zlib';
 import { UploadSpace } from '../../src/features/batches/intake/upload-space.js';
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { eventually } from '../support/eventually.js';
-import { inputsOf, IntakeApp } from './intake-app.js';
+import { inputsOf, ImportApp } from './import-app.js';
 
 const MIB = 1_024 * 1_024;
 const NOTHING = { batches: 0, batch_rows: 0, batch_keys: 0 };
 
-let taken: IntakeApp;
-beforeAll(async () => void (taken = await IntakeApp.start({ memoryBudgetBytes: 32 * MIB, uploadSpaceBytes: 64 * MIB })));
+let taken: ImportApp;
+beforeAll(async () => void (taken = await ImportApp.start({ memoryBudgetBytes: 32 * MIB, uploadSpaceBytes: 64 * MIB })));
 afterAll(() => taken.close());
 
 const budget = (): MemoryBudget => taken.app.app.get(MemoryBudget, { strict: false });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BatchDraft, BatchIntake } from '../../src/features/batches/intake/batch-intake.js';
+import { type BatchDraft, BatchImport } from '../../src/features/batches/intake/batch-import.js';
 import { readListBody } from '../../src/features/batches/intake/list-body.js';
 import { Spool } from '../../src/features/batches/intake/spool.js';
 import { TemporaryFile } from '../../src/features/batches/intake/temporary-file.js';
@@ -43,16 +43,16 @@ export interface StoredRow {
 }
 
 /** An application with a folder for CSV files, and a look at what it has stored. */
-export class IntakeApp {
+export class ImportApp {
   private constructor(
     readonly app: TestApp,
     readonly root: string,
   ) {}
 
-  static async start(settings: Partial<Settings> = {}): Promise<IntakeApp> {
+  static async start(settings: Partial<Settings> = {}): Promise<ImportApp> {
     const root = await mkdtemp(join(tmpdir(), 'starling-csv-'));
     const app = await startApp({ config: CONFIG, files: { 'never.js': NEVER }, settings: { csvRoot: root, shutdownGraceMs: 0, ...settings } });
-    return new IntakeApp(app, root);
+    return new ImportApp(app, root);
   }
 
   async close(): Promise<void> {
@@ -71,7 +71,7 @@ export class IntakeApp {
     const file = await TemporaryFile.open(this.space, () => undefined);
     try {
       await file.append(Buffer.from(content));
-      return await this.take(draft, (whole) => this.intake.fromUpload(whole, file, delimiter));
+      return await this.take(draft, (whole) => this.importer.fromUpload(whole, file, delimiter));
     } finally {
       await file.close();
     }
@@ -79,7 +79,7 @@ export class IntakeApp {
 
   /** The same with a file that is below csv_root. */
   path(path: string, draft: Partial<BatchDraft> = {}, delimiter = ','): Promise<StoredRow[]> {
-    return this.take(draft, (whole) => this.intake.fromPath(whole, path, delimiter));
+    return this.take(draft, (whole) => this.importer.fromPath(whole, path, delimiter));
   }
 
   async list(items: object[], draft: Partial<BatchDraft> = {}): Promise<StoredRow[]> {
@@ -88,7 +88,7 @@ export class IntakeApp {
     const limits = { item: MIB, rest: MIB };
     const { items: listed } = await readListBody(spool, limits, new MemoryBudget(64 * MIB).reserve(0), false);
     try {
-      return await this.take(draft, (whole) => this.intake.fromList(whole, listed!));
+      return await this.take(draft, (whole) => this.importer.fromList(whole, listed!));
     } finally {
       await spool.close();
     }
@@ -123,8 +123,8 @@ export class IntakeApp {
     return this.app.app.get(UploadSpace, { strict: false });
   }
 
-  private get intake(): BatchIntake {
-    return this.app.app.get(BatchIntake, { strict: false });
+  private get importer(): BatchImport {
+    return this.app.app.get(BatchImport, { strict: false });
   }
 }
 

@@ -1,11 +1,11 @@
-// Real: the application, its database, CSV files on disk. The intake is called as the batches' service calls it.
+// Real: the application, its database, CSV files on disk. the import is called as the batches' service calls it.
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { printedSeed } from '../support/random.js';
-import { draftOf, inputsOf, IntakeApp } from './intake-app.js';
+import { draftOf, inputsOf, ImportApp } from './import-app.js';
 
-let taken: IntakeApp;
-beforeAll(async () => void (taken = await IntakeApp.start()));
+let taken: ImportApp;
+beforeAll(async () => void (taken = await ImportApp.start()));
 afterAll(() => taken.close());
 
 describe('a CSV', () => {
@@ -54,8 +54,8 @@ describe('a CSV', () => {
       total_items: 5_000,
       agent: 'greeter',
       max_workers: 5,
-      intake_owner: null,
-      intake_until: null,
+      import_owner: null,
+      import_until: null,
     });
   });
 

@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { IntakeApp } from './intake-app.js';
+import { ImportApp } from './import-app.js';
 
-let taken: IntakeApp;
-beforeAll(async () => void (taken = await IntakeApp.start()));
+let taken: ImportApp;
+beforeAll(async () => void (taken = await ImportApp.start()));
 afterAll(() => taken.close());
 
 const NOTHING = { batches: 0, batch_rows: 0, batch_keys: 0 };
@@ -150,7 +150,7 @@ describe('a path is refused', () => {
   });
 
   it('where csv_root does not exist', async () => {
-    const rootless = await IntakeApp.start({ csvRoot: join(tmpdir(), 'starling-no-such-folder') });
+    const rootless = await ImportApp.start({ csvRoot: join(tmpdir(), 'starling-no-such-folder') });
     const { status, body } = await rootless.app.http.post('/run/batch').send({ agent_name: 'greeter', batch_inputs: 'a.csv' });
     await rootless.close();
     expect([status, (body as { detail: string }).detail]).toEqual([

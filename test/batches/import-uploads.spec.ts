@@ -9,10 +9,10 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { eventually } from '../support/eventually.js';
 import { usedMemory } from '../support/heap.js';
-import { inputsOf, IntakeApp } from './intake-app.js';
+import { inputsOf, ImportApp } from './import-app.js';
 
-let taken: IntakeApp;
-beforeEach(async () => void (taken = await IntakeApp.start()));
+let taken: ImportApp;
+beforeEach(async () => void (taken = await ImportApp.start()));
 afterEach(() => taken.close());
 
 const CSV = 'age,note\n42,"a, b"\n';

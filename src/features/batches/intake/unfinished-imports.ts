@@ -3,18 +3,18 @@ import { Interval } from '@nestjs/schedule';
 import { LOGGER, type Logger } from '../../../common/logger.js';
 import { OneAtATime } from '../../../common/one-at-a-time.js';
 import { Role } from '../../../common/role.js';
-import { IntakesRepository } from './intakes.repository.js';
+import { ImportsRepository } from './imports.repository.js';
 
 const EVERY_MS = 60_000;
 
 /** Deletes what is half in: of a process that crashed, and of a refused batch that could not be deleted at once. */
 @Injectable()
-export class UnfinishedIntakes implements OnApplicationBootstrap, OnModuleDestroy {
+export class UnfinishedImports implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly work = new OneAtATime(() => this.removeAll());
 
   constructor(
     private readonly role: Role,
-    private readonly intakes: IntakesRepository,
+    private readonly imports: ImportsRepository,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -22,7 +22,7 @@ export class UnfinishedIntakes implements OnApplicationBootstrap, OnModuleDestro
   async onApplicationBootstrap(): Promise<void> {
     if (!this.role.works) return;
     await this.remove();
-    await this.tryTo(() => this.intakes.removeOldKeys());
+    await this.tryTo(() => this.imports.removeOldKeys());
   }
 
   /** Returns when all that nobody works on is gone, as far as the database takes writes; where this process does not work, at once. */
@@ -37,8 +37,8 @@ export class UnfinishedIntakes implements OnApplicationBootstrap, OnModuleDestro
 
   private removeAll(): Promise<void> {
     return this.tryTo(async () => {
-      for (const seq of await this.intakes.abandoned()) {
-        if (!this.work.stopped) await this.intakes.discard(seq);
+      for (const seq of await this.imports.abandoned()) {
+        if (!this.work.stopped) await this.imports.discard(seq);
       }
     });
   }
@@ -48,7 +48,7 @@ export class UnfinishedIntakes implements OnApplicationBootstrap, OnModuleDestro
       await remove();
     } catch (error) {
       // Nobody sees what is left; the next turn, or the next start, tries again.
-      this.logger.warn({ err: error }, 'what an unfinished intake left could not be deleted');
+      this.logger.warn({ err: error }, 'what an unfinished import left could not be deleted');
     }
   }
 }

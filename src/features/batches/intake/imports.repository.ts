@@ -9,22 +9,22 @@ import { prepared, preparedInsert } from '../../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../../database/unit-of-work.js';
 import { WaitingBytes } from '../waiting-bytes.js';
 import type { BatchDraft } from './batch-draft.js';
-import type { IntakeRow } from './intake-row.js';
+import type { ImportRow } from './import-row.js';
 import { storeKeys } from './row-keys.js';
 
 const DELETED_AT_ONCE = 1_000;
 
 /** Rows to store in one transaction. */
 interface RowsPart {
-  rows: readonly IntakeRow[];
+  rows: readonly ImportRow[];
   /** What their runs will store. */
   bytes: number;
   hasKeys: boolean;
 }
 
-/** Batches whose rows are still being read, in `status` `intake`. Every method is one transaction, or several short ones. */
+/** Batches whose rows are still being read, in `status` `importing`. Every method is one transaction, or several short ones. */
 @Injectable()
-export class IntakesRepository {
+export class ImportsRepository {
   private readonly owner = newId();
 
   constructor(
@@ -39,19 +39,19 @@ export class IntakesRepository {
     await this.discardEarlier(id);
     const now = this.clock.now();
     const counts = { total_items: 0, succeeded_items: 0, failed_items: 0, running_runs: 0, next_position: 0, round: 0 };
-    const lease = { intake_owner: this.owner, intake_until: now + this.settings.leaseMs };
+    const lease = { import_owner: this.owner, import_until: now + this.settings.leaseMs };
     const times = { created_at: now, started_at: null, ended_at: null };
     return this.unitOfWork.run(async ({ db }) => {
       const { seq } = await db
         .insertInto('batches')
-        .values({ id, agent, status: 'intake', max_workers: maxWorkers, static_inputs: JSON.stringify(staticInputs), error: null, ...counts, ...lease, ...times })
+        .values({ id, agent, status: 'importing', max_workers: maxWorkers, static_inputs: JSON.stringify(staticInputs), error: null, ...counts, ...lease, ...times })
         .returning('seq')
         .executeTakeFirstOrThrow();
       return seq;
     });
   }
 
-  /** Stores the rows from `start` on. DomainError `unavailable` where the intake was given up meanwhile. */
+  /** Stores the rows from `start` on. DomainError `unavailable` where the import was given up meanwhile. */
   async add(seq: number, start: number, { rows, bytes, hasKeys }: RowsPart): Promise<void> {
     await this.unitOfWork.run(async (tx) => {
       const held = await renewLease(tx.db, { seq, owner: this.owner, bytes, until: this.clock.now() + this.settings.leaseMs });
@@ -75,10 +75,10 @@ export class IntakesRepository {
     await this.unitOfWork.run(async ({ db }) => {
       const { numUpdatedRows } = await db
         .updateTable('batches')
-        .set({ status: 'running', total_items: totalItems, intake_owner: null, intake_until: null })
+        .set({ status: 'running', total_items: totalItems, import_owner: null, import_until: null })
         .where('seq', '=', seq)
-        .where('status', '=', 'intake')
-        .where('intake_owner', '=', this.owner)
+        .where('status', '=', 'importing')
+        .where('import_owner', '=', this.owner)
         .executeTakeFirstOrThrow();
       if (numUpdatedRows === 0n) throw GIVEN_UP;
     });
@@ -92,7 +92,7 @@ export class IntakesRepository {
     const old = await reader
       .selectFrom('batches')
       .select('seq')
-      .where('status', '<>', 'intake')
+      .where('status', '<>', 'importing')
       .where(({ exists, selectFrom }) => exists(selectFrom('batch_keys').select('key').whereRef('batch_keys.batch_seq', '=', 'batches.seq')))
       .execute();
     for (const { seq } of old) await this.deleteKeys(seq);
@@ -107,7 +107,7 @@ export class IntakesRepository {
       const part = db.selectFrom('batch_rows').select('position').where('batch_seq', '=', seq).limit(DELETED_AT_ONCE);
       return db.deleteFrom('batch_rows').where('batch_seq', '=', seq).where(amongFound(db, 'position', part)).executeTakeFirst();
     });
-    await this.unitOfWork.run(({ db }) => db.deleteFrom('batches').where('seq', '=', seq).where('status', '=', 'intake').execute());
+    await this.unitOfWork.run(({ db }) => db.deleteFrom('batches').where('seq', '=', seq).where('status', '=', 'importing').execute());
   }
 
   /** Those that nobody works on any more, by `seq`. */
@@ -116,10 +116,10 @@ export class IntakesRepository {
     const found = await reader
       .selectFrom('batches')
       .select('seq')
-      .where('status', '=', 'intake')
+      .where('status', '=', 'importing')
       .where(({ eb, or }) => {
-        const lapsed = or([eb('intake_until', '<', this.clock.now()), eb('intake_owner', 'is', null)]);
-        return dialect.exclusive ? or([lapsed, eb('intake_owner', '!=', this.owner)]) : lapsed;
+        const lapsed = or([eb('import_until', '<', this.clock.now()), eb('import_owner', 'is', null)]);
+        return dialect.exclusive ? or([lapsed, eb('import_owner', '!=', this.owner)]) : lapsed;
       })
       .execute();
     return found.map(({ seq }) => seq);
@@ -127,17 +127,17 @@ export class IntakesRepository {
 
   /** What a crashed process left of the same batch: a request that comes back with its idempotency key makes it anew. */
   private async discardEarlier(id: string): Promise<void> {
-    const earlier = await this.unitOfWork.reader.selectFrom('batches').select('seq').where('id', '=', id).where('status', '=', 'intake').executeTakeFirst();
+    const earlier = await this.unitOfWork.reader.selectFrom('batches').select('seq').where('id', '=', id).where('status', '=', 'importing').executeTakeFirst();
     if (earlier) await this.discard(earlier.seq);
   }
 
   /** False where it has been finished, or is gone. */
   private giveUp(seq: number): Promise<boolean> {
     return this.unitOfWork.run(async (tx) => {
-      const intake = tx.db.selectFrom('batches').select('stored_bytes').where('seq', '=', seq).where('status', '=', 'intake');
-      const held = await locking(tx.db, intake, { wait: true }).executeTakeFirst();
+      const importing = tx.db.selectFrom('batches').select('stored_bytes').where('seq', '=', seq).where('status', '=', 'importing');
+      const held = await locking(tx.db, importing, { wait: true }).executeTakeFirst();
       if (!held) return false;
-      await tx.db.updateTable('batches').set({ intake_owner: null, stored_bytes: 0 }).where('seq', '=', seq).execute();
+      await tx.db.updateTable('batches').set({ import_owner: null, stored_bytes: 0 }).where('seq', '=', seq).execute();
       this.waiting.changed(tx, -held.stored_bytes);
       return true;
     });
@@ -163,9 +163,9 @@ const insertRows = preparedInsert('batch_rows', ['batch_seq', 'position', 'input
 const renewLease = prepared<{ seq: number; owner: string; until: number; bytes: number }, { seq: number }>((db, place) =>
   db
     .updateTable('batches')
-    .set({ intake_until: place('until'), stored_bytes: sql<number>`stored_bytes + ${place('bytes')}` })
+    .set({ import_until: place('until'), stored_bytes: sql<number>`stored_bytes + ${place('bytes')}` })
     .where('seq', '=', place('seq'))
-    .where('status', '=', sql.lit('intake' as const))
-    .where('intake_owner', '=', place('owner'))
+    .where('status', '=', sql.lit('importing' as const))
+    .where('import_owner', '=', place('owner'))
     .returning('seq'),
 );
