@@ -8,7 +8,7 @@ import { Lifecycle } from '../common/lifecycle.js';
 import { locking } from '../database/dialects/dialect.js';
 import { type Reader, type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { columnsOf } from '../queue/leased-table.js';
-import { inOwnTransactions } from '../queue/own-transactions.js';
+import { forEachInTransaction } from '../queue/for-each-in-transaction.js';
 import { TAKEN_AT_ONCE } from '../queue/row-leases.js';
 import type { Ended } from './publishing/blackboard.js';
 import { CorrelationTracker } from './correlations/correlation-tracker.js';
@@ -77,7 +77,7 @@ export class AgentRemoval {
       this.refuseWhenStopping();
       const seized = await this.unitOfWork.run((tx) => this.seize(tx, agent));
       if (seized.length === 0) return failed;
-      await inOwnTransactions(this.unitOfWork, seized, async (tx, { row, leaseToken }) => {
+      await forEachInTransaction(this.unitOfWork, seized, async (tx, { row, leaseToken }) => {
         const failure = { type: ERROR_TYPE, message: `no process has the agent ${agent}, and what waited for it was ended` };
         const outcome = await this.outcomes.fail(tx, await endingExecution(tx, row, leaseToken), failure);
         if (outcome === 'failed') tx.afterCommit(() => (failed += 1));
@@ -103,7 +103,7 @@ export class AgentRemoval {
       this.refuseWhenStopping();
       const before = failed;
       const groups = await groupsOf(this.unitOfWork.reader, place);
-      await inOwnTransactions(this.unitOfWork, groups, async (tx, group) => {
+      await forEachInTransaction(this.unitOfWork, groups, async (tx, group) => {
         if (await this.failGroup(tx, group)) tx.afterCommit(() => (failed += 1));
       });
       if (failed === before) return failed;

@@ -11,7 +11,7 @@ export interface HeldRequest {
    * Frees the body. `given` is what the handler got, and is emptied: the framework refers to it until the answer. The handler takes out
    * before what its answer needs.
    */
-  letGo(given: object): void;
+  releaseBody(given: object): void;
 }
 
 /** Drops what the object's own fields hold. */

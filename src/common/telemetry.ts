@@ -1,5 +1,5 @@
 /** Of an attempt. `left`: to somebody outside, who ends it later. */
-export type AttemptOutcome = 'completed' | 'retried' | 'failed' | 'left' | 'discarded';
+export type AttemptOutcome = 'completed' | 'retried' | 'failed' | 'deferred' | 'discarded';
 
 /** `waiting`: the attempt begins again, when there is room in a budget. */
 export type ExecutionOutcome = AttemptOutcome | 'waiting';

@@ -34,7 +34,7 @@ export interface TransactionOptions {
    * What it writes is simply written again where it is lost. It never is with a process, but may be with a crash of the database
    * itself: its commit is not waited for on the disk there. Whatever is committed after it is lost only together with it.
    */
-  redoable?: boolean;
+  relaxedDurability?: boolean;
 }
 
 /** The only way to a transaction. */

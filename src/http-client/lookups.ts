@@ -13,10 +13,10 @@ const UNPROVEN_SHARE = 3 / 4;
 const MOST_NAMES = 10_000;
 
 /** What lets others have the place of a lookup that has ended. */
-type LetGo = () => void;
+type Release = () => void;
 
 interface Waiting {
-  begin: (letGo: LetGo) => void;
+  begin: (release: Release) => void;
   giveUp: (error: Error) => void;
   cancel: Cancel;
 }
@@ -48,8 +48,8 @@ export class Lookups {
   addressesOf(name: string): Promise<LookupAddress[]> {
     let lookup = this.underWay.get(name);
     if (!lookup) {
-      lookup = this.turnOf(name)
-        .then((letGo) => this.lookUp(name).finally(letGo))
+      lookup = this.placeFor(name)
+        .then((release) => this.lookUp(name).finally(release))
         .finally(() => this.underWay.delete(name));
       this.underWay.set(name, lookup);
     }
@@ -57,9 +57,9 @@ export class Lookups {
     return lookup;
   }
 
-  private turnOf(name: string): Promise<LetGo> {
+  private placeFor(name: string): Promise<Release> {
     if (this.slowUntil.get(name) === null) return Promise.resolve(() => undefined);
-    const { promise, resolve, reject } = Promise.withResolvers<LetGo>();
+    const { promise, resolve, reject } = Promise.withResolvers<Release>();
     this.waiting.set(name, { begin: resolve, giveUp: reject, cancel: () => undefined });
     this.beginSome();
     return promise;

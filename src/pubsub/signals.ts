@@ -74,9 +74,9 @@ export class Signals {
   /** A process has come or left, so that other agents may be known; published after the commit. */
   readonly processesChanged: Topic<null>;
   /** A lease was left to somebody outside until then (epoch ms), and may end with its time; published after the commit. */
-  readonly leaseLeft = new Topic<number>();
+  readonly leaseDeferred = new Topic<number>();
   /** Wake-ups of other processes may have been lost: whoever waits for one looks now. */
-  readonly mayHaveMissed = new Topic<void>();
+  readonly resync = new Topic<void>();
 
   constructor(private readonly broadcast: Broadcast) {
     this.correlationSettled = this.share('settled');
@@ -94,7 +94,7 @@ export class Signals {
     this.streamsOpen = this.share('streams');
     this.whoHasStreams = this.share('who-streams');
     this.processesChanged = this.share('processes');
-    broadcast.listen((text) => (text === null ? this.mayHaveMissed.publish() : this.receive(text)));
+    broadcast.listen((text) => (text === null ? this.resync.publish() : this.receive(text)));
   }
 
   /**

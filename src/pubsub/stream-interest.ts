@@ -19,7 +19,7 @@ export class StreamInterest {
     signals.streamsOpen.subscribe(({ notices }) => this.heard(notices));
     // Nothing can be sent while something is being received.
     signals.whoHasStreams.subscribe(() => void setImmediate(() => this.announce()));
-    signals.mayHaveMissed.subscribe(() => {
+    signals.resync.subscribe(() => {
       this.announce();
       signals.whoHasStreams.publishElsewhere(null);
     });

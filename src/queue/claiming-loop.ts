@@ -54,7 +54,7 @@ export interface ClaimTopics {
   ready: Topic<string>;
   returned: Topic<string>;
   retryScheduled: Topic<number>;
-  mayHaveMissed: Topic<void>;
+  resync: Topic<void>;
 }
 
 /**
@@ -110,7 +110,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
       this.topics.ready.subscribe((queue) => this.wake(queue)),
       this.topics.returned.subscribe((queue) => this.wakeForReturned(queue)),
       this.topics.retryScheduled.subscribe((time) => this.retries.arm(time)),
-      this.topics.mayHaveMissed.subscribe(() => this.lookAnew()),
+      this.topics.resync.subscribe(() => this.resync()),
     );
     await this.lookAtAll();
   }
@@ -166,7 +166,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   }
 
   // A database that has crashed gives out numbers again that it had not yet written down.
-  private lookAnew(): void {
+  private resync(): void {
     this.claims.forget();
     if (this.working) void this.lookAtAll();
   }
@@ -214,7 +214,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
         asked = [...looked.keys()];
         asked.forEach((queue) => this.pendingQueues.delete(queue));
         return this.claimant.claim(tx, { byQueue: looked, total }, this.leases.next(), this.clock.now());
-      }, { redoable: true });
+      }, { relaxedDurability: true });
       this.trouble = null;
       moreWaiting.forEach((queue) => this.pendingQueues.add(queue));
       claimed.filter(({ id }) => !this.cancelledMeanwhile.has(id)).forEach((each) => this.begin(each));

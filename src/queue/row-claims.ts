@@ -4,7 +4,7 @@ import type { Clock } from '../common/clock.js';
 import { dialectOf, locking } from '../database/dialects/dialect.js';
 import { preparedWithList } from '../database/prepared.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import { isInState } from './known-state.js';
+import { isInState } from './state-predicate.js';
 import type { LeasedRow, LeasedTable } from './leased-table.js';
 import { ReadyRows } from './ready-rows.js';
 import type { FreeSlots } from './slots.js';

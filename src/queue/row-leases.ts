@@ -3,8 +3,8 @@ import type { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import { locking } from '../database/dialects/dialect.js';
 import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import { inOwnTransactions } from './own-transactions.js';
-import { isInState } from './known-state.js';
+import { forEachInTransaction } from './for-each-in-transaction.js';
+import { isInState } from './state-predicate.js';
 import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
 import type { Lease } from './row-claims.js';
 
@@ -56,7 +56,7 @@ export class RowLeases<Row extends LeasedRow> {
         .where('lease_owner', '=', owner)
         .where('id', 'in', ids)
         .execute(),
-      { redoable: true },
+      { relaxedDurability: true },
     );
   }
 
@@ -66,7 +66,7 @@ export class RowLeases<Row extends LeasedRow> {
     const leftToOthers = (await this.holder.leftToOthers?.()) ?? [];
     for (;;) {
       const { count, givenUp } = await this.unitOfWork.run((tx) => this.takeOverSome(tx, leftToOthers));
-      await inOwnTransactions(this.unitOfWork, givenUp, (tx, lost) => this.holder.giveUp(tx, lost));
+      await forEachInTransaction(this.unitOfWork, givenUp, (tx, lost) => this.holder.giveUp(tx, lost));
       taken += count;
       if (count < TAKEN_AT_ONCE) return taken;
     }

@@ -78,7 +78,7 @@ describe('a key that two processes are asked for', () => {
     newIds: () => ({ madeId: newId(), correlationId: newId() }),
     heldBytes: 0,
     waits: () => undefined,
-    letGo: () => undefined,
+    releaseBody: () => undefined,
   });
 
   /** Work that ends when told to, and the ids that it was given. */
@@ -161,7 +161,7 @@ describe('a key that two processes are asked for', () => {
     const failing = first.answer(request(), job.run);
     await job.ids;
     let isHeld = true;
-    const large = { ...request(), heldBytes: 300_000, letGo: () => (isHeld = false) };
+    const large = { ...request(), heldBytes: 300_000, releaseBody: () => (isHeld = false) };
     const refused = services[process].answer(large, never).catch((error: unknown) => error);
     await eventually('its body is gone', () => {
       clock.advance(100);

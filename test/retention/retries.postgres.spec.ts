@@ -53,7 +53,7 @@ it('what has failed is not retried on inputs of another correlation that are jus
     );
     return Number(row!.count);
   };
-  const letGo = await holdCounts(board.app.app.get(UnitOfWork, { strict: false }));
+  const releaseCounts = await holdCounts(board.app.app.get(UnitOfWork, { strict: false }));
   const sweep = board.app.app.get(Retention, { strict: false }).run();
   await eventually('the sweep has deleted, and waits to count it', async () => (await waiting()) === 1);
   let answered = false;
@@ -62,7 +62,7 @@ it('what has failed is not retried on inputs of another correlation that are jus
     return answer;
   });
   await eventually('the retry waits for it, or does not', async () => answered || (await waiting()) === 2);
-  await letGo();
+  await releaseCounts();
   await sweep;
 
   expect(await swept.count('artifacts', `type = 'Left'`)).toBe(0);

@@ -3,7 +3,7 @@ import { type Insertable, sql } from 'kysely';
 import { type Place, places, prepared } from '../../database/prepared.js';
 import type { BudgetReservationsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
-import { isInState } from '../../queue/known-state.js';
+import { isInState } from '../../queue/state-predicate.js';
 import type { ModelNeed } from '../../engines/engine.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { type Amount, type Limit, roomIn, shortage } from './budget-room.js';

@@ -26,7 +26,7 @@ export class CorrelationWaiters {
     @Inject(LOGGER) private readonly logger: Logger,
     signals: Signals,
   ) {
-    signals.mayHaveMissed.subscribe(() => void this.lookAtAll());
+    signals.resync.subscribe(() => void this.lookAtAll());
     signals.correlationSettled.subscribe(({ correlationId, opening }) => this.settled(correlationId, opening));
   }
 

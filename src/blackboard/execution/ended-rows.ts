@@ -1,12 +1,12 @@
 import { preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import type { Held } from './held-lease.js';
+import type { ReleasedExecution } from './lease-release.js';
 import type { EndingExecution } from './ending-execution.js';
 
 const HOUR_MS = 3_600_000;
 
 /** Once for an execution, however often it is retried. */
-export async function consume(tx: Transaction, { id, agent, inputs }: EndingExecution, { round }: Held, now: number): Promise<void> {
+export async function consume(tx: Transaction, { id, agent, inputs }: EndingExecution, { round }: ReleasedExecution, now: number): Promise<void> {
   // One that was retried has done so at its first end.
   if (round > 0) return;
   const distinct = new Set(inputs.map(({ seq }) => seq));

@@ -5,10 +5,10 @@ import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import type { MemoryReservation } from '../../common/memory-budget.js';
 import type { ExecutionOutcome } from '../../common/telemetry.js';
-import { AnswerLater } from '../../engines/answer-later.js';
+import { DeferredCompletion } from '../../engines/deferred-completion.js';
 import { type AgentArtifact, type EngineContext, PreparedEngines } from '../../engines/engine.js';
 import type { ClaimHolder, StartedRun } from '../../queue/claiming-loop.js';
-import { persist } from '../../queue/persist.js';
+import { commitWithRetry } from '../../queue/commit-with-retry.js';
 import { Notices } from '../../pubsub/notices.js';
 import { AgentReaders } from '../queries/agent-reader.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
@@ -70,7 +70,7 @@ export class ExecutionRun {
     // Before that, the claim is not its holder's yet.
     await Promise.resolve();
     try {
-      return await persist(holder, this.clock, () => this.inputs.whenFree(claimed.inputs, signal));
+      return await commitWithRetry(holder, this.clock, () => this.inputs.whenFree(claimed.inputs, signal));
     } catch (error) {
       if (signal.aborted) return 'discarded';
       if (error instanceof InputsTooLarge) return { type: 'input', message: error.message, isFinal: true };
@@ -179,8 +179,8 @@ export class ExecutionRun {
     endsBy: number,
     holder: ClaimHolder,
   ): Promise<{ outcome: ExecutionOutcome; failure?: ExecutionFailure }> {
-    if (attempt.ok && attempt.answer instanceof AnswerLater) {
-      return { outcome: await persist(holder, this.clock, () => this.outcomes.leaveOutside(execution, endsBy, holder.onOutcomeVisible)) };
+    if (attempt.ok && attempt.answer instanceof DeferredCompletion) {
+      return { outcome: await commitWithRetry(holder, this.clock, () => this.outcomes.deferCompletion(execution, endsBy, holder.onOutcomeVisible)) };
     }
     if (execution.shortfall) return this.commitShortfall(execution, execution.shortfall, holder);
     const checked = this.check(execution, agent, attempt);
@@ -191,7 +191,7 @@ export class ExecutionRun {
         await this.answers.match(execution, checked.drafts, matched);
         return this.outcomes.complete(execution, matched, holder.onOutcomeVisible);
       };
-      const outcome = await persist(holder, this.clock, complete);
+      const outcome = await commitWithRetry(holder, this.clock, complete);
       return outcome === 'failed' ? { outcome, failure: { type: 'budget', message: 'it overran a budget' } } : { outcome };
     } catch (error) {
       this.logger.error({ err: error, execution_id: execution.id }, 'the outputs of an execution could not be stored');
@@ -200,9 +200,9 @@ export class ExecutionRun {
   }
 
   private async commitShortfall(execution: RunningExecution, shortfall: Shortfall, holder: ClaimHolder): Promise<{ outcome: ExecutionOutcome; failure?: ExecutionFailure }> {
-    if (shortfall.is === 'waits') return { outcome: await persist(holder, this.clock, () => this.outcomes.waitForBudget(execution, holder.onOutcomeVisible)) };
+    if (shortfall.is === 'waits') return { outcome: await commitWithRetry(holder, this.clock, () => this.outcomes.waitForBudget(execution, holder.onOutcomeVisible)) };
     const failure = { type: 'budget', message: shortfall.message };
-    return { outcome: await persist(holder, this.clock, () => this.outcomes.endWithCorrelation(execution, failure, holder.onOutcomeVisible)), failure };
+    return { outcome: await commitWithRetry(holder, this.clock, () => this.outcomes.endWithCorrelation(execution, failure, holder.onOutcomeVisible)), failure };
   }
 
   private async commitFailure(
@@ -210,7 +210,7 @@ export class ExecutionRun {
     failure: ExecutionFailure,
     holder: ClaimHolder,
   ): Promise<{ outcome: ExecutionOutcome; failure: ExecutionFailure }> {
-    return { outcome: await persist(holder, this.clock, () => this.outcomes.failAttempt(execution, failure, holder.onOutcomeVisible)), failure };
+    return { outcome: await commitWithRetry(holder, this.clock, () => this.outcomes.failAttempt(execution, failure, holder.onOutcomeVisible)), failure };
   }
 
   private check(

@@ -52,7 +52,7 @@ export class Executor {
         ready: signals.executionReady,
         returned: signals.executionReturned,
         retryScheduled: signals.retryScheduled,
-        mayHaveMissed: signals.mayHaveMissed,
+        resync: signals.resync,
       },
       clock,
       unitOfWork,

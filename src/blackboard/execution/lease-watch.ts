@@ -23,7 +23,7 @@ export class LeaseWatch {
   ) {}
 
   start(): void {
-    this.unsubscribe = this.signals.leaseLeft.subscribe((until) => this.lookAt(until));
+    this.unsubscribe = this.signals.leaseDeferred.subscribe((until) => this.lookAt(until));
   }
 
   stop(): void {

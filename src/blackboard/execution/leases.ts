@@ -28,7 +28,7 @@ export class Leases {
     const holder = {
       owner: processes.own,
       leaseMs: settings.leaseMs,
-      isOver: (lost: LostRow<ExecutionRow>) => this.wasLeftOutside(lost),
+      isOver: (lost: LostRow<ExecutionRow>) => this.isDeferred(lost),
       // Whether an attempt has failed with its lease, and what then follows, the agent's configuration says.
       leftToOthers: async () => (await processes.known()).agentsElsewhere,
       giveUp: (tx: Transaction, lost: LostRow<ExecutionRow>) => this.giveUp(tx, lost),
@@ -38,13 +38,13 @@ export class Leases {
   }
 
   /** To a remote agent that was to answer later, and whose time is up. */
-  private wasLeftOutside({ queue, lease_owner }: LostRow<ExecutionRow>): boolean {
+  private isDeferred({ queue, lease_owner }: LostRow<ExecutionRow>): boolean {
     const agent = this.catalog.agent(queue);
     return lease_owner === null && agent !== undefined && !isExternal(agent);
   }
 
   private async giveUp(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
-    if (this.wasLeftOutside(lost)) return this.failLate(tx, lost);
+    if (this.isDeferred(lost)) return this.failLate(tx, lost);
     const holder = isExternal(this.catalog.agent(lost.queue))
       ? 'whoever had claimed it neither ended it nor said in time that they were still at it'
       : 'the process that ran it ended, or could not store its outcome';

@@ -14,7 +14,7 @@ import { type MatchedArtifact, Publisher } from '../publishing/publisher.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { consume, countActivity } from './ended-rows.js';
 import { recordFailedAttempt } from './failed-attempts.js';
-import { type Held, leaveToLease, letGo, letGoWith } from './held-lease.js';
+import { type ReleasedExecution, deferToLease, releaseLease, finishUnderLease } from './lease-release.js';
 import { Reservations } from '../budgets/reservations.js';
 import { nextAttemptAt } from './retry.js';
 import { BudgetOverrun, hasSpent, Usages } from '../budgets/usages.js';
@@ -52,11 +52,11 @@ export class Outcomes {
       await tx.lock(this.publisher.lockKeys(outputs));
       const now = this.clock.now();
       const changes = this.tracker.begin(tx, now, execution.span);
-      const held = await letGoWith(changes, tx, execution, { state: 'completed', endedAt: now });
-      if (!held) return this.discard(tx, changes, execution);
+      const released = await finishUnderLease(changes, tx, execution, { state: 'completed', endedAt: now });
+      if (!released) return this.discard(tx, changes, execution);
       await this.usages.spend(tx, changes, execution);
-      await consume(tx, execution, held, now);
-      await this.dropDue(tx, execution, held);
+      await consume(tx, execution, released, now);
+      await this.dropDue(tx, execution, released);
       this.tellEnded(tx, execution, now, null);
       for (const output of outputs) await this.publisher.store(tx, changes, output);
       await countActivity(tx, execution, now, { failures: 0, artifacts_produced: outputs.length });
@@ -82,14 +82,14 @@ export class Outcomes {
     const changes = this.tracker.begin(tx, now, execution.span);
     // What it used counts in its correlation; nothing else of a retry touches that.
     if (hasSpent(execution)) await changes.get(execution.correlationId);
-    const held = await letGo(tx, execution, again);
-    if (!held) return this.discard(tx, changes, execution);
+    const released = await releaseLease(tx, execution, again);
+    if (!released) return this.discard(tx, changes, execution);
     await this.usages.spend(tx, changes, execution);
     await changes.save();
     await recordFailedAttempt(tx, {
       execution_id: execution.id,
       attempt: execution.attempt,
-      ...held,
+      ...released,
       ended_at: now,
       error_type: failure.type,
       error_message: failure.message,
@@ -110,7 +110,7 @@ export class Outcomes {
       const now = this.clock.now();
       const mustWait = await this.reservations.isWaiting(tx, this.tracker.begin(tx, now), execution);
       const availableAt = mustWait ? now + LOOK_FOR_ROOM_AFTER_MS : null;
-      if (!(await letGo(tx, execution, { state: 'pending', attempt: execution.attempt, availableAt }))) return 'discarded';
+      if (!(await releaseLease(tx, execution, { state: 'pending', attempt: execution.attempt, availableAt }))) return 'discarded';
       this.backlog.changed(tx, 1);
       if (availableAt === null) tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(execution.agent));
       else tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));
@@ -133,13 +133,13 @@ export class Outcomes {
   }
 
   /** The lease goes on until then (epoch ms), without this process: who knows its token ends the attempt, or its end does. */
-  leaveOutside({ id, leaseToken }: EndingExecution, until: number, onVisible: () => void): Promise<'left' | 'discarded'> {
+  deferCompletion({ id, leaseToken }: EndingExecution, until: number, onVisible: () => void): Promise<'deferred' | 'discarded'> {
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
-      const [left] = await leaveToLease(tx.db, { id, leaseToken, until });
-      if (!left) return 'discarded';
-      tx.afterCommit(() => this.signals.leaseLeft.publish(until));
-      return 'left';
+      const [deferred] = await deferToLease(tx.db, { id, leaseToken, until });
+      if (!deferred) return 'discarded';
+      tx.afterCommit(() => this.signals.leaseDeferred.publish(until));
+      return 'deferred';
     });
   }
 
@@ -153,10 +153,10 @@ export class Outcomes {
 
   /** The same, where the caller saves what it changes of correlations. */
   async failWith(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
-    const held = await letGoWith(changes, tx, execution, { state: 'failed', endedAt: changes.now, failure });
-    if (!held) return this.discard(tx, changes, execution);
+    const released = await finishUnderLease(changes, tx, execution, { state: 'failed', endedAt: changes.now, failure });
+    if (!released) return this.discard(tx, changes, execution);
     await this.usages.spend(tx, changes, execution);
-    await this.writeFailure(tx, changes, execution, held, failure);
+    await this.writeFailure(tx, changes, execution, released, failure);
     await this.release(changes, execution);
     return 'failed';
   }
@@ -181,10 +181,10 @@ export class Outcomes {
   private async endOverrun(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
     const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
     const correlation = await this.cancellation.hold(tx, changes, execution.correlationId);
-    const held = await letGo(tx, execution, { state: 'failed', endedAt: changes.now, failure });
-    if (!held) return this.discard(tx, changes, execution);
+    const released = await releaseLease(tx, execution, { state: 'failed', endedAt: changes.now, failure });
+    if (!released) return this.discard(tx, changes, execution);
     await this.usages.record(tx, changes, execution);
-    await this.writeFailure(tx, changes, execution, held, failure);
+    await this.writeFailure(tx, changes, execution, released, failure);
     await this.cancellation.cutOff(tx, changes, correlation, execution.leaseToken);
     await changes.save();
     return 'failed';
@@ -198,9 +198,9 @@ export class Outcomes {
     return 'discarded';
   }
 
-  private async writeFailure(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution, held: Held, failure: ExecutionFailure): Promise<void> {
-    await consume(tx, execution, held, changes.now);
-    await this.dropDue(tx, execution, held);
+  private async writeFailure(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution, released: ReleasedExecution, failure: ExecutionFailure): Promise<void> {
+    await consume(tx, execution, released, changes.now);
+    await this.dropDue(tx, execution, released);
     this.tellEnded(tx, execution, changes.now, failure);
     await this.errors.write(tx, changes, {
       agent: execution.agent,
@@ -216,7 +216,7 @@ export class Outcomes {
   }
 
   /** After the correlation, as whoever sets it does. */
-  private async dropDue(tx: Transaction, { id }: EndingExecution, { due_at }: Held): Promise<void> {
+  private async dropDue(tx: Transaction, { id }: EndingExecution, { due_at }: ReleasedExecution): Promise<void> {
     if (due_at !== null) await this.timers.cancel(tx, 'due', id);
   }
 

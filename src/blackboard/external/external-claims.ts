@@ -8,7 +8,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { Telemetry } from '../../common/telemetry.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { externalWork, isExternal } from '../../engines/external/external-work.js';
-import { isInState } from '../../queue/known-state.js';
+import { isInState } from '../../queue/state-predicate.js';
 import { columnsOf } from '../../queue/leased-table.js';
 import { Notices } from '../../pubsub/notices.js';
 import { Signals } from '../../pubsub/signals.js';
@@ -70,7 +70,7 @@ export class ExternalClaims {
    * the agent's queue. In a transaction, which alone sees what it was woken for.
    */
   waitingAmong(asked: readonly AskedFor[]): Promise<AskedFor[]> {
-    return this.unitOfWork.run((tx) => waitingAmong(tx, asked), { redoable: true });
+    return this.unitOfWork.run((tx) => waitingAmong(tx, asked), { relaxedDurability: true });
   }
 
   /** What is there now, in the order of priorities; nothing where nothing is. */
@@ -107,7 +107,7 @@ export class ExternalClaims {
   }
 
   /** Rows of an agent may be ready again that were passed before; all, where wake-ups may have been missed. */
-  lookAnew(agent: string | null): void {
+  resync(agent: string | null): void {
     if (agent === null) this.claims.unassigned.forget();
     else this.claims.unassigned.ready.returned(agent);
   }

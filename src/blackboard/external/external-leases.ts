@@ -8,7 +8,7 @@ import { toTimestamp } from '../../common/timestamp.js';
 import type { ExecutionsTable } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
-import { isInState } from '../../queue/known-state.js';
+import { isInState } from '../../queue/state-predicate.js';
 import { Signals } from '../../pubsub/signals.js';
 import { Answers } from '../execution/answers.js';
 import { AttemptReports } from '../execution/attempt-reports.js';
@@ -58,7 +58,7 @@ export class ExternalLeases {
         .executeTakeFirst(),
     );
     if (numUpdatedRows === 0n) throw notHeld(await this.find(id));
-    this.signals.leaseLeft.publish(until);
+    this.signals.leaseDeferred.publish(until);
     return until;
   }
 

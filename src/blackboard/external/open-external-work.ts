@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { Catalog } from '../../catalog/catalog.js';
-import { sparing } from '../../common/sparing.js';
+import { throttled } from '../../common/throttled.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 
@@ -26,7 +26,7 @@ export class OpenExternalWork {
   ) {}
 
   /** As of a moment ago: counting takes the longer the more there are. */
-  readonly count = sparing(async (): Promise<OpenWork[]> => {
+  readonly count = throttled(async (): Promise<OpenWork[]> => {
     const agents = this.catalog.agents.filter(isExternal).map(({ name }) => name);
     if (agents.length === 0) return [];
     // Each in the partial index that it is claimed by: one query over all would read the whole table.

@@ -55,8 +55,8 @@ export class WaitingClaims {
     signals: Signals,
   ) {
     signals.executionReady.subscribe((agent) => this.wake(agent));
-    signals.executionReturned.subscribe((agent) => this.lookAnew(agent));
-    signals.mayHaveMissed.subscribe(() => this.lookAnew(null));
+    signals.executionReturned.subscribe((agent) => this.resync(agent));
+    signals.resync.subscribe(() => this.resync(null));
     lifecycle.onStop(() => this.release());
   }
 
@@ -102,8 +102,8 @@ export class WaitingClaims {
     for (const { waiters } of this.queues.values()) waiters.forEach(({ answer }) => answer([]));
   }
 
-  private lookAnew(agent: string | null): void {
-    this.claims.lookAnew(agent);
+  private resync(agent: string | null): void {
+    this.claims.resync(agent);
     this.wake(agent);
   }
 

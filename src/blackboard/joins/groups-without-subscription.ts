@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { sparing } from '../../common/sparing.js';
+import { throttled } from '../../common/throttled.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { Processes } from '../processes/processes.js';
 import type { SubscriptionPlace } from '../matching/subscription-numbers.js';
@@ -14,10 +14,10 @@ export class GroupsWithoutSubscription {
   ) {}
 
   /** The subscriptions that such groups wait for, as of a moment ago. */
-  readonly subscriptions = sparing(() => this.find());
+  readonly subscriptions = throttled(() => this.find());
 
   /** How many there are of each agent, as of a moment ago; counting takes the longer the more there are. */
-  readonly counts = sparing(() => this.count());
+  readonly counts = throttled(() => this.count());
 
   async count(): Promise<ReadonlyMap<string, number>> {
     const places = await this.find();

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { isInState } from '../../queue/known-state.js';
+import { isInState } from '../../queue/state-predicate.js';
 import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.js';
 import { GroupsWithoutSubscription } from '../joins/groups-without-subscription.js';
 import { isAmong } from '../scheduling/timer-queue.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
-import { OneAtATime } from '../../common/one-at-a-time.js';
+import { SingleFlight } from '../../common/single-flight.js';
 import { Role } from '../../common/role.js';
 import { ActivityFold } from './activity-fold.js';
 import { ArtifactFold } from './artifact-fold.js';
@@ -13,7 +13,7 @@ const CLEAR_EVERY_MS = 60_000;
 /** Folds in the background what totals would otherwise have to count; stops after the step in hand. */
 @Injectable()
 export class Folding implements OnModuleDestroy {
-  private readonly work = new OneAtATime(() => this.foldAll());
+  private readonly work = new SingleFlight(() => this.foldAll());
 
   private nextClearing = 0;
 

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
-import { OneAtATime } from '../../common/one-at-a-time.js';
+import { SingleFlight } from '../../common/single-flight.js';
 import { Role } from '../../common/role.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
@@ -17,7 +17,7 @@ const EVERY_MS = 600_000;
 /** Deletes what has been kept long enough, in the background; features add what is theirs. */
 @Injectable()
 export class Retention implements OnModuleDestroy {
-  private readonly work = new OneAtATime(() => this.takeTurn());
+  private readonly work = new SingleFlight(() => this.takeTurn());
   private readonly ofFeatures: Deletion[] = [];
 
   constructor(

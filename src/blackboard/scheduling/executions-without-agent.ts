@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
-import { sparing } from '../../common/sparing.js';
+import { throttled } from '../../common/throttled.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { Processes } from '../processes/processes.js';
 
@@ -16,10 +16,10 @@ export class ExecutionsWithoutAgent {
   ) {}
 
   /** The agents that such executions wait for, as of a moment ago. */
-  readonly agents = sparing(() => this.find());
+  readonly agents = throttled(() => this.find());
 
   /** How many wait for each of these agents, as of a moment ago; counting takes the longer the more there are. */
-  readonly counts = sparing(() => this.count());
+  readonly counts = throttled(() => this.count());
 
   async count(): Promise<ReadonlyMap<string, number>> {
     const agents = await this.find();

@@ -122,10 +122,10 @@ export class TransactionConnection {
     );
   }
 
-  /** `redoable`: see TransactionOptions. */
-  begin(redoable: boolean): void {
+  /** `relaxedDurability`: see TransactionOptions. */
+  begin(relaxedDurability: boolean): void {
     this.failure = null;
-    void this.send({ text: redoable ? 'begin; set local synchronous_commit to off' : 'begin', values: [] }).catch(() => undefined);
+    void this.send({ text: relaxedDurability ? 'begin; set local synchronous_commit to off' : 'begin', values: [] }).catch(() => undefined);
   }
 
   /** Rejects with the transaction's first error; then nothing of it is written, or, where the connection was lost, perhaps all. */

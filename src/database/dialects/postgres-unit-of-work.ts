@@ -72,14 +72,14 @@ export class PostgresUnitOfWork extends UnitOfWork {
     }
   }
 
-  private async runOnce<T>(work: (tx: Transaction) => Promise<T>, { redoable = false }: TransactionOptions): Promise<T> {
+  private async runOnce<T>(work: (tx: Transaction) => Promise<T>, { relaxedDurability = false }: TransactionOptions): Promise<T> {
     const client = await this.database.transactions.connect();
     const connection = this.connectionOf(client);
     const effects: Effect[] = [];
     const later = (effect: Effect): void => void effects.push(effect);
     let value: T;
     try {
-      connection.begin(redoable);
+      connection.begin(relaxedDurability);
       value = await work({ db: connection.db, lock: (names) => lock(connection.db, names), whenVisible: later, afterCommit: later });
       await connection.commit();
     } catch (error) {

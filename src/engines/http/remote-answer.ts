@@ -1,6 +1,6 @@
 import type { OutboundAnswer } from '../../http-client/outbound.js';
 import { retryAfter } from '../../http-client/retry-after.js';
-import { AnswerLater } from '../answer-later.js';
+import { DeferredCompletion } from '../deferred-completion.js';
 import { readAnswer } from '../given-outputs.js';
 import { EngineFailure } from '../engine-failure.js';
 
@@ -32,8 +32,8 @@ export function answerOf(answer: OutboundAnswer, asked: Asked): unknown {
   return status === NO_CONTENT ? null : readAnswer(jsonIn(answer, host));
 }
 
-function acceptance({ headers }: OutboundAnswer, host: string): AnswerLater {
-  if (headers.location) return new AnswerLater();
+function acceptance({ headers }: OutboundAnswer, host: string): DeferredCompletion {
+  if (headers.location) return new DeferredCompletion();
   throw new EngineFailure('output', `${host} answered 202 without a Location, which would say that it answers later`, { isFinal: true });
 }
 

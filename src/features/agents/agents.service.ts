@@ -49,7 +49,7 @@ export class AgentsService {
   async run(name: string, request: RunAgentRequest, held: HeldRequest): Promise<TextInParts> {
     held.waits();
     const run = await this.blackboard.beginDirectRun(name, request.inputs, newId());
-    held.letGo(request);
+    held.releaseBody(request);
     return this.texts.ofEffect(['{"artifacts":[', await this.blackboard.outputsOf(run), ']}']);
   }
 

@@ -39,7 +39,7 @@ export class PublishingService {
     held.waits();
     const started = this.clock.now();
     const { correlationId, opening, seq } = await this.store(request, ids);
-    held.letGo(request);
+    held.releaseBody(request);
     const completed = await this.blackboard.waitUntilSettled(correlationId, opening, timeout * 1_000);
     const artifacts = await this.producedSince(correlationId, seq, filters);
     const end = lastFields({ completed, duration_ms: Math.round(this.clock.now() - started) });

@@ -95,7 +95,7 @@ export class Tail {
   private async start(): Promise<void> {
     this.unsubscribe = [
       this.signals.artifactStored.subscribe((seq) => this.wake(seq)),
-      this.signals.mayHaveMissed.subscribe(() => this.lookIn(0)),
+      this.signals.resync.subscribe(() => this.lookIn(0)),
     ];
     this.reached = await this.store.end();
   }

@@ -34,7 +34,7 @@ export class ExternalWorkService {
   async claim(request: ClaimRequestBody, gone: AbortSignal, body: HeldRequest): Promise<TextInParts> {
     const { agents, max = 1, wait = 0, assignee = null, claimed_by: claimedBy = null } = request;
     if (wait > 0) body.waits();
-    body.letGo(request);
+    body.releaseBody(request);
     const held = await this.waitingClaims.claim({ agents: [...new Set(agents)].sort(), max, assignee, claimedBy }, wait * 1_000, gone);
     const pieces: Piece[] = ['{"executions":['];
     for (const execution of held) pieces.push(...(pieces.length > 1 ? [','] : []), ...(await this.pieces(execution)));

@@ -1,6 +1,6 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { ExecutionState, Schema } from '../../database/schema.js';
-import { isInState } from '../../queue/known-state.js';
+import { isInState } from '../../queue/state-predicate.js';
 
 /** Which executions a list asks for; null asks for nothing. */
 export interface ExecutionFilter {

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
-import { OneAtATime } from '../../common/one-at-a-time.js';
+import { SingleFlight } from '../../common/single-flight.js';
 import { Role } from '../../common/role.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
@@ -13,7 +13,7 @@ const BATCH = 500;
 /** Removes expired keys, so that the table does not grow without end. */
 @Injectable()
 export class ExpiredKeys implements OnModuleDestroy {
-  private readonly work = new OneAtATime(() => this.removeAll());
+  private readonly work = new SingleFlight(() => this.removeAll());
 
   constructor(
     private readonly clock: Clock,

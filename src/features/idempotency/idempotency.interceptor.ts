@@ -38,7 +38,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       newIds: requestIdsOf(context),
       heldBytes: held.bytes,
       waits: () => held.waits(),
-      letGo: () => held.letGo(isJsonObject(request.body) ? request.body : {}),
+      releaseBody: () => held.releaseBody(isJsonObject(request.body) ? request.body : {}),
     };
     const work = (): Promise<IdempotentAnswer> =>
       this.idempotency.answer(idempotent, (ids) => {

@@ -55,7 +55,7 @@ export class IdempotencyService {
     const turn = await this.turnOf(request, () => own.waits());
     if (turn.state === 'answered') return turn.answer;
     const { ids, requestHash } = turn;
-    const letGo = this.reservations.hold(request);
+    const stopRenewing = this.reservations.hold(request);
     try {
       const content = contentOf(await own.run(ids));
       // Stopped for longer than its lease, it has lost the key to another process: whose answer is everybody's.
@@ -65,7 +65,7 @@ export class IdempotencyService {
       await this.giveBack(request, ids);
       throw error;
     } finally {
-      letGo();
+      stopRenewing();
     }
   }
 

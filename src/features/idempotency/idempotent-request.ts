@@ -14,7 +14,7 @@ export interface IdempotentRequest extends ScopedKey {
   /** As HeldRequest's. */
   waits: () => void;
   /** Frees that; the work cannot be done any more. Called once at most. */
-  letGo: () => void;
+  releaseBody: () => void;
 }
 
 /** JSON, or what it is made of each time; the same to the byte. */

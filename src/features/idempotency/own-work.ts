@@ -13,7 +13,7 @@ export class OwnWork {
   private isGone = false;
 
   constructor(
-    private readonly request: Pick<IdempotentRequest, 'heldBytes' | 'waits' | 'letGo'>,
+    private readonly request: Pick<IdempotentRequest, 'heldBytes' | 'waits' | 'releaseBody'>,
     private readonly work: (ids: RequestIds) => Promise<unknown>,
   ) {}
 
@@ -21,7 +21,7 @@ export class OwnWork {
   waits(): void {
     this.request.waits();
     if (this.isGone || this.request.heldBytes <= MOST_HELD_BYTES) return;
-    this.request.letGo();
+    this.request.releaseBody();
     this.isGone = true;
   }
 

@@ -15,8 +15,8 @@ export class HeldCall implements HeldRequest {
     this.body.waits();
   }
 
-  letGo(given: object): void {
+  releaseBody(given: object): void {
     this.parts.forEach(emptyOut);
-    this.body.letGo(given);
+    this.body.releaseBody(given);
   }
 }

@@ -21,7 +21,7 @@ export class KeyedWork {
       const ids = newIds();
       return { body: await work(ids), correlationId: ids.correlationId };
     }
-    const request = { endpoint: `MCP ${operation}`, key, hash: hashOf(given), newIds, heldBytes: held.bytes, waits: () => held.waits(), letGo: () => held.letGo(given) };
+    const request = { endpoint: `MCP ${operation}`, key, hash: hashOf(given), newIds, heldBytes: held.bytes, waits: () => held.waits(), releaseBody: () => held.releaseBody(given) };
     const answer = await this.idempotency.answer(request, work);
     const { content, replayed, mismatch } = answer;
     return { body: typeof content === 'string' ? (JSON.parse(content) as object) : content, correlationId: answer.ids.correlationId, replayed, mismatch };

@@ -50,7 +50,7 @@ export class RunsService {
     const { async_run: isAsync = false } = request;
     if (!isAsync) held.waits();
     await this.beginAsked(request, ids);
-    held.letGo(request);
+    held.releaseBody(request);
     if (!isAsync) await this.ended(ids.correlationId);
     return this.texts.ofEffect(await this.pieces(ids.correlationId));
   }

@@ -8,7 +8,7 @@ import { type DeliveryOutcome, Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type ClaimHolder, ClaimingLoop, type StartedRun } from '../../queue/claiming-loop.js';
-import { persist } from '../../queue/persist.js';
+import { commitWithRetry } from '../../queue/commit-with-retry.js';
 import { Slots } from '../../queue/slots.js';
 import { Signals } from '../../pubsub/signals.js';
 import { type Span, Tracing } from '../../observability/tracing/tracing.js';
@@ -70,7 +70,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
         ready: signals.deliveryReady,
         returned: signals.deliveryReturned,
         retryScheduled: signals.deliveryRetryScheduled,
-        mayHaveMissed: signals.mayHaveMissed,
+        resync: signals.resync,
       },
       clock,
       unitOfWork,
@@ -137,7 +137,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   private commit(delivery: ClaimedDelivery, sent: Sent, holder: ClaimHolder): Promise<DeliveryOutcome> {
     // Given up by the shutdown, it says nothing of its target.
     if (holder.isOurs()) this.tellBreaker(delivery, sent);
-    return persist(holder, this.clock, () => this.outcomes.commit(delivery, sent, holder.onOutcomeVisible));
+    return commitWithRetry(holder, this.clock, () => this.outcomes.commit(delivery, sent, holder.onOutcomeVisible));
   }
 
   private tellBreaker({ id, queue }: ClaimedDelivery, sent: Sent): void {

@@ -4,7 +4,7 @@ import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert } from '../../database/prepared.js';
 import type { DeliveriesTable, DeliveryAttemptsTable, DeliveryState } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
-import { isInState } from '../../queue/known-state.js';
+import { isInState } from '../../queue/state-predicate.js';
 
 export type DeliveryRow = Selectable<DeliveriesTable>;
 export type AttemptRow = Selectable<DeliveryAttemptsTable>;

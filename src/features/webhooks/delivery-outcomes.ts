@@ -6,7 +6,7 @@ import { dialectOf } from '../../database/dialects/dialect.js';
 import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { DeliveryState } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { isInState } from '../../queue/known-state.js';
+import { isInState } from '../../queue/state-predicate.js';
 import { Signals } from '../../pubsub/signals.js';
 import type { ClaimedDelivery } from './delivery-claims.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
@@ -61,7 +61,7 @@ export class DeliveryOutcomes {
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
       const { attempt } = delivery;
-      if (!(await letGo(tx, delivery, { state: 'pending', attempt, available_at: until, ended_at: null }, sent))) return 'discarded';
+      if (!(await releaseLease(tx, delivery, { state: 'pending', attempt, available_at: until, ended_at: null }, sent))) return 'discarded';
       tx.afterCommit(() => this.signals.deliveryRetryScheduled.publish(until));
       return 'held';
     });
@@ -69,7 +69,7 @@ export class DeliveryOutcomes {
 
   private async retry(tx: Transaction, delivery: EndingDelivery, sent: Sent, again: number): Promise<DeliveryOutcome> {
     const { id, attempt } = delivery;
-    if (!(await letGo(tx, delivery, { state: 'pending', attempt: attempt + 1, available_at: again, ended_at: null }, sent))) return 'discarded';
+    if (!(await releaseLease(tx, delivery, { state: 'pending', attempt: attempt + 1, available_at: again, ended_at: null }, sent))) return 'discarded';
     await recordTry(tx, id, attempt, sent);
     tx.afterCommit(() => this.signals.deliveryRetryScheduled.publish(again));
     return 'retried';
@@ -90,8 +90,8 @@ export class DeliveryOutcomes {
     const { id, correlationId, attempt, target } = delivery;
     const ended = { state, attempt, available_at: null, ended_at: this.clock.now() };
     // A publish that adds to the group holds the correlation too, and sees whether there is something before it.
-    const [, held] = await Promise.all([this.holdGroups(tx, correlationId), letGo(tx, delivery, ended, sent)]);
-    if (!held) return false;
+    const [, isReleased] = await Promise.all([this.holdGroups(tx, correlationId), releaseLease(tx, delivery, ended, sent)]);
+    if (!isReleased) return false;
     const [, next] = await Promise.all([
       isTry(sent) ? recordTry(tx, id, attempt, sent) : undefined,
       this.deliveries.beginNext(tx, correlationId, target.id),
@@ -111,14 +111,14 @@ const isTry = (sent: Partial<Sent>): sent is Sent => sent.startedAt !== undefine
 type Change = { state: DeliveryState; attempt: number; available_at: number | null; ended_at: number | null };
 
 /** Gives up the lease, if it is still held: the guard of every outcome. */
-async function letGo(tx: Transaction, { id, leaseToken }: EndingDelivery, change: Change, { status, error }: Pick<Sent, 'status' | 'error'>): Promise<boolean> {
-  const updated = await updateHeld(tx.db, { id, leaseToken, ...change, last_status: status, last_error: error });
+async function releaseLease(tx: Transaction, { id, leaseToken }: EndingDelivery, change: Change, { status, error }: Pick<Sent, 'status' | 'error'>): Promise<boolean> {
+  const updated = await updateUnderLease(tx.db, { id, leaseToken, ...change, last_status: status, last_error: error });
   return updated.length > 0;
 }
 
 const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'last_status', 'last_error'] as const;
 
-const updateHeld = prepared<Change & { id: string; leaseToken: string; last_status: number | null; last_error: string | null }, { id: string }>((db, place) =>
+const updateUnderLease = prepared<Change & { id: string; leaseToken: string; last_status: number | null; last_error: string | null }, { id: string }>((db, place) =>
   db
     .updateTable('deliveries')
     .set({ ...places(place, CHANGED), lease_token: null, lease_owner: null, lease_until: null })

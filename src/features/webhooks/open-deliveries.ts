@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
-import { sparing } from '../../common/sparing.js';
+import { throttled } from '../../common/throttled.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 
 const OPEN = ['waiting', 'pending', 'running'] as const;
@@ -13,7 +13,7 @@ export class OpenDeliveries {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
   /** As of a moment ago: counting takes the longer the more there are. */
-  readonly count = sparing(async (): Promise<OpenCounts> => {
+  readonly count = throttled(async (): Promise<OpenCounts> => {
     const { rows } = await sql<{ state: keyof OpenCounts; count: number }>`
       select state, count(*) as count from deliveries where state in (${sql.join(OPEN)}) group by state`.execute(this.unitOfWork.reader);
     return Object.assign({ waiting: 0, pending: 0, running: 0 }, Object.fromEntries(rows.map(({ state, count }) => [state, Number(count)])));

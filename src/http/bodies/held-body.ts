@@ -15,7 +15,7 @@ export class HeldBody implements HeldRequest {
     incomingBody(this.request)?.waits();
   }
 
-  letGo(given: object): void {
+  releaseBody(given: object): void {
     emptyOut(given);
     this.request.body = undefined;
     incomingBody(this.request)?.memory.release();

@@ -3,7 +3,7 @@ import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'p
 import { prettyFactory } from 'pino-pretty';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { Settings } from '../../config/settings.js';
-import { sparingWithTrouble } from './repeated-trouble.js';
+import { throttleRepeatedErrors } from './repeated-errors.js';
 
 /** What a reader that has stopped reading may make us keep, in bytes; lines past it are dropped. */
 const LONGEST_BACKLOG = 16 * 1_024 * 1_024;
@@ -27,7 +27,7 @@ export interface LogOutput {
 
 /** The process's logger: JSON lines to `output`, or a readable form where that is a terminal. */
 export function createLogger({ logLevel }: Pick<Settings, 'logLevel'>, output: LogOutput = process.stdout): Logger {
-  return pino({ ...OPTIONS, level: logLevel, hooks: { logMethod: sparingWithTrouble() } }, output.isTTY ? readable(output) : lines(output));
+  return pino({ ...OPTIONS, level: logLevel, hooks: { logMethod: throttleRepeatedErrors() } }, output.isTTY ? readable(output) : lines(output));
 }
 
 // Written without waiting, so that a request never waits for its log line. With a `minLength` of 0 a flush would not wait.

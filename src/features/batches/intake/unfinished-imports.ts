@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { LOGGER, type Logger } from '../../../common/logger.js';
-import { OneAtATime } from '../../../common/one-at-a-time.js';
+import { SingleFlight } from '../../../common/single-flight.js';
 import { Role } from '../../../common/role.js';
 import { ImportsRepository } from './imports.repository.js';
 
@@ -10,7 +10,7 @@ const EVERY_MS = 60_000;
 /** Deletes what is half in: of a process that crashed, and of a refused batch that could not be deleted at once. */
 @Injectable()
 export class UnfinishedImports implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly work = new OneAtATime(() => this.removeAll());
+  private readonly work = new SingleFlight(() => this.removeAll());
 
   constructor(
     private readonly role: Role,

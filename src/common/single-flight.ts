@@ -1,5 +1,5 @@
 /** Background work that ticks ask for: never twice at once, and stopped only between its steps. */
-export class OneAtATime {
+export class SingleFlight {
   private running: Promise<void> | null = null;
   private isStopped = false;
 

@@ -1,7 +1,7 @@
 const PAUSE_FACTOR = 20;
 
 /** Whoever asks for it gets what `count` found a moment ago, so that it never takes more than a small part of the time. */
-export function sparing<T>(count: () => Promise<T>): () => Promise<T> {
+export function throttled<T>(count: () => Promise<T>): () => Promise<T> {
   let found: Promise<T> | null = null;
   const countNow = async (): Promise<T> => {
     const startedAt = performance.now();

@@ -16,7 +16,7 @@ type Hook = (this: Logger, line: Parameters<LogFn>, method: LogFn) => void;
  * A hook of pino's: why something cannot be done now, such as a full disk, makes one line a second that says how often it came, and has no
  * stack, which says nothing of a disk. Every request and every loop meets it, and each would write a page. Other lines pass as they are.
  */
-export function sparingWithTrouble(): Hook {
+export function throttleRepeatedErrors(): Hook {
   const windows = new Map<string, Window>();
   const open = (reason: string): void => {
     windows.set(reason, { times: 0, write: () => undefined });
@@ -30,7 +30,7 @@ export function sparingWithTrouble(): Hook {
     open(reason);
   };
   return function (line, method) {
-    const error = troubleIn(line[0]);
+    const error = unavailableErrorIn(line[0]);
     if (error === null) return method.apply(this, line);
     const write = (times: number): void => method.apply(this, withoutStack(line, error, times));
     const window = windows.get(error.message);
@@ -40,7 +40,7 @@ export function sparingWithTrouble(): Hook {
   };
 }
 
-function troubleIn(fields: unknown): DomainError | null {
+function unavailableErrorIn(fields: unknown): DomainError | null {
   const err = (fields as { err?: unknown } | null | undefined)?.err;
   return isUnavailable(err) ? (err as DomainError) : null;
 }

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import { places, prepared } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { isInState } from '../../queue/known-state.js';
+import { isInState } from '../../queue/state-predicate.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 
@@ -15,12 +15,12 @@ const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'error_type', '
 
 type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]>;
 
-/** What the execution was, of whose lease it was let go. */
-export type Held = Pick<Selectable<ExecutionAttemptsTable>, 'round' | 'started_at'> & Pick<Selectable<ExecutionsTable>, 'due_at'>;
+/** What the execution was, before its lease was released. */
+export type ReleasedExecution = Pick<Selectable<ExecutionAttemptsTable>, 'round' | 'started_at'> & Pick<Selectable<ExecutionsTable>, 'due_at'>;
 
-/** Gives up the lease, if it is still held: the guard of every outcome. Nothing where it is not. */
-export async function letGo(tx: Transaction, { id, leaseToken, attempt, fromOutside = false }: EndingExecution, next: NextState): Promise<Held | undefined> {
-  const [held] = await updateHeld(tx.db, {
+/** Gives up the lease, if this process still holds it: the guard of every outcome. Undefined where it does not. */
+export async function releaseLease(tx: Transaction, { id, leaseToken, attempt, fromOutside = false }: EndingExecution, next: NextState): Promise<ReleasedExecution | undefined> {
+  const [released] = await updateUnderLease(tx.db, {
     id,
     leaseToken,
     state: next.state,
@@ -31,16 +31,16 @@ export async function letGo(tx: Transaction, { id, leaseToken, attempt, fromOuts
     error_message: next.state === 'failed' ? next.failure.message : null,
     ended_lease: fromOutside ? leaseToken : null,
   });
-  return held;
+  return released;
 }
 
 /** The same with a hold on the correlation, taken before: in this order cancelling takes them too. */
-export async function letGoWith(changes: CorrelationChanges, tx: Transaction, execution: EndingExecution, next: NextState): Promise<Held | undefined> {
-  const [, held] = await Promise.all([changes.get(execution.correlationId), letGo(tx, execution, next)]);
-  return held;
+export async function finishUnderLease(changes: CorrelationChanges, tx: Transaction, execution: EndingExecution, next: NextState): Promise<ReleasedExecution | undefined> {
+  const [, released] = await Promise.all([changes.get(execution.correlationId), releaseLease(tx, execution, next)]);
+  return released;
 }
 
-const updateHeld = prepared<Change & { id: string; leaseToken: string }, Held>((db, place) =>
+const updateUnderLease = prepared<Change & { id: string; leaseToken: string }, ReleasedExecution>((db, place) =>
   db
     .updateTable('executions')
     .set({ ...places(place, CHANGED), lease_token: null, lease_owner: null, lease_until: null })
@@ -50,8 +50,8 @@ const updateHeld = prepared<Change & { id: string; leaseToken: string }, Held>((
     .returning(['round', 'attempt_started_at as started_at', 'due_at']),
 );
 
-/** Leaves it to the lease alone to end the attempt; nothing where it is not held any more. */
-export const leaveToLease = prepared<{ id: string; leaseToken: string; until: number }, { id: string }>((db, place) =>
+/** Leaves it to the lease alone to end the attempt; nothing where it is no longer held. */
+export const deferToLease = prepared<{ id: string; leaseToken: string; until: number }, { id: string }>((db, place) =>
   db
     .updateTable('executions')
     .set({ lease_owner: null, lease_until: place('until') })

@@ -8,7 +8,7 @@ const COMMIT_AGAIN_AFTER_MS = 1_000;
  * Commits an outcome, and where the database cannot be written to now, again and again: what was done is done, and its outcome waits.
  * `discarded` once the claim is no longer ours. Rejects with whatever else `commit` rejects with.
  */
-export async function persist<T>(holder: ClaimHolder, clock: Clock, commit: () => Promise<T>): Promise<T | 'discarded'> {
+export async function commitWithRetry<T>(holder: ClaimHolder, clock: Clock, commit: () => Promise<T>): Promise<T | 'discarded'> {
   while (holder.isOurs()) {
     try {
       return await commit();
