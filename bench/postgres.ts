@@ -45,9 +45,9 @@ export async function postgresRows(generator: LoadGenerator, folder: string): Pr
     const databaseUrl = await newDatabase(String(artifacts));
     await runToEnd('seed.ts', [databaseUrl, String(artifacts)]);
     const server = await Server.starling(folder, `history-${artifacts}`, { databaseUrl });
-    await eventually(`${artifacts} artifacts are folded`, async () => {
-      const [fold] = await queryOnce<{ done: boolean }>(databaseUrl, `select up_to_seq >= ${artifacts} as done from folds where name = 'artifacts'`);
-      return fold?.done ? true : undefined;
+    await eventually(`${artifacts} artifacts are rolled up`, async () => {
+      const [rollup] = await queryOnce<{ done: boolean }>(databaseUrl, `select up_to_seq >= ${artifacts} as done from rollups where name = 'artifacts'`);
+      return rollup?.done ? true : undefined;
     });
     return { server, artifacts };
   };

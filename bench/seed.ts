@@ -1,5 +1,5 @@
 // node seed.ts <database url> <artifacts>: writes a history into the program's own schema as publishing would have left it.
-// The counts are folded by the server that opens the database.
+// The counts are rolled up by the server that opens the database.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import pg from 'pg';
 import { type Rows, partOf } from './history.ts';

@@ -64,8 +64,8 @@ async function serveHistory(folder: string, artifacts: number): Promise<History>
   await runToEnd('seed.ts', [`sqlite:${path}`, name]);
   const server = await Server.starling(folder, name);
   const database = new DatabaseSync(path, { readOnly: true });
-  const position = database.prepare('select max(up_to_seq) as folded from folds');
-  await eventually(`${artifacts} artifacts are folded`, async () => ((position.get()!.folded as number) >= artifacts ? true : undefined));
+  const position = database.prepare('select max(up_to_seq) as rolled_up from rollups');
+  await eventually(`${artifacts} artifacts are rolled up`, async () => ((position.get()!.rolled_up as number) >= artifacts ? true : undefined));
   database.close();
   return { server, artifacts };
 }

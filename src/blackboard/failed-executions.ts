@@ -12,7 +12,7 @@ import { Backlog } from './scheduling/backlog.js';
 import { recordFailedAttempt } from './execution/failed-attempts.js';
 import { Processes } from './processes/processes.js';
 import { TimerQueue } from './scheduling/timer-queue.js';
-import { DELETIONS } from './retention/sweep.js';
+import { DELETIONS } from './retention/cleanup.js';
 
 /** Retrying by hand what has failed for good. */
 @Injectable()

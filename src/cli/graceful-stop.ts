@@ -13,7 +13,7 @@ const ONE_KEYSTROKE_MS = 500;
 /** How long answers that are under way may still take once the work is drained. */
 const LAST_ANSWERS_MS = 3_000;
 
-/** Beyond the grace of the executions: for answers, folding and the last commits. */
+/** Beyond the grace of the executions: for answers, rollups and the last commits. */
 const HARD_LIMIT_MS = 20_000;
 
 /** The first SIGTERM or SIGINT stops gracefully and exits with 0; a second one ends the process at once. */

@@ -3,7 +3,7 @@ export class Role {
   /** Answers the API. Where false, it answers health and metrics alone. */
   readonly serves: boolean = true;
   /**
-   * Claims executions, fires timers, takes over what was lost, moves batches on, folds counts, and deletes what has expired. Where
+   * Claims executions, fires timers, takes over what was lost, moves batches on, rolls counts up, and deletes what has expired. Where
    * false, it leaves all of that to other processes, also what its own requests brought about.
    */
   readonly works: boolean = true;

@@ -9,7 +9,7 @@ export interface Schema {
   artifact_tags: ArtifactTagsTable;
   artifact_counts: ArtifactCountsTable;
   artifact_deletions: ArtifactDeletionsTable;
-  folds: FoldsTable;
+  rollups: RollupsTable;
   correlations: CorrelationsTable;
   executions: ExecutionsTable;
   execution_inputs: ExecutionInputsTable;
@@ -25,7 +25,7 @@ export interface Schema {
   join_groups: JoinGroupsTable;
   join_arrivals: JoinArrivalsTable;
   timers: TimersTable;
-  turns: TurnsTable;
+  scheduler_locks: SchedulerLocksTable;
   runs: RunsTable;
   batches: BatchesTable;
   batch_rows: BatchRowsTable;
@@ -66,7 +66,7 @@ export interface ArtifactTagsTable {
 }
 
 /**
- * Folded totals: together they count the artifacts up to `folds.up_to_seq` of `artifacts`. Reading a total adds the few
+ * Rollups: together they count the artifacts up to `rollups.up_to_seq` of `artifacts`. Reading a total adds the few
  * artifacts after it and never scans; publishing writes nothing here.
  */
 export interface ArtifactCountsTable {
@@ -86,7 +86,7 @@ export interface ArtifactDeletionsTable {
   count: number;
 }
 
-export interface FoldsTable {
+export interface RollupsTable {
   name: string;
   up_to_seq: number;
 }
@@ -294,7 +294,7 @@ export interface ToolCallsTable {
 /** `error`: the tool said that it could not; `failed`: no answer came. */
 
 
-/** One row for each ended execution and for what an attempt used of models, folded into `activity_hours` by a background step and then deleted. */
+/** One row for each ended execution and for what an attempt used of models, added up in `activity_hours` by a background step and then deleted. */
 export interface ActivityTable extends UsageSums {
   seq: Generated<number>;
   agent: string;
@@ -365,7 +365,7 @@ export interface TimersTable {
 }
 
 /** Scheduled work that one process at a time does: whose turn it is, is decided by a conditional update. */
-export interface TurnsTable {
+export interface SchedulerLocksTable {
   name: string;
   /** Epoch ms; moved on by whoever takes the turn, and while it works. */
   due_at: number;

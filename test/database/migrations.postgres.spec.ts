@@ -34,7 +34,7 @@ const ours = MIGRATIONS.map(({ name }) => name);
 const nextMajor = `${Number(VERSION.split('.')[0]) + 1}.0.0`;
 
 /** A step after all of ours, as a newer program would bring it. */
-const later = (parts: Partial<NumberedMigration> = {}): NumberedMigration => ({ name: '9999-later', oldestProgram: VERSION, up: (db) => addNote(db, 'folds'), ...parts });
+const later = (parts: Partial<NumberedMigration> = {}): NumberedMigration => ({ name: '9999-later', oldestProgram: VERSION, up: (db) => addNote(db, 'rollups'), ...parts });
 
 const addNote = (db: Kysely<unknown>, table: string): Promise<void> =>
   db.schema.alterTable(table).addColumn('note', 'text', (column) => column.notNull().defaultTo('none')).execute();

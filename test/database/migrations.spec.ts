@@ -14,7 +14,7 @@ const later = (parts: Partial<NumberedMigration> = {}): NumberedMigration => ({
   name: '9999-later',
   oldestProgram: VERSION,
   up: async (db) => {
-    await db.schema.alterTable('folds').addColumn('note', 'text', (column) => column.notNull().defaultTo('none')).execute();
+    await db.schema.alterTable('rollups').addColumn('note', 'text', (column) => column.notNull().defaultTo('none')).execute();
   },
   ...parts,
 });
@@ -48,10 +48,10 @@ describe('migrations of a SQLite file', () => {
   it('bring an older schema with data in it up to this one', async () => {
     const db = freshWriter();
     expect(await migrate(db, SQLITE, [blackboard])).toEqual(['0001-blackboard']);
-    await db.insertInto('folds').values({ name: 'artifact_counts', up_to_seq: 12 }).execute();
+    await db.insertInto('rollups').values({ name: 'artifact_counts', up_to_seq: 12 }).execute();
 
     expect(await migrate(db, SQLITE)).toEqual(ours.slice(1));
-    expect(await db.selectFrom('folds').selectAll().execute()).toEqual([{ name: 'artifact_counts', up_to_seq: 12 }]);
+    expect(await db.selectFrom('rollups').selectAll().execute()).toEqual([{ name: 'artifact_counts', up_to_seq: 12 }]);
     const fresh = freshWriter();
     await migrate(fresh, SQLITE);
     expect(await schemaOf(db)).toEqual(await schemaOf(fresh));
@@ -109,10 +109,10 @@ describe('migrations of a SQLite file', () => {
   it('keep the data that is in it', async () => {
     const db = freshWriter();
     await migrate(db, SQLITE);
-    await db.insertInto('folds').values({ name: 'artifact_counts', up_to_seq: 12 }).execute();
+    await db.insertInto('rollups').values({ name: 'artifact_counts', up_to_seq: 12 }).execute();
 
     expect(await migrate(db, SQLITE, [...MIGRATIONS, later()])).toEqual(['9999-later']);
-    expect(await db.selectFrom('folds').selectAll().execute()).toEqual([{ name: 'artifact_counts', up_to_seq: 12, note: 'none' }]);
+    expect(await db.selectFrom('rollups').selectAll().execute()).toEqual([{ name: 'artifact_counts', up_to_seq: 12, note: 'none' }]);
     expect(await migrate(db, SQLITE, [...MIGRATIONS, later()])).toEqual([]);
   });
 
@@ -122,7 +122,7 @@ describe('migrations of a SQLite file', () => {
     const before = { schema: await schemaOf(db), versions: await db.selectFrom('program_versions').selectAll().execute() };
     const half = later({
       up: async (db) => {
-        await db.schema.alterTable('folds').addColumn('note', 'text').execute();
+        await db.schema.alterTable('rollups').addColumn('note', 'text').execute();
         await db.schema.createTable('half').addColumn('id', 'integer').execute();
         throw new Error('no further');
       },
@@ -158,8 +158,8 @@ describe('migrations of a SQLite file', () => {
     const db = freshWriter();
     await migrate(db, SQLITE, [...MIGRATIONS, later()]);
     expect(await migrate(db, SQLITE)).toEqual([]);
-    await db.insertInto('folds').values({ name: 'ours', up_to_seq: 1 }).execute();
-    expect(await db.selectFrom('folds').selectAll().execute()).toEqual([{ name: 'ours', up_to_seq: 1, note: 'none' }]);
+    await db.insertInto('rollups').values({ name: 'ours', up_to_seq: 1 }).execute();
+    expect(await db.selectFrom('rollups').selectAll().execute()).toEqual([{ name: 'ours', up_to_seq: 1, note: 'none' }]);
   });
 
   it('of a newer program stop the command itself with that line', async () => {

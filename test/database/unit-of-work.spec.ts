@@ -23,11 +23,11 @@ describe('the unit of work on a SQLite file', () => {
 
   afterAll(() => files.clear());
 
-  const write = (tx: Transaction, name: string) => tx.db.insertInto('folds').values({ name, up_to_seq: 0 }).execute();
+  const write = (tx: Transaction, name: string) => tx.db.insertInto('rollups').values({ name, up_to_seq: 0 }).execute();
   const run = <T>(work: (tx: Transaction) => Promise<T>) => parts.unitOfWork.run(work);
   /** Names that are committed, in the order of their writing. */
-  const committed = () => other.prepare('SELECT name FROM folds ORDER BY rowid').all().map(({ name }) => name);
-  const seenBy = async (tx: Transaction) => (await tx.db.selectFrom('folds').select('name').orderBy(sql`rowid`).execute()).map(({ name }) => name);
+  const committed = () => other.prepare('SELECT name FROM rollups ORDER BY rowid').all().map(({ name }) => name);
+  const seenBy = async (tx: Transaction) => (await tx.db.selectFrom('rollups').select('name').orderBy(sql`rowid`).execute()).map(({ name }) => name);
 
   it('resolves with what the closure answers, after the commit', async () => {
     let before: unknown[] = [];
@@ -39,7 +39,7 @@ describe('the unit of work on a SQLite file', () => {
     expect(answer).toBe(42);
     expect(before).toEqual([]);
     expect(committed()).toEqual(['a']);
-    expect(await parts.unitOfWork.reader.selectFrom('folds').select('name').execute()).toEqual([{ name: 'a' }]);
+    expect(await parts.unitOfWork.reader.selectFrom('rollups').select('name').execute()).toEqual([{ name: 'a' }]);
   });
 
   it('undoes the writes of a closure that rejects, and not those beside it in the group', async () => {
@@ -66,7 +66,7 @@ describe('the unit of work on a SQLite file', () => {
       await write(tx, 'same');
       await write(tx, 'same');
     });
-    await expect(twice).rejects.toThrow(/UNIQUE constraint failed: folds\.name/);
+    await expect(twice).rejects.toThrow(/UNIQUE constraint failed: rollups\.name/);
     await run((tx) => write(tx, 'next'));
     expect(committed()).toEqual(['next']);
   });

@@ -1,5 +1,5 @@
 // Real: the application, its database, server-sent events and WebSocket. The clock is the test's, and so is the time at which something is deleted.
-import { SweptBoard } from '../retention/sweeping.js';
+import { CleanedBoard } from '../retention/cleaned-board.js';
 import { type Entry, type OpenReader, queryOf, type Reader, type ReadParts, SseReader, WebSocketReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -13,7 +13,7 @@ types:
 
 const clock = new ManualClock();
 let board: Board;
-let swept: SweptBoard;
+let cleaned: CleanedBoard;
 /** Of what was published: a note, a letter, two notes, a letter; of these the notes are deleted. Then one more of each. */
 let entries: Entry[];
 const readers: Reader[] = [];
@@ -25,10 +25,10 @@ const publishAll = async (types: string[]): Promise<void> => {
 
 beforeAll(async () => {
   board = await Board.start(CONFIG, { clock, settings: { shutdownGraceMs: 0 } });
-  swept = new SweptBoard(board, clock);
+  cleaned = new CleanedBoard(board, clock);
   await publishAll(['Note', 'Letter', 'Note', 'Note', 'Letter']);
   const old = await listed({ after: 0 });
-  await swept.sweepAfter(30);
+  await cleaned.cleanUpAfter(30);
   await publishAll(['Note', 'Letter']);
   entries = [...old, ...(await listed({ after: old.at(-1)!.seq }))];
 });
@@ -67,7 +67,7 @@ it('a position stays one when all behind it, up to the end, is deleted', async (
   const last = entries.at(-1)!;
   await publishAll(['Note', 'Note']);
   const [, end] = await listed({ after: last.seq });
-  await swept.sweepAfter(30);
+  await cleaned.cleanUpAfter(30);
   const reader = await SseReader.open(board.app.url, {}, { 'Last-Event-ID': String(end!.seq) });
   readers.push(reader);
   const behind = await SseReader.open(board.app.url, {}, { 'Last-Event-ID': String(last.seq) });

@@ -3,7 +3,7 @@
 import { ManualClock } from '../support/manual-clock.js';
 import type { ModelServer } from '../support/model-server.js';
 import { eventually } from '../support/eventually.js';
-import { SweptBoard } from '../retention/sweeping.js';
+import { CleanedBoard } from '../retention/cleaned-board.js';
 import { engine as asking, errorOf, startWithModels, TYPES } from '../engines/llm/llm-board.js';
 import { type Board, tally } from './board.js';
 
@@ -113,7 +113,7 @@ agents:
   ));
   models.used = () => USED;
   models.answers(GOOD);
-  const swept = new SweptBoard(board, clock);
+  const cleaned = new CleanedBoard(board, clock);
   const ask = async (correlation: string, type: string) => {
     await board.publish(type, { text: 'Where?' }, { correlation });
     return board.ended(correlation);
@@ -121,8 +121,8 @@ agents:
   await ask('short', 'Fleeting');
   for (const round of [1, 2, 3]) {
     expect(await ask('long', 'Question')).toMatchObject({ state: 'completed', error_count: 0 });
-    await swept.sweepAfter(2);
-    expect([await swept.count('usage'), await swept.count('executions')]).toEqual([0, 0]);
+    await cleaned.cleanUpAfter(2);
+    expect([await cleaned.count('usage'), await cleaned.count('executions')]).toEqual([0, 0]);
     const kept = await board.app.database.rows<Record<string, unknown>>('select correlation_id, agent, tokens, cost from deleted_usage order by agent');
     expect(kept.map(({ tokens, cost, ...whose }) => ({ ...whose, tokens: Number(tokens), cost }))).toEqual(
       ['first', 'second'].map((agent) => ({ correlation_id: 'long', agent, tokens: round * CALL, cost: expect.closeTo((round * CALL) / 1_000, 9) })),

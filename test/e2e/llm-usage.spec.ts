@@ -7,7 +7,7 @@ import { ManualClock } from '../support/manual-clock.js';
 import { type ModelServer, USED } from '../support/model-server.js';
 import { eventually } from '../support/eventually.js';
 import { engine, startWithModels, TYPES } from '../engines/llm/llm-board.js';
-import { SweptBoard } from '../retention/sweeping.js';
+import { CleanedBoard } from '../retention/cleaned-board.js';
 import { Board } from './board.js';
 import { ended, send } from './batch-board.js';
 
@@ -73,8 +73,8 @@ describe('usage', () => {
       { attempt: 2, model: 'openai/gpt-5-mini', input_tokens: USED.input },
     ]);
     expect([await spentBy('responder'), await spentBy('reviewer')]).toEqual([used(3), used(1, 0)]);
-    // Folded and not folded alike.
-    await eventually('it is folded', async () => (await board.app.database.rows('select 1 from activity_hours where input_tokens > 0')).length > 0);
+    // Rolled up and not rolled up alike.
+    await eventually('it is rolled up', async () => (await board.app.database.rows('select 1 from activity_hours where input_tokens > 0')).length > 0);
     expect([await spentBy('responder'), await spentBy('reviewer')]).toEqual([used(3), used(1, 0)]);
     expect(await metric('starling_model_tokens_total{agent="responder",model="openai/gpt-5-mini",direction="input"}')).toBe(3 * USED.input);
     expect(await metric('starling_model_cost_total{agent="responder",model="openai/gpt-5-mini"}')).toBeCloseTo(3 * COST, 12);
@@ -141,15 +141,15 @@ describe('usage', () => {
 
   test('of attempts goes with their execution; sums stay', async () => {
     const { correlation_id: correlation } = await board.publishSync('Question', { text: 'Where?' });
-    const swept = new SweptBoard(board, clock);
+    const cleaned = new CleanedBoard(board, clock);
     const before = await spentBy('responder');
-    expect(await swept.count('usage', `correlation_id = '${correlation}'`)).toBe(2);
+    expect(await cleaned.count('usage', `correlation_id = '${correlation}'`)).toBe(2);
     models.answers({ tool: 'echo', input: { message: 'hello' } }, { text: '{"done":true}' });
     await board.publishSync('Errand', {}, { timeout: 20 });
-    expect(await swept.count('tool_calls')).toBe(1);
-    await swept.sweepAfter(2);
-    expect(await swept.count('usage', `correlation_id = '${correlation}'`)).toBe(0);
-    expect(await swept.count('tool_calls')).toBe(0);
+    expect(await cleaned.count('tool_calls')).toBe(1);
+    await cleaned.cleanUpAfter(2);
+    expect(await cleaned.count('usage', `correlation_id = '${correlation}'`)).toBe(0);
+    expect(await cleaned.count('tool_calls')).toBe(0);
     expect([(await get(`/api/v1/correlations/${correlation}/status`)).usage, await spentBy('responder')]).toEqual([used(2, 1), before]);
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Folding } from '../../src/blackboard/queries/folding.js';
+import { Rollups } from '../../src/blackboard/queries/rollups.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -29,7 +29,7 @@ const conditions = {
 };
 const { type, produced_by, visibility, correlation_id, tag, from, to } = conditions;
 
-// One condition, several that the folded counts know, and any number of any: each is answered in its own way.
+// One condition, several that the rollups know, and any number of any: each is answered in its own way.
 const filters: fc.Arbitrary<ModelFilter> = fc.oneof(
   fc.constant({}),
   fc.record({ type }),
@@ -61,7 +61,7 @@ describe('queries over a long blackboard', () => {
     app = await startApp({ config: CONFIG });
     unitOfWork = app.app.get(UnitOfWork, { strict: false });
     await model.grow(unitOfWork, ARTIFACTS);
-    await app.app.get(Folding, { strict: false }).run();
+    await app.app.get(Rollups, { strict: false }).run();
   });
 
   afterAll(() => app.close());
@@ -75,7 +75,7 @@ describe('queries over a long blackboard', () => {
   const property = <T extends [unknown, ...unknown[]]>(arbitraries: { [K in keyof T]: fc.Arbitrary<T[K]> }, predicate: (...values: T) => Promise<void>) =>
     fc.assert(
       fc.asyncProperty<T>(...arbitraries, async (...values) => {
-        // The newest are not folded yet when the query comes.
+        // The newest are not rolled up yet when the query comes.
         await model.grow(unitOfWork, 3);
         await predicate(...values);
       }),

@@ -1,4 +1,4 @@
-import { Folding } from '../../src/blackboard/queries/folding.js';
+import { Rollups } from '../../src/blackboard/queries/rollups.js';
 import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { orders } from './batch-board.js';
@@ -21,8 +21,8 @@ agents:
 const ARTIFACTS = 'select count(*) as count from artifacts';
 const EXECUTIONS = `select count(*) as count from executions where state in ('completed', 'failed')`;
 
-/** Real: two apps over HTTP on one Postgres. Each of them folds as fast as it can while both are published to. */
-describe('two processes that fold at once under load', () => {
+/** Real: two apps over HTTP on one Postgres. Each of them rolls up as fast as it can while both are published to. */
+describe('two processes that roll up at the same time under load', () => {
   const replicas = new Replicas();
   const boards: Board[] = [];
   const random = new Random(printedSeed());
@@ -34,7 +34,7 @@ describe('two processes that fold at once under load', () => {
   afterAll(() => replicas.close());
 
   const any = (): Board => boards[random.between(0, 1)]!;
-  const fold = (board: Board): Promise<void> => board.app.app.get(Folding, { strict: false }).run();
+  const rollUp = (board: Board): Promise<void> => board.app.app.get(Rollups, { strict: false }).run();
 
   const count = async (query: string): Promise<number> => (await boards[0]!.app.database.rows<{ count: number }>(query))[0]!.count;
 
@@ -72,7 +72,7 @@ describe('two processes that fold at once under load', () => {
       expect(totals.executions).toBeGreaterThanOrEqual(executions);
       expect(totals.executions).toBeLessThanOrEqual(later[1]);
     };
-    const others = Promise.all([...boards.map((board) => untilOver(() => fold(board))), untilOver(check)]);
+    const others = Promise.all([...boards.map((board) => untilOver(() => rollUp(board))), untilOver(check)]);
     await Promise.all([load().finally(() => (isOver = true)), others]);
 
     // A Number and a Doubled each, and 40 WorkflowErrors.
@@ -80,12 +80,12 @@ describe('two processes that fold at once under load', () => {
     expect(await count(EXECUTIONS)).toBe(200);
     const expected = { artifacts: 360, executions: 200, listed: 360, summed: 360 };
     for (const board of boards) expect(await totalsOf(board)).toEqual(expected);
-    await eventually('all is folded', async () => {
-      await Promise.all(boards.map(fold));
+    await eventually('all is rolled up', async () => {
+      await Promise.all(boards.map(rollUp));
       return (await count('select cast(sum(count) as bigint) as count from artifact_counts')) >= 360 && (await count('select cast(sum(executions) as bigint) as count from activity_hours')) >= 200;
     });
     for (const board of boards) expect(await totalsOf(board)).toEqual(expected);
-    // Nothing is beside what was folded any more, and nothing was folded twice.
+    // Nothing is beside what was rolled up any more, and nothing was rolled up twice.
     expect(await count('select cast(sum(count) as bigint) as count from artifact_counts')).toBe(360);
     expect(await count('select cast(sum(executions) as bigint) as count from activity_hours')).toBe(200);
   });

@@ -1,7 +1,7 @@
 // Real: the whole app over HTTP in each role, one after another on one database. Faked: the clock.
 import { BatchDispatcher } from '../../src/features/batches/batch-dispatcher.js';
 import { UnfinishedImports } from '../../src/features/batches/intake/unfinished-imports.js';
-import { Folding } from '../../src/blackboard/queries/folding.js';
+import { Rollups } from '../../src/blackboard/queries/rollups.js';
 import type { Role } from '../../src/common/role.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { ExpiredKeys } from '../../src/features/idempotency/expired-keys.js';
@@ -104,7 +104,7 @@ describe('a process', () => {
       const before = await transactions();
       expect(before).toBeGreaterThan(0);
 
-      await Promise.all([of(Folding).run(), of(ExpiredKeys).remove(), of(UnfinishedImports).remove(), of(BatchDispatcher).lookAtAll()]);
+      await Promise.all([of(Rollups).run(), of(ExpiredKeys).remove(), of(UnfinishedImports).remove(), of(BatchDispatcher).lookAtAll()]);
       expect(await transactions()).toBe(before);
     });
 

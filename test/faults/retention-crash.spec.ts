@@ -82,11 +82,11 @@ describe(`killed ${ROUNDS} times while it deletes what has been kept long enough
     return { run, kept: [run, 'half', 'parcel'] };
   }
 
-  /** All but the correlations of the parcel and of the half, and nothing is left to be folded, which is never deleted. */
+  /** All but the correlations of the parcel and of the half, and nothing is left to be rolled up, which is never deleted. */
   const settled = (): Promise<void> =>
     eventually('all correlations have settled, and are counted', async () => {
       if ((await count(`correlations where state = 'active' and id not in ('parcel', 'half')`)) > 0) return false;
-      return (await count(`folds where name = 'artifacts' and up_to_seq >= (select max(seq) from artifacts)`)) === 1;
+      return (await count(`rollups where name = 'artifacts' and up_to_seq >= (select max(seq) from artifacts)`)) === 1;
     });
 
   /** Publishes into a few correlations, some of them old, until the process is gone. */

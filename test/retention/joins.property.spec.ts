@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Board } from '../e2e/board.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { printedSeed } from '../support/random.js';
-import { DAY_MS, SweptBoard } from './sweeping.js';
+import { DAY_MS, CleanedBoard } from './cleaned-board.js';
 
 const TYPES = ['A', 'B', 'C'] as const;
 const RETAIN_DAYS = 30;
@@ -18,20 +18,20 @@ agents:
     engine: { kind: expression, expression: '{"ns": [payload.A.n, payload.B.n, payload.C.n]}' }
 `;
 
-type Step = { publish: (typeof TYPES)[number] } | { sweepAfterDays: number };
+type Step = { publish: (typeof TYPES)[number] } | { cleanUpAfterDays: number };
 
 const steps = fc.array(
-  fc.oneof({ weight: 4, arbitrary: fc.record({ publish: fc.constantFrom(...TYPES) }) }, { weight: 1, arbitrary: fc.record({ sweepAfterDays: fc.integer({ min: 1, max: 20 }) }) }),
+  fc.oneof({ weight: 4, arbitrary: fc.record({ publish: fc.constantFrom(...TYPES) }) }, { weight: 1, arbitrary: fc.record({ cleanUpAfterDays: fc.integer({ min: 1, max: 20 }) }) }),
   { maxLength: 25 },
 ) as fc.Arbitrary<Step[]>;
 
 const clock = new ManualClock();
 let board: Board;
-let swept: SweptBoard;
+let cleaned: CleanedBoard;
 
 beforeAll(async () => {
   board = await Board.start(CONFIG, { clock });
-  swept = new SweptBoard(board, clock);
+  cleaned = new CleanedBoard(board, clock);
 });
 
 afterAll(() => board.close());
@@ -52,7 +52,7 @@ it('a join goes on with what is young enough as if what was deleted had never ar
           await board.ended(correlation);
           given.push(...(await board.artifacts(correlation, { type: 'Joined' })).map(({ payload }) => payload.ns));
         } else {
-          await swept.sweepAfter(step.sweepAfterDays);
+          await cleaned.cleanUpAfter(step.cleanUpAfterDays);
           for (const type of TYPES) waiting[type] = waiting[type].filter(({ at }) => at > clock.now() - RETAIN_DAYS * DAY_MS);
         }
       }

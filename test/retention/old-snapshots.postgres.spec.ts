@@ -4,7 +4,7 @@ import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { connected } from '../support/postgres-cluster.js';
-import { SweptBoard } from './sweeping.js';
+import { CleanedBoard } from './cleaned-board.js';
 
 const CONFIG = `
 server: { retain_keys: 1m }
@@ -15,11 +15,11 @@ const OLD = 5_000;
 /** Of one artifact's index entry: when it is found, and a few times more. */
 const MOST_READS = 10;
 
-it('a sweep passes what it has deleted a few times at most, while a session keeps an old snapshot', async () => {
+it('a cleanup passes what it has deleted a few times at most, while a session keeps an old snapshot', async () => {
   const clock = new ManualClock();
   const folder = new ConfigurationFolder();
   const board = await Board.start(CONFIG, { clock, folder: folder.path });
-  const swept = new SweptBoard(board, clock);
+  const cleaned = new CleanedBoard(board, clock);
   await board.publish('Note', {}, { correlation: 'old' });
   const columns = 'type, version, produced_by, visibility, visibility_kind, tags, correlation_id, payload';
   await connected(board.app.database.url, async (writer) => {
@@ -36,8 +36,8 @@ it('a sweep passes what it has deleted a few times at most, while a session keep
   await connected(board.app.database.url, async (holder) => {
     await holder.query('begin isolation level repeatable read');
     await holder.query('select count(*) from artifacts');
-    await swept.sweepAfter(1);
-    expect(await swept.count('artifacts')).toBe(0);
+    await cleaned.cleanUpAfter(1);
+    expect(await cleaned.count('artifacts')).toBe(0);
   });
   // A connection tells its counts some seconds after its last transaction, or when it ends.
   await board.close();

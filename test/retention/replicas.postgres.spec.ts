@@ -1,6 +1,6 @@
 // Two apps on one database: each of them ticks, and one of them deletes.
 import { Retention } from '../../src/blackboard/retention/retention.js';
-import { AT_ONCE, DELETIONS } from '../../src/blackboard/retention/sweep.js';
+import { AT_ONCE, DELETIONS } from '../../src/blackboard/retention/cleanup.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import type { Board } from '../e2e/board.js';
 import { QueryModel, SPAN_MS, START } from '../e2e/query-model.js';
@@ -8,7 +8,7 @@ import { Replicas } from '../e2e/replica-boards.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { printedSeed, Random } from '../support/random.js';
-import { SweptBoard } from './sweeping.js';
+import { CleanedBoard } from './cleaned-board.js';
 
 const CONFIG = `
 server: { retain_keys: 1m }
@@ -26,15 +26,15 @@ let model: QueryModel;
 beforeAll(() => void (model = new QueryModel(new Random(seed))));
 afterAll(() => replicas.close());
 
-const start = async (clock: ManualClock): Promise<SweptBoard> => new SweptBoard(await replicas.start(CONFIG, { clock }), clock);
+const start = async (clock: ManualClock): Promise<CleanedBoard> => new CleanedBoard(await replicas.start(CONFIG, { clock }), clock);
 
-/** How many artifacts each of its sweeps has deleted, as it logs it. */
+/** How many artifacts each of its cleanups has deleted, as it logs it. */
 const deletedBy = ({ app }: Board): number[] => app.logLines.flatMap(({ deleted }) => (deleted as { artifacts?: number } | undefined)?.artifacts ?? []);
 
 const due = (): number => model.artifacts.filter(({ type }) => type !== 'Rare').length;
 
 /** The first stops while it waits for its first step, which the second holds up. */
-async function sweepUntilStopped(first: Board, second: Board): Promise<void> {
+async function cleanUpUntilStopped(first: Board, second: Board): Promise<void> {
   const goOn = Promise.withResolvers<void>();
   const holds = Promise.withResolvers<void>();
   const held = second.app.app.get(UnitOfWork, { strict: false }).run(async (tx) => {
@@ -44,12 +44,12 @@ async function sweepUntilStopped(first: Board, second: Board): Promise<void> {
   });
   await holds.promise;
   const retention = first.app.app.get(Retention, { strict: false });
-  const sweeping = retention.run();
+  const cleaning = retention.run();
   const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`;
-  await eventually('the sweep waits', async () => (await first.app.database.rows(waits)).length > 0);
+  await eventually('the cleanup waits', async () => (await first.app.database.rows(waits)).length > 0);
   const stopped = retention.onModuleDestroy();
   goOn.resolve();
-  await Promise.all([held, sweeping, stopped]);
+  await Promise.all([held, cleaning, stopped]);
 }
 
 it('one of two that tick at the same time deletes all, and each once', async () => {
@@ -57,7 +57,7 @@ it('one of two that tick at the same time deletes all, and each once', async () 
   const [first, second] = [await start(clock), await start(clock)];
   await model.grow(first.board.app.app.get(UnitOfWork, { strict: false }), OLD);
   clock.advance(AFTER * 86_400_000);
-  await first.fold();
+  await first.rollUp();
   await Promise.all([first, second].map(({ board }) => board.app.app.get(Retention, { strict: false }).run()));
   expect([...deletedBy(first.board), ...deletedBy(second.board)]).toEqual([due()]);
   expect(await first.count('artifacts')).toBe(OLD - due());
@@ -68,12 +68,12 @@ it('one of two that tick at the same time deletes all, and each once', async () 
   const before = due();
   await model.grow(first.board.app.app.get(UnitOfWork, { strict: false }), OLD);
   clock.advance(601_000);
-  await first.fold();
-  await sweepUntilStopped(first.board, second.board);
+  await first.rollUp();
+  await cleanUpUntilStopped(first.board, second.board);
   const step = due() - before - (await second.count('artifacts', `type <> 'Rare'`));
   expect(step).toBeGreaterThan(0);
   expect(step).toBeLessThanOrEqual(AT_ONCE);
-  await second.sweepAfter(0);
+  await second.cleanUpAfter(0);
   expect(await second.count('artifacts', `type <> 'Rare'`)).toBe(0);
   expect([...deletedBy(first.board), ...deletedBy(second.board)].reduce((sum, count) => sum + count, 0)).toBe(due());
   expect(await second.metric('blackboard_artifacts_total')).toBe(2 * OLD);

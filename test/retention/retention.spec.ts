@@ -1,14 +1,14 @@
 // Real: the application, its database, HTTP. The clock is the test's, and so is the time at which something is deleted.
 import { BatchDeletion } from '../../src/features/batches/batch-deletion.js';
-import { Sweep } from '../../src/blackboard/retention/sweep.js';
-import { Turns } from '../../src/blackboard/retention/turns.js';
+import { Cleanup } from '../../src/blackboard/retention/cleanup.js';
+import { SchedulerLocks } from '../../src/blackboard/retention/scheduler-locks.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { ended as batchEnded, orders, send, show } from '../e2e/batch-board.js';
 import { Board } from '../e2e/board.js';
 import { Outside } from '../e2e/outside.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { DAY_MS, SweptBoard } from './sweeping.js';
+import { DAY_MS, CleanedBoard } from './cleaned-board.js';
 
 const CONFIG = `
 server: { retain_executions: 40d, retain_runs: 60d, retain_batches: 80d, retain_deliveries: 50d, max_ttl: 60d, outbound_allow: [127.0.0.0/8] }
@@ -67,11 +67,11 @@ const GATE = `globalThis.gathering ??= Promise.withResolvers(); export default (
 
 const clock = new ManualClock();
 let board: Board;
-let swept: SweptBoard;
+let cleaned: CleanedBoard;
 
 beforeAll(async () => {
   board = await Board.start(CONFIG, { clock, files: { 'gate.js': GATE }, settings: { shutdownGraceMs: 0 } });
-  swept = new SweptBoard(board, clock);
+  cleaned = new CleanedBoard(board, clock);
 });
 
 afterAll(() => board.close());
@@ -92,30 +92,30 @@ async function publishEnded(type: string, payload: object, parts: object = {}): 
 }
 
 /** One step, after which the process stops. */
-async function sweepBatchesUntilStopped(): Promise<void> {
+async function cleanUpBatchesUntilStopped(): Promise<void> {
   const { app } = board.app;
-  const turn = await app.get(Turns, { strict: false }).take('retention', 1);
+  const lock = await app.get(SchedulerLocks, { strict: false }).take('retention', 1);
   let steps = 0;
-  const sweep = new Sweep(clock.now(), DAY_MS, app.get(UnitOfWork, { strict: false }), turn!, () => (steps += 1) > 1);
-  await app.get(BatchDeletion, { strict: false }).run(sweep);
+  const cleanup = new Cleanup(clock.now(), DAY_MS, app.get(UnitOfWork, { strict: false }), lock!, () => (steps += 1) > 1);
+  await app.get(BatchDeletion, { strict: false }).run(cleanup);
 }
 
 describe('artifacts', () => {
   it('are deleted when they are older than their type keeps them, and no sooner', async () => {
     const old = await publishEnded('Note', {}, { tags: ['urgent'] });
     const [note, echo, kept] = await idsOf(old);
-    await swept.sweepAfter(29);
+    await cleaned.cleanUpAfter(29);
     expect(await board.types(old)).toEqual(['Note', 'Echo', 'Kept']);
     const young = await publishEnded('Note', {});
 
-    const published = await swept.metric('blackboard_artifacts_total');
-    await swept.sweepAfter(1);
+    const published = await cleaned.metric('blackboard_artifacts_total');
+    await cleaned.cleanUpAfter(1);
     expect(await board.types(old)).toEqual(['Kept']);
     expect(await board.types(young)).toEqual(['Note', 'Echo', 'Kept']);
 
     // Everything that counts says the same, but for what was ever published.
-    expect(await swept.metric('blackboard_artifacts_total')).toBe(published);
-    expect([await swept.total({}), await swept.total({ type: 'Note' }), await swept.total({ correlation_id: old }), await swept.total({ tag: 'urgent' })]).toEqual([4, 1, 1, 0]);
+    expect(await cleaned.metric('blackboard_artifacts_total')).toBe(published);
+    expect([await cleaned.total({}), await cleaned.total({ type: 'Note' }), await cleaned.total({ correlation_id: old }), await cleaned.total({ tag: 'urgent' })]).toEqual([4, 1, 1, 0]);
     expect(await board.status(old)).toMatchObject({ state: 'completed', artifact_count: 1, error_count: 0 });
     expect(await board.status(young)).toMatchObject({ state: 'completed', artifact_count: 3 });
     const { body: summary } = await board.http.get('/api/v1/artifacts/summary').expect(200);
@@ -126,12 +126,12 @@ describe('artifacts', () => {
       expect(body).toEqual({ detail: `Artifact not found: ${id}` });
     }
     await board.http.get(`/api/v1/artifacts/${kept}`).expect(200);
-    expect([await swept.count('artifact_tags', `tag = 'urgent'`), await swept.count('consumptions', `consumer = 'echo'`)]).toEqual([0, 1]);
+    expect([await cleaned.count('artifact_tags', `tag = 'urgent'`), await cleaned.count('consumptions', `consumer = 'echo'`)]).toEqual([0, 1]);
   });
 
   it('leave what they led to as it is', async () => {
     const correlation = await publishEnded('Note', {});
-    await swept.sweepAfter(31);
+    await cleaned.cleanUpAfter(31);
     const { body } = await board.http.get('/api/v1/artifacts').query({ correlation_id: correlation, embed_meta: true }).expect(200);
     expect(body).toMatchObject({ items: [{ type: 'Kept', produced_by: 'keeper', consumptions: [], consumed_by: [] }], pagination: { total: 1 } });
     expect([await executionsOf('echo', {}), await executionsOf('echo', { correlation_id: correlation }), await executionsOf('keeper', { correlation_id: correlation })]).toEqual([3, 0, 1]);
@@ -139,42 +139,42 @@ describe('artifacts', () => {
 
   it('stay while their correlation is active', async () => {
     const correlation = await board.publish('Note', {}, { visibility: { kind: 'After', ttl: 'P50D' } });
-    await swept.sweepAfter(40);
+    await cleaned.cleanUpAfter(40);
     expect(await board.types(correlation)).toEqual(['Note']);
     clock.advance(11 * DAY_MS);
     expect(await board.ended(correlation)).toMatchObject({ artifact_count: 3 });
-    await swept.sweepAfter(1);
+    await cleaned.cleanUpAfter(1);
     expect(await board.types(correlation)).toEqual(['Echo', 'Kept']);
   });
 
   it('stay while they wait for the rest of a join, as long as their type is kept', async () => {
     const correlation = await publishEnded('Half', { key: 'a' });
-    await swept.sweepAfter(29);
+    await cleaned.cleanUpAfter(29);
     expect(await board.types(correlation)).toEqual(['Half']);
     const other = await publishEnded('OtherHalf', { key: 'a' });
     expect(await board.types(other)).toEqual(['OtherHalf', 'Whole']);
-    await swept.sweepAfter(2);
+    await cleaned.cleanUpAfter(2);
     expect([await board.types(correlation), await board.types(other)]).toEqual([[], ['OtherHalf', 'Whole']]);
-    await swept.sweepAfter(29);
+    await cleaned.cleanUpAfter(29);
     expect(await board.types(other)).toEqual(['Whole']);
   });
 
   it('leave a join that waits without an end when they are older, with the correlation that has settled', async () => {
     const old = await publishEnded('Half', { key: 'late' }, { correlation: 'half-filled' });
-    await swept.sweepAfter(20);
+    await cleaned.cleanUpAfter(20);
     const young = await publishEnded('Half', { key: 'late' });
-    await swept.sweepAfter(11);
+    await cleaned.cleanUpAfter(11);
     expect([await board.types(old), await board.types(young)]).toEqual([[], ['Half']]);
     expect((await board.status(old)).state).toBe('not_found');
     // The one behind it has moved up, and what is gone is joined with nothing.
     expect(await board.types(await publishEnded('OtherHalf', { key: 'late' }))).toEqual(['OtherHalf', 'Whole']);
     expect(await board.types(await publishEnded('OtherHalf', { key: 'late' }))).toEqual(['OtherHalf']);
-    expect(await swept.count('join_groups', `"key" = '"late"'`)).toBe(1);
+    expect(await cleaned.count('join_groups', `"key" = '"late"'`)).toBe(1);
   });
 
   it('stay while a join with a time limit waits for its other half', async () => {
     const correlation = await board.publish('Early', {});
-    await swept.sweepAfter(40);
+    await cleaned.cleanUpAfter(40);
     expect([await board.types(correlation), (await board.status(correlation)).state]).toEqual([['Early'], 'active']);
     expect(await board.artifacts((await board.publishSync('Late', {}, { correlation })).correlation_id)).toMatchObject([{ type: 'Early' }, { type: 'Late' }, { type: 'Whole' }]);
   });
@@ -184,26 +184,26 @@ describe('artifacts', () => {
     const owner = await board.publish('Gathered', {});
     await eventually('the window runs', () => 'gathering' in globalThis);
     expect((await board.status(first)).state).toBe('completed');
-    await swept.sweepAfter(100);
+    await cleaned.cleanUpAfter(100);
     expect(await board.types(first)).toEqual(['Gathered']);
     (globalThis as unknown as { gathering: PromiseWithResolvers<object> }).gathering.resolve({});
     await board.ended(owner);
-    await swept.sweepAfter(0.5);
+    await cleaned.cleanUpAfter(0.5);
     // The owner has settled too recently: an idempotency key may still name what was published into it.
     expect([await board.types(first), await board.types(owner)]).toEqual([[], ['Gathered', 'Gathering']]);
-    await swept.sweepAfter(1);
+    await cleaned.cleanUpAfter(1);
     expect(await board.types(owner)).toEqual(['Gathering']);
   });
 
   it('take their correlation with them when nothing else is left of it, and its id is new again', async () => {
-    await swept.sweepAfter(100);
+    await cleaned.cleanUpAfter(100);
     const correlation = await publishEnded('Wrong', {}, { correlation: 'to-be-forgotten' });
     expect(await board.status(correlation)).toMatchObject({ state: 'failed', artifact_count: 2, error_count: 1 });
-    await swept.sweepAfter(31);
+    await cleaned.cleanUpAfter(31);
     expect(await board.status(correlation)).toMatchObject({ state: 'failed', artifact_count: 0, error_count: 0 });
-    await swept.sweepAfter(10);
+    await cleaned.cleanUpAfter(10);
     expect(await board.status(correlation)).toMatchObject({ state: 'not_found' });
-    expect(await swept.count('correlations', `id = '${correlation}'`)).toBe(0);
+    expect(await cleaned.count('correlations', `id = '${correlation}'`)).toBe(0);
     await publishEnded('Note', {}, { correlation });
     expect(await board.status(correlation)).toMatchObject({ state: 'completed', artifact_count: 3, error_count: 0 });
   });
@@ -223,13 +223,13 @@ describe('executions', () => {
   it('are deleted when they have been kept long enough, and what they made and consumed can be read as before', async () => {
     const correlation = await publishEnded('Kept', {});
     const noted = await publishEnded('Note', {});
-    const before = await swept.metric('blackboard_executions_total');
-    await swept.sweepAfter(25);
-    expect(await swept.count('executions', `correlation_id = '${noted}'`)).toBe(2);
-    await swept.sweepAfter(16);
-    expect(await swept.count('executions', `correlation_id = '${noted}'`)).toBe(0);
-    expect(await swept.count('execution_inputs', 'not exists (select 1 from executions where id = execution_id)')).toBe(0);
-    expect(await swept.metric('blackboard_executions_total')).toBe(before);
+    const before = await cleaned.metric('blackboard_executions_total');
+    await cleaned.cleanUpAfter(25);
+    expect(await cleaned.count('executions', `correlation_id = '${noted}'`)).toBe(2);
+    await cleaned.cleanUpAfter(16);
+    expect(await cleaned.count('executions', `correlation_id = '${noted}'`)).toBe(0);
+    expect(await cleaned.count('execution_inputs', 'not exists (select 1 from executions where id = execution_id)')).toBe(0);
+    expect(await cleaned.metric('blackboard_executions_total')).toBe(before);
     expect([await board.types(noted), await board.types(correlation)]).toEqual([['Kept'], ['Kept']]);
     await board.http.get('/api/v1/artifacts').query({ embed_meta: true, correlation_id: noted }).expect(200);
     expect(await executionsOf('keeper', { correlation_id: noted })).toBe(0);
@@ -243,13 +243,13 @@ describe('executions', () => {
 describe('deliveries', () => {
   it('keep what they tell of until they have ended, and then go by themselves', async () => {
     const correlation = await publishEnded('Note', {}, { webhook: { url: 'http://127.0.0.1:9/hook' } });
-    await swept.sweepAfter(31);
+    await cleaned.cleanUpAfter(31);
     expect(await board.types(correlation)).toEqual(['Note', 'Echo', 'Kept']);
 
     // As if the receiver had taken them.
     const delivered = { state: 'delivered' as const, ended_at: clock.now(), available_at: null, lease_token: null, lease_owner: null, lease_until: null };
     await board.app.app.get(UnitOfWork, { strict: false }).run(({ db }) => db.updateTable('deliveries').set(delivered).where('correlation_id', '=', correlation).execute());
-    await swept.sweepAfter(1);
+    await cleaned.cleanUpAfter(1);
     expect(await board.types(correlation)).toEqual(['Kept']);
     const { body } = await board.http.get('/api/v1/webhooks/deliveries').query({ correlation_id: correlation }).expect(200);
     const [, , note] = (body as { items: { delivery_id: string }[] }).items;
@@ -257,9 +257,9 @@ describe('deliveries', () => {
     const { body: refusal } = await board.http.post(`/api/v1/webhooks/deliveries/${note!.delivery_id}/redeliver`).expect(409);
     expect(refusal).toEqual({ detail: `Delivery ${note!.delivery_id} cannot be sent again: its artifact has been deleted` });
 
-    await swept.sweepAfter(49);
+    await cleaned.cleanUpAfter(49);
     await board.http.get(`/api/v1/webhooks/deliveries/${note!.delivery_id}`).expect(404);
-    expect([await swept.count('deliveries'), await swept.count('delivery_attempts', 'not exists (select 1 from deliveries where id = delivery_id)')]).toEqual([0, 0]);
+    expect([await cleaned.count('deliveries'), await cleaned.count('delivery_attempts', 'not exists (select 1 from deliveries where id = delivery_id)')]).toEqual([0, 0]);
   });
 });
 
@@ -267,11 +267,11 @@ describe('runs', () => {
   it('keep their result until they are deleted themselves', async () => {
     const { body } = await board.http.post('/run/flock').send({ agent_name: 'picker', inputs: { n: 7 } }).expect(200);
     const { run_id: id } = body as { run_id: string };
-    await swept.sweepAfter(59);
+    await cleaned.cleanUpAfter(59);
     expect((await board.http.get(`/run/${id}`).expect(200)).body).toEqual(body);
     expect(await board.types(id)).toEqual(['Order', 'Picked']);
-    await swept.sweepAfter(1);
-    // What no longer belongs to a run goes in the same sweep.
+    await cleaned.cleanUpAfter(1);
+    // What no longer belongs to a run goes in the same cleanup.
     await board.http.get(`/run/${id}`).expect(404);
     expect([await board.types(id), (await board.status(id)).state]).toEqual([[], 'not_found']);
     expect((await board.http.get('/api/v1/runs').expect(200)).body).toMatchObject({ items: [] });
@@ -283,27 +283,27 @@ describe('batches', () => {
     const id = await send(board, 'picker', [...orders(5), { n: 'no number' }]);
     const batch = await batchEnded(board, id);
     expect(batch.results).toHaveLength(6);
-    await swept.sweepAfter(79);
+    await cleaned.cleanUpAfter(79);
     expect((await show(board, id, { results_limit: 10 })).results).toEqual(batch.results);
-    await swept.sweepAfter(1);
+    await cleaned.cleanUpAfter(1);
     await board.http.get(`/batch/${id}`).expect(404);
     for (const { run_id } of batch.results) await board.http.get(`/run/${run_id}`).expect(404);
-    expect([await swept.count('batches'), await swept.count('batch_rows'), await swept.count('runs')]).toEqual([0, 0, 0]);
-    expect([await swept.total({ type: 'Picked' }), await swept.count('correlations', `id = '${batch.results[0]!.run_id}'`)]).toEqual([0, 0]);
+    expect([await cleaned.count('batches'), await cleaned.count('batch_rows'), await cleaned.count('runs')]).toEqual([0, 0, 0]);
+    expect([await cleaned.total({ type: 'Picked' }), await cleaned.count('correlations', `id = '${batch.results[0]!.run_id}'`)]).toEqual([0, 0]);
   });
 
-  it('are gone for everybody before the first of their results is, and a later sweep goes on', async () => {
+  it('are gone for everybody before the first of their results is, and a later cleanup goes on', async () => {
     const id = await send(board, 'picker', orders(3));
     await batchEnded(board, id);
     clock.advance(100 * DAY_MS);
-    await sweepBatchesUntilStopped();
-    expect(await swept.count('batches', `status = 'removed'`)).toBe(1);
+    await cleanUpBatchesUntilStopped();
+    expect(await cleaned.count('batches', `status = 'removed'`)).toBe(1);
     for (const path of [`/batch/${id}`, `/batch/${id}/results`]) await board.http.get(path).expect(404);
     for (const path of [`/batch/${id}/cancel`, `/batch/${id}/retry-failed`]) await board.http.post(path).expect(404);
     expect((await board.http.get('/api/v1/batches').expect(200)).body).toMatchObject({ items: [] });
-    expect([await swept.count('batch_rows'), await swept.count('runs')]).toEqual([3, 3]);
-    await swept.sweepAfter(2);
-    expect([await swept.count('batches'), await swept.count('batch_rows'), await swept.count('runs')]).toEqual([0, 0, 0]);
+    expect([await cleaned.count('batch_rows'), await cleaned.count('runs')]).toEqual([3, 3]);
+    await cleaned.cleanUpAfter(2);
+    expect([await cleaned.count('batches'), await cleaned.count('batch_rows'), await cleaned.count('runs')]).toEqual([0, 0, 0]);
   });
 });
 
@@ -312,14 +312,14 @@ describe('executions that wait for somebody outside, or are held there', () => {
     const outside = new Outside(board.http);
     const [first, second] = [await board.publish('Asked', { n: 1 }), await board.publish('Asked', { n: 2 })];
     const held = await outside.claimOne({ agents: ['asked'], max: 1 });
-    await swept.sweepAfter(100);
+    await cleaned.cleanUpAfter(100);
     expect(await outside.execution(held.execution_id)).toMatchObject({ state: 'running', correlation_id: first, inputs: [{ payload: { n: 1 } }] });
     expect(await outside.send(held, 'complete', { output: {} })).toMatchObject({ status: 200, body: { inputs: [{ payload: { n: 1 } }] } });
     const waited = await outside.claimOne({ agents: ['asked'] });
     expect(waited).toMatchObject({ correlation_id: second, inputs: [{ payload: { n: 2 } }] });
     expect(await outside.send(waited, 'complete', { output: {} })).toMatchObject({ status: 200 });
     for (const correlation of [first, second]) expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
-    await swept.sweepAfter(100);
+    await cleaned.cleanUpAfter(100);
     for (const { execution_id } of [held, waited]) await board.http.get(`/api/v1/executions/${execution_id}`).expect(404);
     for (const correlation of [first, second]) expect(await board.types(correlation)).toEqual(['Answered']);
   });

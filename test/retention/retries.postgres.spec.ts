@@ -1,10 +1,10 @@
-// A sweep holds the correlations of what it deletes, and an execution can have inputs of other correlations than its own.
+// A cleanup holds the correlations of what it deletes, and an execution can have inputs of other correlations than its own.
 import { Retention } from '../../src/blackboard/retention/retention.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { Board } from '../e2e/board.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { DAY_MS, SweptBoard } from './sweeping.js';
+import { DAY_MS, CleanedBoard } from './cleaned-board.js';
 
 const CONFIG = `
 server: { retain_keys: 1m }
@@ -38,14 +38,14 @@ async function holdCounts(unitOfWork: UnitOfWork): Promise<() => Promise<void>> 
 it('what has failed is not retried on inputs of another correlation that are just being deleted', async () => {
   const clock = new ManualClock();
   const board = await Board.start(CONFIG, { clock, files: { 'fragile.js': FRAGILE } });
-  const swept = new SweptBoard(board, clock);
+  const cleaned = new CleanedBoard(board, clock);
   await board.publish('Left', { key: 1 }, { correlation: 'left' });
   await board.publish('Right', { key: 1 }, { correlation: 'right' });
   await eventually('it has failed', async () => (await board.status('right')).error_count === 1);
   const { body } = await board.http.get('/api/v1/executions').query({ correlation_id: 'right' }).expect(200);
   const [{ id }] = (body as { items: [{ id: string }] }).items;
   clock.advance(DAY_MS);
-  await swept.fold();
+  await cleaned.rollUp();
 
   const waiting = async (): Promise<number> => {
     const [row] = await board.app.database.rows<{ count: string }>(
@@ -54,8 +54,8 @@ it('what has failed is not retried on inputs of another correlation that are jus
     return Number(row!.count);
   };
   const releaseCounts = await holdCounts(board.app.app.get(UnitOfWork, { strict: false }));
-  const sweep = board.app.app.get(Retention, { strict: false }).run();
-  await eventually('the sweep has deleted, and waits to count it', async () => (await waiting()) === 1);
+  const cleanup = board.app.app.get(Retention, { strict: false }).run();
+  await eventually('the cleanup has deleted, and waits to count it', async () => (await waiting()) === 1);
   let answered = false;
   const retry = board.http.post(`/api/v1/executions/${id}/retry`).then((answer) => {
     answered = true;
@@ -63,9 +63,9 @@ it('what has failed is not retried on inputs of another correlation that are jus
   });
   await eventually('the retry waits for it, or does not', async () => answered || (await waiting()) === 2);
   await releaseCounts();
-  await sweep;
+  await cleanup;
 
-  expect(await swept.count('artifacts', `type = 'Left'`)).toBe(0);
+  expect(await cleaned.count('artifacts', `type = 'Left'`)).toBe(0);
   const { status, body: refusal } = await retry;
   expect([status, refusal]).toEqual([409, { detail: `Execution ${id} cannot be retried: its inputs have been deleted` }]);
   expect(await board.status('right')).toMatchObject({ state: 'failed', has_pending_work: false });

@@ -6,7 +6,7 @@ import { Board } from '../e2e/board.js';
 import { AGENTS, CORRELATIONS, KINDS, type ModelArtifact, type ModelFilter, PRODUCERS, QueryModel, SPAN_MS, START, TAGS, TYPES } from '../e2e/query-model.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { printedSeed, Random } from '../support/random.js';
-import { SweptBoard } from './sweeping.js';
+import { CleanedBoard } from './cleaned-board.js';
 
 const HOUR_MS = 3_600_000;
 const RETAIN_HOURS: Record<string, number> = { Common: 6, Usual: 2 };
@@ -34,7 +34,7 @@ const filters: fc.Arbitrary<ModelFilter> = fc.record(
   { requiredKeys: [] },
 );
 
-/** One condition or none: what the folded counts answer, each in its own way. */
+/** One condition or none: what the rollups answer, each in its own way. */
 const counted: fc.Arbitrary<ModelFilter> = fc.oneof(
   fc.constant({}),
   fc.record({ type: fc.subarray(TYPES, { minLength: 1 }) }),
@@ -48,22 +48,22 @@ describe('totals of a long blackboard of which much is deleted', () => {
   const model = new QueryModel(random);
   const clock = new ManualClock(START + SPAN_MS / 2);
   let board: Board;
-  let swept: SweptBoard;
+  let cleaned: CleanedBoard;
   let unitOfWork: UnitOfWork;
-  /** Those that no sweep has found too old. */
+  /** Those that no cleanup has found too old. */
   let kept = new Set<ModelArtifact>();
   let publishedBeside = 0;
 
   beforeAll(async () => {
     board = await Board.start(CONFIG, { clock, settings: { shutdownGraceMs: 0 } });
-    swept = new SweptBoard(board, clock);
+    cleaned = new CleanedBoard(board, clock);
     unitOfWork = board.app.app.get(UnitOfWork, { strict: false });
   });
 
   afterAll(() => board.close());
 
-  const sweep = async (hours: number): Promise<void> => {
-    await swept.sweepAfter(hours / 24);
+  const cleanup = async (hours: number): Promise<void> => {
+    await cleaned.cleanUpAfter(hours / 24);
     const now = clock.now();
     kept = new Set(model.artifacts.slice(seen).filter(isYoungAt(now)).concat([...kept].filter(isYoungAt(now))));
     seen = model.artifacts.length;
@@ -74,36 +74,36 @@ describe('totals of a long blackboard of which much is deleted', () => {
 
   it(`deletes more than 10,000 artifacts while others are published, none of which fails or waits`, async () => {
     await model.grow(unitOfWork, OLD);
-    let sweeping = true;
+    let cleaning = true;
     const took: number[] = [];
     const publishing = Array.from({ length: 4 }, async () => {
-      while (sweeping) {
+      while (cleaning) {
         const begun = performance.now();
         await board.publish('New', {});
         took.push(performance.now() - begun);
       }
     });
-    await sweep(SPAN_MS / HOUR_MS);
-    sweeping = false;
+    await cleanup(SPAN_MS / HOUR_MS);
+    cleaning = false;
     await Promise.all(publishing);
     publishedBeside = took.length;
     console.log(`${OLD - kept.size} deleted while ${publishedBeside} were published; the slowest took ${Math.round(Math.max(...took))} ms`);
     expect(OLD - kept.size).toBeGreaterThan(10_000);
-    expect(await swept.count('artifacts', `type <> 'New'`)).toBe(kept.size);
-    expect(await swept.count('artifacts', `type = 'New'`)).toBe(publishedBeside);
+    expect(await cleaned.count('artifacts', `type <> 'New'`)).toBe(kept.size);
+    expect(await cleaned.count('artifacts', `type = 'New'`)).toBe(publishedBeside);
     expect(publishedBeside).toBeGreaterThan(0);
-    // All four would wait for a sweep that lets nobody in; a busy machine holds up one or the other.
+    // All four would wait for a cleanup that lets nobody in; a busy machine holds up one or the other.
     expect(took.filter((ms) => ms > 2_000).length).toBeLessThanOrEqual(publishedBeside / 20);
   });
 
   it(`say what is there, and what was ever published`, async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       await model.grow(unitOfWork, random.between(1, 400));
-      // What is newer than the sweep is not folded yet when it is counted.
-      if (random.next() < 0.7) await sweep(random.between(0, 2));
+      // What is newer than the cleanup is not rolled up yet when it is counted.
+      if (random.next() < 0.7) await cleanup(random.between(0, 2));
       await model.grow(unitOfWork, random.between(0, 5));
       const present = [...kept, ...model.artifacts.slice(seen)];
-      expect(await swept.metric('blackboard_artifacts_total')).toBe(model.artifacts.length + publishedBeside);
+      expect(await cleaned.metric('blackboard_artifacts_total')).toBe(model.artifacts.length + publishedBeside);
       await fc.assert(fc.asyncProperty(fc.oneof(counted, filters), (filter) => compare(filter, present)), { seed: seed + round, numRuns: LOOKS });
     }
   });

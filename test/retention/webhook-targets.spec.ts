@@ -4,7 +4,7 @@ import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { Resolver } from '../../src/http-client/resolver.js';
 import { Board } from '../e2e/board.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { SweptBoard } from './sweeping.js';
+import { CleanedBoard } from './cleaned-board.js';
 
 const CONFIG = `
 server: { retain_deliveries: 40d }
@@ -21,12 +21,12 @@ class NoNames extends Resolver {
 describe('targets of webhooks', () => {
   const clock = new ManualClock();
   let board: Board;
-  let swept: SweptBoard;
+  let cleaned: CleanedBoard;
 
   beforeAll(async () => {
     const settings = { secretKey: '0f'.repeat(32), webhookUrl: 'https://hooks.example/all', shutdownGraceMs: 0 };
     board = await Board.start(CONFIG, { clock, settings, resolver: new NoNames() });
-    swept = new SweptBoard(board, clock);
+    cleaned = new CleanedBoard(board, clock);
   });
   afterAll(() => board.close());
 
@@ -36,22 +36,22 @@ describe('targets of webhooks', () => {
     await board.app.app.get(UnitOfWork, { strict: false }).run((tx) => tx.db.updateTable('deliveries').set(ended).where('ended_at', 'is', null).execute());
   }
 
-  const isStored = async (path: string): Promise<boolean> => (await swept.count('webhook_targets', `url = 'https://hooks.example${path}'`)) === 1;
+  const isStored = async (path: string): Promise<boolean> => (await cleaned.count('webhook_targets', `url = 'https://hooks.example${path}'`)) === 1;
 
   it('go with the last delivery and the last correlation that names them; the operator\'s stays', async () => {
     await publish('/once');
     await publish('/again');
-    await swept.sweepAfter(35);
+    await cleaned.cleanUpAfter(35);
     expect([await isStored('/once'), await isStored('/again')]).toEqual([true, true]);
     await publish('/again');
-    await swept.sweepAfter(10);
-    // What a sweep has let go of is found by the next one.
-    await swept.sweepAfter(1);
+    await cleaned.cleanUpAfter(10);
+    // What a cleanup has let go of is found by the next one.
+    await cleaned.cleanUpAfter(1);
     expect([await isStored('/once'), await isStored('/again'), await isStored('/all')]).toEqual([false, true, true]);
-    expect(await swept.count('correlation_targets')).toBe(1);
+    expect(await cleaned.count('correlation_targets')).toBe(1);
 
-    await swept.sweepAfter(45);
-    await swept.sweepAfter(1);
-    expect([await isStored('/again'), await isStored('/all'), await swept.count('correlation_targets')]).toEqual([false, true, 0]);
+    await cleaned.cleanUpAfter(45);
+    await cleaned.cleanUpAfter(1);
+    expect([await isStored('/again'), await isStored('/all'), await cleaned.count('correlation_targets')]).toEqual([false, true, 0]);
   });
 });

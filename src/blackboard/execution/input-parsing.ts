@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { MemoryReservation } from '../../common/memory-budget.js';
 import { parsedSize } from '../../common/parsed-size.js';
-import { nextTurn } from '../../common/turns.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { agentArtifactFromRow } from '../artifacts/artifact.js';
@@ -91,7 +91,7 @@ export class InputParsing {
   }
 
   private async texts({ seqs }: StoredItems): Promise<string[]> {
-    await nextTurn();
+    await yieldToEventLoop();
     const found = new Map((await findPayloads(this.unitOfWork.reader, {}, seqs)).map(({ seq, payload }) => [seq, payload]));
     return seqs.map((seq) => found.get(seq) ?? isGone(seq));
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import type { MemoryReservation } from '../../common/memory-budget.js';
-import { nextTurn } from '../../common/turns.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { NO_FILTER } from '../queries/artifact-filter.js';
 import { matchingAlong, routesOf, spanOf, windows } from '../queries/artifact-paths.js';
@@ -68,7 +68,7 @@ export class RefusingErrors {
     for (const group of groupsOfStored({ show: 'payloads', seqs: rows.map(({ seq }) => seq), bytes: rows.map(({ bytes }) => bytes) })) {
       const before = held.bytes;
       held.grow(TIMES_STORED * sizeOf(group));
-      await nextTurn();
+      await yieldToEventLoop();
       const payloads = new Map((await findPayloads(this.unitOfWork.reader, {}, group.seqs)).map(({ seq, payload }) => [seq, payload]));
       const errors = group.seqs.flatMap((seq) => (payloads.has(seq) ? refusingError(ids.get(seq)!, JSON.parse(payloads.get(seq)!) as ErrorPayload, artifactId) : []));
       const useful = errors.filter(isOfUse);

@@ -7,7 +7,7 @@ import { PUBLIC } from '../../catalog/visibility.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { nextTurn } from '../../common/turns.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { Settings } from '../../config/settings.js';
 import { rememberText } from '../../cel/language/json-text.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -63,7 +63,7 @@ export class Publisher {
   async publish({ companion, ...publication }: Publication): Promise<Published> {
     const draft = this.draft(publication);
     // Checking a large one and writing it as text takes long, and so does what follows: others get their turn in between.
-    if (draft.payloadText.length > LARGE) await nextTurn();
+    if (draft.payloadText.length > LARGE) await yieldToEventLoop();
     const matched = await this.match(draft);
     const cause = this.tracing.current();
     return this.unitOfWork.run(async (tx) => {

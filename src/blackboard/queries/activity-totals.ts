@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
-import { foldedUpTo } from './fold-position.js';
+import { rolledUpTo } from './rollup-position.js';
 
 /** What an agent did in one hour. */
 export interface HourOfActivity {
@@ -13,7 +13,7 @@ export interface HourOfActivity {
   artifacts_produced: number;
 }
 
-/** Ended executions, from the folded hours and the few rows that are not folded yet. */
+/** Ended executions, from the rollup by hours and the few rows that are not rolled up yet. */
 @Injectable()
 export class ActivityTotals {
   constructor(private readonly unitOfWork: UnitOfWork) {}
@@ -21,7 +21,7 @@ export class ActivityTotals {
   /** Executions of all agents that have ended. */
   async executions(): Promise<number> {
     const { total } = await this.unitOfWork.reader
-      .selectFrom(foldedAndLater(this.unitOfWork.reader).as('activity'))
+      .selectFrom(rollupsAndLater(this.unitOfWork.reader).as('activity'))
       .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('activity.executions'), sql.lit(0)).as('total'))
       .executeTakeFirstOrThrow();
     return total;
@@ -30,7 +30,7 @@ export class ActivityTotals {
   /** What an agent used of models, ever. */
   usageOf(agent: string): Promise<{ input_tokens: number; output_tokens: number; cost: number | null }> {
     return this.unitOfWork.reader
-      .selectFrom(foldedAndLater(this.unitOfWork.reader).as('activity'))
+      .selectFrom(rollupsAndLater(this.unitOfWork.reader).as('activity'))
       .where('activity.agent', '=', agent)
       .select(({ fn }) => [
         fn.coalesce(fn.sum<number>('activity.input_tokens'), sql.lit(0)).as('input_tokens'),
@@ -43,7 +43,7 @@ export class ActivityTotals {
   /** In order of time. */
   hoursOf(agent: string): Promise<HourOfActivity[]> {
     return this.unitOfWork.reader
-      .selectFrom(foldedAndLater(this.unitOfWork.reader).as('activity'))
+      .selectFrom(rollupsAndLater(this.unitOfWork.reader).as('activity'))
       .where('activity.agent', '=', agent)
       .select('activity.hour')
       .select((eb) => [
@@ -62,6 +62,6 @@ export class ActivityTotals {
 
 const COLUMNS = ['agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced', 'input_tokens', 'output_tokens', 'cost'] as const;
 
-/** Both in one statement, so that a fold in between counts nothing twice and leaves nothing out. */
-const foldedAndLater = (db: Reader) =>
-  db.selectFrom('activity_hours').select(COLUMNS).unionAll(db.selectFrom('activity').select(COLUMNS).where('seq', '>', foldedUpTo('activity')));
+/** Both in one statement, so that a rollup in between counts nothing twice and leaves nothing out. */
+const rollupsAndLater = (db: Reader) =>
+  db.selectFrom('activity_hours').select(COLUMNS).unionAll(db.selectFrom('activity').select(COLUMNS).where('seq', '>', rolledUpTo('activity')));

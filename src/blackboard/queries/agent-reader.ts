@@ -4,7 +4,7 @@ import type { Visibility } from '../../catalog/visibility.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { parsedSize } from '../../common/parsed-size.js';
-import { nextTurn } from '../../common/turns.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { AgentArtifact, BlackboardFilter, BlackboardReader } from '../../engines/engine.js';
 import { type ArtifactRow, agentArtifactFromRow } from '../artifacts/artifact.js';
 import { type ArtifactFilter, NO_FILTER } from './artifact-filter.js';
@@ -84,7 +84,7 @@ export class AgentReaders {
       }
       if (seqs.length < page.limit) return;
       // An agent that sees little of a long blackboard must not hold up everybody else.
-      await nextTurn();
+      await yieldToEventLoop();
       after = seqs.at(-1)!;
     }
   }

@@ -1,5 +1,5 @@
 import { type AliasedExpression, expressionBuilder } from 'kysely';
-import { nextTurn } from '../../common/turns.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { dialectOf } from '../../database/dialects/dialect.js';
 import type { Schema } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
@@ -139,7 +139,7 @@ export async function* windows(
     const cut = order === 'asc' ? edge.key : edge.key - 1;
     yield order === 'asc' ? { low: rest.low, high: cut } : { low: cut, high: rest.high };
     rest = order === 'asc' ? { low: cut, high: rest.high } : { low: rest.low, high: cut };
-    await nextTurn();
+    await yieldToEventLoop();
   }
   yield rest;
 }

@@ -4,7 +4,7 @@ import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, NO_FILTER, asksForKindOnly } from './artifact-filter.js';
 import { type Path, type Window, along, matchingAlong, routesOf, spanOf, windows } from './artifact-paths.js';
 import { type ArtifactSummary, type KindCount, SummaryCounts } from './artifact-summary.js';
-import { everPublished, foldedKinds, foldedTotal } from './folded-counts.js';
+import { everPublished, kindsByRollup, totalByRollup } from './rollup-counts.js';
 import { narrowest } from './narrowest-route.js';
 
 // Steps in one query. Counting them reads an index only; looking at their artifacts takes a few milliseconds.
@@ -14,7 +14,7 @@ const LOOK_WINDOW = 1_000;
 const TAGS_WINDOW = 250;
 
 /**
- * Totals and summaries. What asks for types, producers and visibility kinds alone comes from the folded counts and the few
+ * Totals and summaries. What asks for types, producers and visibility kinds alone comes from the rollups and the few
  * artifacts after them, a correlation's total is kept with it, and everything else walks the narrowest route.
  */
 @Injectable()
@@ -25,7 +25,7 @@ export class ArtifactTotals {
   ) {}
 
   async count(filter: ArtifactFilter = NO_FILTER): Promise<number> {
-    if (asksForKindOnly(filter)) return foldedTotal(this.unitOfWork.reader, filter);
+    if (asksForKindOnly(filter)) return totalByRollup(this.unitOfWork.reader, filter);
     const [route, ...others] = routesOf(filter);
     if (others.length > 0) return this.countMatching(filter);
     return filter.correlationId === null ? this.countAlong(route!.paths[0]!) : this.countCorrelation(filter.correlationId);
@@ -40,7 +40,7 @@ export class ArtifactTotals {
   async summarize(filter: ArtifactFilter): Promise<ArtifactSummary> {
     const withTags = filter.correlationId !== null || filter.tags.length > 0;
     const counts = new SummaryCounts();
-    if (asksForKindOnly(filter)) counts.addKinds(await foldedKinds(this.unitOfWork.reader, filter));
+    if (asksForKindOnly(filter)) counts.addKinds(await kindsByRollup(this.unitOfWork.reader, filter));
     else await this.countKinds(filter, counts, withTags);
     return counts.summary(withTags);
   }

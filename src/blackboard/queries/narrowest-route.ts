@@ -1,4 +1,4 @@
-import { nextTurn } from '../../common/turns.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import { type Path, type Route, along, spanOf } from './artifact-paths.js';
 
@@ -23,7 +23,7 @@ async function isShorterThan(db: Reader, route: Route, bound: number): Promise<b
   let length = 0;
   for (const path of route.paths) {
     length += await lengthWithin(db, path, bound - length);
-    await nextTurn();
+    await yieldToEventLoop();
     if (length >= bound) return false;
   }
   return true;

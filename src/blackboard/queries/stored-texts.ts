@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../common/domain-error.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { TextInParts, type TextPart } from '../../common/text-in-parts.js';
-import { nextTurn } from '../../common/turns.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { consumptionsOf } from './consumptions.js';
 import { HeldText } from './held-text.js';
@@ -64,7 +64,7 @@ export class StoredTexts {
     let rows = await find(after, FIRST_ROWS, MOST_IN_FIRST);
     const items = await this.items(rows.filter(isWanted));
     for (let asked = FIRST_ROWS; rows.length === asked; ) {
-      await nextTurn();
+      await yieldToEventLoop();
       asked = LATER_ROWS;
       rows = await find(placeOf(rows.at(-1)!), asked, 0);
       const wanted = rows.filter(isWanted);
@@ -97,7 +97,7 @@ export class StoredTexts {
 
   private async read(items: StoredItems, held: HeldText): Promise<string[]> {
     await held.reserve(sizeOf(items));
-    await nextTurn();
+    await yieldToEventLoop();
     if (items.show === 'payloads') return this.payloads(items.seqs);
     if (items.show === 'cells') return (await this.payloads(items.seqs)).map(quoted);
     return this.artifacts(items);

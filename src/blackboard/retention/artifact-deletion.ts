@@ -3,13 +3,13 @@ import { sql, type SqlBool } from 'kysely';
 import { Catalog } from '../../catalog/catalog.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { foldedUpTo } from '../queries/fold-position.js';
+import { rolledUpTo } from '../queries/rollup-position.js';
 import { type ArtifactKind, countDeleted, type DeletedArtifact } from './deleted-counts.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { WINDOW_KEY } from '../joins/waiting-groups.js';
 import { Withdrawal } from '../joins/withdrawal.js';
 import { SettledCorrelations } from './settled-correlations.js';
-import { AT_ONCE, type Deletion, type Sweep } from './sweep.js';
+import { AT_ONCE, type Deletion, type Cleanup } from './cleanup.js';
 
 interface Old {
   seq: number;
@@ -34,45 +34,45 @@ export class ArtifactDeletion implements Deletion {
     private readonly withdrawal: Withdrawal,
   ) {}
 
-  async run(sweep: Sweep): Promise<number> {
+  async run(cleanup: Cleanup): Promise<number> {
     let deleted = 0;
     for (const { name, retainMs } of this.catalog.types) {
-      const cutoff = sweep.cutoff(retainMs);
+      const cutoff = cleanup.cutoff(retainMs);
       if (cutoff === null) continue;
       for (const { earliest_created_at: from, ...kind } of await findKinds(this.unitOfWork.reader, { type: name, cutoff })) {
-        deleted += await this.deleteKind(sweep, kind, { from, cutoff });
+        deleted += await this.deleteKind(cleanup, kind, { from, cutoff });
       }
     }
     return deleted;
   }
 
-  private async deleteKind(sweep: Sweep, kind: ArtifactKind, { from, cutoff }: { from: number; cutoff: number }): Promise<number> {
+  private async deleteKind(cleanup: Cleanup, kind: ArtifactKind, { from, cutoff }: { from: number; cutoff: number }): Promise<number> {
     const { reader } = this.unitOfWork;
     let place = { after: from, afterSeq: -1 };
     let deleted = 0;
-    while (await sweep.goesOn()) {
+    while (await cleanup.goesOn()) {
       const old = await findOld(reader, { ...kind, ...place, cutoff });
       const last = old.at(-1);
       if (!last) break;
       place = { after: last.created_at, afterSeq: last.seq };
       // Looked at before a transaction is asked for: much that is old may have to stay.
-      const free = await this.findFree(reader, sweep, old.map(({ seq }) => seq));
-      if (free.length > 0) deleted += await sweep.step((tx) => this.deleteFree(tx, sweep, kind, free));
+      const free = await this.findFree(reader, cleanup, old.map(({ seq }) => seq));
+      if (free.length > 0) deleted += await cleanup.step((tx) => this.deleteFree(tx, cleanup, kind, free));
       if (old.length < AT_ONCE) break;
     }
     return deleted;
   }
 
-  private async deleteFree(tx: Transaction, sweep: Sweep, kind: ArtifactKind, found: readonly DeletedArtifact[]): Promise<number> {
+  private async deleteFree(tx: Transaction, cleanup: Cleanup, kind: ArtifactKind, found: readonly DeletedArtifact[]): Promise<number> {
     // Before the correlations, as everybody does who lets something arrive.
     await this.withdrawal.holdArtifacts(tx, found.map(({ seq }) => seq));
-    const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), sweep.settledBy);
+    const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), cleanup.settledBy);
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ seq }) => seq);
     // After the hold: what has come to need one of them since it was found is seen now, and nothing comes to need one any more.
-    const free = await this.findFree(tx.db, sweep, candidates);
+    const free = await this.findFree(tx.db, cleanup, candidates);
     if (free.length === 0) return 0;
     const seqs = free.map(({ seq }) => seq);
-    await this.withdrawal.withdrawArtifacts(tx, this.tracker.begin(tx, sweep.now), seqs);
+    await this.withdrawal.withdrawArtifacts(tx, this.tracker.begin(tx, cleanup.now), seqs);
     await deleteTags(tx.db, {}, seqs);
     await deleteConsumptions(tx.db, {}, seqs);
     await deleteArtifacts(tx.db, {}, seqs);
@@ -81,19 +81,19 @@ export class ArtifactDeletion implements Deletion {
     return free.length;
   }
 
-  private findFree(db: UnitOfWork['reader'], { settledBy }: Sweep, seqs: readonly number[]): Promise<DeletedArtifact[]> {
+  private findFree(db: UnitOfWork['reader'], { settledBy }: Cleanup, seqs: readonly number[]): Promise<DeletedArtifact[]> {
     return this.free(db, { settledBy }, seqs);
   }
 
   // One statement, and so of one moment: what leaves a join or a window becomes an execution's input in the same transaction. Of
-  // what is not folded yet nobody knows whether a fold that is under way counts it.
+  // what is not rolled up yet nobody knows whether a rollup that is under way counts it.
   private readonly free = preparedWithList<{ settledBy: number }, number, DeletedArtifact>((db, place, seqs) =>
     db
       .selectFrom('artifacts')
       .innerJoin('correlations', 'correlations.id', 'artifacts.correlation_id')
       .select(['artifacts.seq', 'artifacts.correlation_id'])
       .where('artifacts.seq', 'in', seqs)
-      .where('artifacts.seq', '<=', foldedUpTo('artifacts'))
+      .where('artifacts.seq', '<=', rolledUpTo('artifacts'))
       .where(this.correlations.letsContentGo(place('settledBy')))
       .where(({ not, exists, selectFrom }) =>
         not(

@@ -14,14 +14,14 @@ export interface DeletedArtifact {
 }
 
 /**
- * Takes deleted artifacts, all of one kind and folded, out of the counts of what is there, and adds them to what was deleted: in the
+ * Takes deleted artifacts, all of one kind and rolled up, out of the counts of what is there, and adds them to what was deleted: in the
  * transaction that deletes them, so that both together never fall.
  */
 export async function countDeleted(tx: Transaction, kind: ArtifactKind, deleted: readonly DeletedArtifact[]): Promise<void> {
   const count = deleted.length;
   await addToDeletions(tx.db, { type: kind.type, up_to_seq: Math.max(...deleted.map(({ seq }) => seq)), count });
   await countInCorrelations(tx, kind, deleted);
-  // What another process folds meanwhile has to be seen by what looks for the earliest and the latest that are left.
+  // What another process adds up meanwhile has to be seen by what looks for the earliest and the latest that are left.
   await holdCounts(tx.db, kind);
   await takeFromCounts(tx.db, { ...kind, count });
   await removeEmptyCounts(tx.db, kind);

@@ -4,7 +4,7 @@ import { Settings } from '../../config/settings.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { SettledCorrelations } from './settled-correlations.js';
-import { AT_ONCE, type Deletion, type Sweep } from './sweep.js';
+import { AT_ONCE, type Deletion, type Cleanup } from './cleanup.js';
 import { deleteUsage } from './usage-deletion.js';
 
 interface Ended {
@@ -27,18 +27,18 @@ export class ExecutionDeletion implements Deletion {
     private readonly correlations: SettledCorrelations,
   ) {}
 
-  async run(sweep: Sweep): Promise<number> {
-    const cutoff = sweep.cutoff(this.settings.retainExecutionsMs);
+  async run(cleanup: Cleanup): Promise<number> {
+    const cutoff = cleanup.cutoff(this.settings.retainExecutionsMs);
     if (cutoff === null) return 0;
     const { reader } = this.unitOfWork;
-    return sweep.deleteEnded<Ended>(cutoff, {
+    return cleanup.deleteEnded<Ended>(cutoff, {
       next: (after) => findSome(reader, { after }),
-      due: (ids) => this.free(reader, { settledBy: sweep.settledBy, cutoff }, ids),
-      remove: (tx, free) => this.deleteFree(tx, sweep, cutoff, free),
+      due: (ids) => this.free(reader, { settledBy: cleanup.settledBy, cutoff }, ids),
+      remove: (tx, free) => this.deleteFree(tx, cleanup, cutoff, free),
     });
   }
 
-  private async deleteFree(tx: Transaction, { settledBy }: Sweep, cutoff: number, found: readonly Ended[]): Promise<number> {
+  private async deleteFree(tx: Transaction, { settledBy }: Cleanup, cutoff: number, found: readonly Ended[]): Promise<number> {
     const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), settledBy);
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ id }) => id);
     const free = await this.free(tx.db, { settledBy, cutoff }, candidates);

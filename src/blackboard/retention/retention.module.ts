@@ -6,11 +6,11 @@ import { ArtifactDeletion } from './artifact-deletion.js';
 import { ExecutionDeletion } from './execution-deletion.js';
 import { Retention } from './retention.js';
 import { SettledCorrelations } from './settled-correlations.js';
-import { Turns } from './turns.js';
+import { SchedulerLocks } from './scheduler-locks.js';
 
 @Module({
   imports: [CorrelationStateModule, DatabaseModule, JoinsModule],
-  providers: [ArtifactDeletion, ExecutionDeletion, Retention, SettledCorrelations, Turns],
+  providers: [ArtifactDeletion, ExecutionDeletion, Retention, SettledCorrelations, SchedulerLocks],
   exports: [Retention, SettledCorrelations],
 })
 export class RetentionModule {}

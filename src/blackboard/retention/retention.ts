@@ -8,8 +8,8 @@ import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { ArtifactDeletion } from './artifact-deletion.js';
 import { ExecutionDeletion } from './execution-deletion.js';
-import { type Deletion, Sweep } from './sweep.js';
-import { Turns } from './turns.js';
+import { type Deletion, Cleanup } from './cleanup.js';
+import { SchedulerLocks } from './scheduler-locks.js';
 
 const TICK_MS = 10_000;
 const EVERY_MS = 600_000;
@@ -17,7 +17,7 @@ const EVERY_MS = 600_000;
 /** Deletes what has been kept long enough, in the background; features add what is theirs. */
 @Injectable()
 export class Retention implements OnModuleDestroy {
-  private readonly work = new SingleFlight(() => this.takeTurn());
+  private readonly work = new SingleFlight(() => this.runIfDue());
   private readonly ofFeatures: Deletion[] = [];
 
   constructor(
@@ -25,18 +25,18 @@ export class Retention implements OnModuleDestroy {
     private readonly clock: Clock,
     private readonly role: Role,
     private readonly unitOfWork: UnitOfWork,
-    private readonly turns: Turns,
+    private readonly locks: SchedulerLocks,
     private readonly artifacts: ArtifactDeletion,
     private readonly executions: ExecutionDeletion,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** For a feature's start, before any sweep. */
+  /** For a feature's start, before any cleanup. */
   add(deletion: Deletion): void {
     this.ofFeatures.push(deletion);
   }
 
-  /** Returns when all that is due has been deleted; at once where this process does not work, or it is not its turn. */
+  /** Returns when all that is due has been deleted; at once where this process does not work, or the work is not due. */
   @Interval(TICK_MS)
   async run(): Promise<void> {
     if (this.role.works) await this.work.run();
@@ -46,21 +46,21 @@ export class Retention implements OnModuleDestroy {
     return this.work.stop();
   }
 
-  private async takeTurn(): Promise<void> {
+  private async runIfDue(): Promise<void> {
     try {
-      const turn = await this.turns.take('retention', EVERY_MS);
-      if (turn) await this.sweep(new Sweep(this.clock.now(), this.settings.retainKeysMs, this.unitOfWork, turn, () => this.work.stopped));
+      const lock = await this.locks.take('retention', EVERY_MS);
+      if (lock) await this.cleanup(new Cleanup(this.clock.now(), this.settings.retainKeysMs, this.unitOfWork, lock, () => this.work.stopped));
     } catch (error) {
-      // What is kept for longer than asked for does no harm; the next turn tries again.
+      // What is kept for longer than asked for does no harm; the next run tries again.
       this.logger.warn({ err: error }, 'what has been kept long enough could not be deleted');
     }
   }
 
-  // Features first: what they no longer need may then go in the same turn.
-  private async sweep(sweep: Sweep): Promise<void> {
+  // Features first: what they no longer need may then go in the same run.
+  private async cleanup(cleanup: Cleanup): Promise<void> {
     const deleted: Record<string, number> = {};
     for (const deletion of [...this.ofFeatures, this.artifacts, this.executions]) {
-      const count = await deletion.run(sweep);
+      const count = await deletion.run(cleanup);
       if (count > 0) deleted[deletion.name] = count;
     }
     if (Object.keys(deleted).length > 0) this.logger.info({ deleted }, 'deleted what had been kept long enough');

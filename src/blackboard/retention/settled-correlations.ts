@@ -25,7 +25,7 @@ export interface CorrelationUse {
 export class SettledCorrelations {
   private readonly uses: CorrelationUse[] = [];
 
-  /** For a feature's start, before any sweep. */
+  /** For a feature's start, before any cleanup. */
   add(use: CorrelationUse): void {
     this.uses.push(use);
   }
@@ -38,7 +38,7 @@ export class SettledCorrelations {
 
   /**
    * Holds those that settled at `settledBy` or before, so that nothing is published into them meanwhile. What another transaction
-   * holds is left to a later sweep: whoever works never waits for a sweep longer than one of its steps.
+   * holds is left to a later cleanup: whoever works never waits for a cleanup longer than one of its steps.
    */
   async hold(tx: Transaction, ids: readonly string[], settledBy: number): Promise<string[]> {
     const rows = await findSettled(tx.db, { settledBy }, [...new Set(ids)]);

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { JsonValue } from '../../common/json.js';
 import type { EvaluationAnswer, EvaluationRequest } from './evaluation-messages.js';
@@ -68,7 +68,7 @@ export class EvaluationProcess {
 
   private async send(parts: string[], source: string): Promise<void> {
     for (const [index, piece] of parts.entries()) {
-      if (index > 0) await nextTurn();
+      if (index > 0) await yieldToEventLoop();
       const isLast = index === parts.length - 1;
       const request: EvaluationRequest = isLast ? { piece, source } : { piece };
       // A failure to send is the end of the process, which the outcome tells of.

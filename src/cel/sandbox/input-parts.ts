@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { jsonPieces } from '../language/json-pieces.js';
 import { LARGEST_INPUT } from '../language/limits.js';
 
@@ -28,7 +28,7 @@ async function collect(pieces: Iterable<string>): Promise<string[] | null> {
     if (length > LARGEST_INPUT) return null;
     addPiece(parts, piece);
     if (performance.now() - turn < LONGEST_TURN_MS) continue;
-    await nextTurn();
+    await yieldToEventLoop();
     turn = performance.now();
   }
   return parts;

@@ -64,7 +64,7 @@ async function createArtifacts(db: Kysely<unknown>, dialect: Dialect): Promise<v
     .addPrimaryKeyConstraint('artifact_counts_pk', ['type', 'produced_by', 'visibility_kind'])
     .execute();
   await db.schema
-    .createTable('folds')
+    .createTable('rollups')
     .addColumn('name', 'text', (column) => column.primaryKey())
     .addColumn('up_to_seq', 'bigint', (column) => column.notNull())
     .execute();

@@ -15,7 +15,7 @@ export const retention: NumberedMigration = {
       .where(sql.ref('batch_id'), 'is not', null)
       .execute();
     await countDeletions(db);
-    await createTurns(db);
+    await createSchedulerLocks(db);
     for (const table of ['artifacts', 'artifact_tags', 'consumptions', 'execution_inputs'] as const) {
       await dialect.prepareForChurn(db, table);
     }
@@ -43,11 +43,11 @@ async function countDeletions(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-async function createTurns(db: Kysely<unknown>): Promise<void> {
+async function createSchedulerLocks(db: Kysely<unknown>): Promise<void> {
   await db.schema
-    .createTable('turns')
+    .createTable('scheduler_locks')
     .addColumn('name', 'text', (column) => column.primaryKey())
     .addColumn('due_at', 'bigint', (column) => column.notNull())
     .execute();
-  await sql`insert into turns (name, due_at) values ('retention', 0)`.execute(db);
+  await sql`insert into scheduler_locks (name, due_at) values ('retention', 0)`.execute(db);
 }

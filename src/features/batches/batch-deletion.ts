@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Retention } from '../../blackboard/retention/retention.js';
-import { AT_ONCE, type Deletion, type Sweep } from '../../blackboard/retention/sweep.js';
+import { AT_ONCE, type Deletion, type Cleanup } from '../../blackboard/retention/cleanup.js';
 import { Settings } from '../../config/settings.js';
 import { amongFound } from '../../database/dialects/dialect.js';
 import { prepared } from '../../database/prepared.js';
@@ -9,7 +9,7 @@ import { RunDeletion } from '../runs/run-deletion.js';
 
 /**
  * Deletes batches that ended longer than `retain_batches` ago, with their rows and runs. A batch is gone for everybody before the
- * first of these is, since its results would lack them; from then on every sweep goes on with what is left of it.
+ * first of these is, since its results would lack them; from then on every cleanup goes on with what is left of it.
  */
 @Injectable()
 export class BatchDeletion implements Deletion, OnModuleInit {
@@ -26,18 +26,18 @@ export class BatchDeletion implements Deletion, OnModuleInit {
     this.retention.add(this);
   }
 
-  async run(sweep: Sweep): Promise<number> {
-    const cutoff = sweep.cutoff(this.settings.retainBatchesMs);
+  async run(cleanup: Cleanup): Promise<number> {
+    const cutoff = cleanup.cutoff(this.settings.retainBatchesMs);
     let hidden = 0;
-    for (let some = AT_ONCE; cutoff !== null && some === AT_ONCE && (await sweep.goesOn()); hidden += some) {
-      some = await this.hideSome(sweep, cutoff);
+    for (let some = AT_ONCE; cutoff !== null && some === AT_ONCE && (await cleanup.goesOn()); hidden += some) {
+      some = await this.hideSome(cleanup, cutoff);
     }
-    for (const batch of await findHidden(this.unitOfWork.reader, {})) await this.remove(sweep, batch);
+    for (const batch of await findHidden(this.unitOfWork.reader, {})) await this.remove(cleanup, batch);
     return hidden;
   }
 
-  private hideSome(sweep: Sweep, cutoff: number): Promise<number> {
-    return sweep.step(async ({ db }) => {
+  private hideSome(cleanup: Cleanup, cutoff: number): Promise<number> {
+    return cleanup.step(async ({ db }) => {
       const ended = db
         .selectFrom('batches')
         .select('seq')
@@ -58,17 +58,17 @@ export class BatchDeletion implements Deletion, OnModuleInit {
     });
   }
 
-  private async remove(sweep: Sweep, { seq, id }: { seq: number; id: string }): Promise<void> {
-    if (!(await this.runs.removeBatch(sweep, id))) return;
+  private async remove(cleanup: Cleanup, { seq, id }: { seq: number; id: string }): Promise<void> {
+    if (!(await this.runs.removeBatch(cleanup, id))) return;
     for (let deleted = AT_ONCE; deleted === AT_ONCE; ) {
-      if (!(await sweep.goesOn())) return;
-      deleted = await sweep.step(async ({ db }) => {
+      if (!(await cleanup.goesOn())) return;
+      deleted = await cleanup.step(async ({ db }) => {
         const part = db.selectFrom('batch_rows').select('position').where('batch_seq', '=', seq).orderBy('position').limit(AT_ONCE);
         const { numDeletedRows } = await db.deleteFrom('batch_rows').where('batch_seq', '=', seq).where(amongFound(db, 'position', part)).executeTakeFirst();
         return Number(numDeletedRows);
       });
     }
-    await sweep.step(async ({ db }) => Number((await db.deleteFrom('batches').where('seq', '=', seq).executeTakeFirst()).numDeletedRows));
+    await cleanup.step(async ({ db }) => Number((await db.deleteFrom('batches').where('seq', '=', seq).executeTakeFirst()).numDeletedRows));
   }
 }
 

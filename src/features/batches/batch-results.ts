@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Piece } from '../../blackboard/queries/stored-pieces.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
-import { nextTurn } from '../../common/turns.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { prepared } from '../../database/prepared.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { runPieces } from '../runs/run.js';
@@ -85,7 +85,7 @@ export class BatchResults {
     const round = status === 'running' ? current : 0;
     for (let low = from; low < total; low += WINDOW) {
       yield await findItems(this.unitOfWork.reader, { seq, round, low, high: low + WINDOW });
-      await nextTurn();
+      await yieldToEventLoop();
     }
   }
 }

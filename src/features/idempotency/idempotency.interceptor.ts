@@ -4,7 +4,7 @@ import { from, lastValueFrom, map, type Observable } from 'rxjs';
 import type { StoredText } from '../../blackboard/queries/stored-texts.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isJsonObject, type JsonValue } from '../../common/json.js';
-import { nextTurn } from '../../common/turns.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { attachmentDigestOf } from '../../http/responses/attachment-digest.js';
 import { HeldBody } from '../../http/bodies/held-body.js';
 import { JsonText } from '../../http/responses/send-json.js';
@@ -46,7 +46,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
         return lastValueFrom(next.handle());
       });
     // The hash of a large body takes long, and so does what follows: others get their turn in between.
-    const answer = idempotent.heldBytes > LARGE_BYTES ? nextTurn().then(work) : work();
+    const answer = idempotent.heldBytes > LARGE_BYTES ? yieldToEventLoop().then(work) : work();
     return from(answer).pipe(
       map((answered) => {
         answerIds(context, answered.ids);

@@ -6,7 +6,7 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import type { AnswerContent, IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
 import { OwnWork } from './own-work.js';
 import type { RequestIds } from './request-ids.js';
-import { Reservations, type Turn } from './reservations.js';
+import { Reservations, type Reservation } from './reservations.js';
 
 const ASK_AGAIN_AFTER_MS = 200;
 
@@ -24,7 +24,7 @@ export class IdempotencyService {
 
   /**
    * The key's answer: the cached one, that of the request that is being worked on, or else the result of `work`, which gets
-   * the ids to use. Rejects with what `work` rejects with; then the next request has its turn. DomainError `unavailable` where the one that
+   * the ids to use. Rejects with what `work` rejects with; then the next request works. DomainError `unavailable` where the one that
    * was waited for has failed and this one's body is gone.
    */
   async answer(request: IdempotentRequest, work: (ids: RequestIds) => Promise<unknown>): Promise<IdempotentAnswer> {
@@ -52,14 +52,14 @@ export class IdempotencyService {
   }
 
   private async perform(request: IdempotentRequest, own: OwnWork): Promise<IdempotentAnswer> {
-    const turn = await this.turnOf(request, () => own.waits());
-    if (turn.state === 'answered') return turn.answer;
-    const { ids, requestHash } = turn;
+    const reservation = await this.reserve(request, () => own.waits());
+    if (reservation.state === 'answered') return reservation.answer;
+    const { ids, requestHash } = reservation;
     const stopRenewing = this.reservations.hold(request);
     try {
       const content = contentOf(await own.run(ids));
       // Stopped for longer than its lease, it has lost the key to another process: whose answer is everybody's.
-      if (!(await this.reservations.complete(request, content, turn))) return await this.answerOfAnother(request);
+      if (!(await this.reservations.complete(request, content, reservation))) return await this.answerOfAnother(request);
       return { content, ids, requestHash, replayed: false, mismatch: this.reservations.isMismatch(requestHash, request) };
     } catch (error) {
       await this.giveBack(request, ids);
@@ -69,10 +69,10 @@ export class IdempotencyService {
     }
   }
 
-  private async turnOf(request: IdempotentRequest, beforeWaiting: () => void): Promise<Exclude<Turn, { state: 'held' }>> {
+  private async reserve(request: IdempotentRequest, beforeWaiting: () => void): Promise<Exclude<Reservation, { state: 'held' }>> {
     for (;;) {
-      const turn = await this.reservations.take(request);
-      if (turn.state !== 'held') return turn;
+      const reservation = await this.reservations.take(request);
+      if (reservation.state !== 'held') return reservation;
       beforeWaiting();
       await this.clock.sleep(ASK_AGAIN_AFTER_MS);
     }
@@ -80,8 +80,8 @@ export class IdempotencyService {
 
   /** The work is done and what was sent for it is no longer held, so that it cannot be done again here. */
   private async answerOfAnother(request: IdempotentRequest): Promise<IdempotentAnswer> {
-    const turn = await this.turnOf(request, () => undefined);
-    if (turn.state === 'answered') return turn.answer;
+    const reservation = await this.reserve(request, () => undefined);
+    if (reservation.state === 'answered') return reservation.answer;
     throw new DomainError('unavailable', 'The answer was lost with the process that had it; send the request again with its idempotency key');
   }
 

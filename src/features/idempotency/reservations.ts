@@ -11,15 +11,15 @@ import type { AnswerContent, IdempotentAnswer, IdempotentRequest } from './idemp
 import type { RequestIds } from './request-ids.js';
 import { StoredHashes } from './stored-hashes.js';
 
-export interface OwnTurn {
+export interface OwnReservation {
   ids: RequestIds;
   requestHash: string;
   /** Another process held the key before, so that the age of what it names is unknown. */
   isTakenOver: boolean;
 }
 
-export type Turn =
-  | (OwnTurn & { state: 'ours' })
+export type Reservation =
+  | (OwnReservation & { state: 'ours' })
   | { state: 'answered'; answer: IdempotentAnswer }
   /** Another process works on it. */
   | { state: 'held' };
@@ -53,7 +53,7 @@ export class Reservations {
   }
 
   /** To be asked only for keys that this process does not work on at the moment. */
-  take(request: IdempotentRequest): Promise<Turn> {
+  take(request: IdempotentRequest): Promise<Reservation> {
     return this.unitOfWork.run(async (tx) => {
       const now = this.clock.now();
       const row = await this.keys.find(tx.db, request, now);
@@ -80,7 +80,7 @@ export class Reservations {
   }
 
   /** False where the key is no longer this process's to answer. */
-  complete(key: ScopedKey, content: AnswerContent, { isTakenOver }: OwnTurn): Promise<boolean> {
+  complete(key: ScopedKey, content: AnswerContent, { isTakenOver }: OwnReservation): Promise<boolean> {
     // The pieces of an answer are kept for the lifetime of a key, counted from when they were complete. A process that takes a key over
     // answers later than that.
     const isPinned = isTakenOver && typeof content !== 'string';
@@ -100,7 +100,7 @@ export class Reservations {
     });
   }
 
-  private async reserve(tx: Transaction, request: IdempotentRequest, now: number): Promise<Turn> {
+  private async reserve(tx: Transaction, request: IdempotentRequest, now: number): Promise<Reservation> {
     const requestHash = this.hashes.of(request.hash);
     const ids = request.newIds();
     const row = { requestHash, ids, owner: this.owner, leaseUntil: now + this.settings.leaseMs };
@@ -108,7 +108,7 @@ export class Reservations {
     return isOurs ? { state: 'ours', ids, requestHash, isTakenOver: false } : { state: 'held' };
   }
 
-  private async takeOver(tx: Transaction, request: IdempotentRequest, dead: KeyRow, now: number): Promise<Turn> {
+  private async takeOver(tx: Transaction, request: IdempotentRequest, dead: KeyRow, now: number): Promise<Reservation> {
     // Only where nothing came of the first body is the new one what the answer is for.
     const requestHash = (await isMade(tx, dead.ids)) ? dead.requestHash : this.hashes.of(request.hash);
     const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };

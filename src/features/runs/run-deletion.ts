@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { sql } from 'kysely';
 import { Retention } from '../../blackboard/retention/retention.js';
 import { type CorrelationCondition, SettledCorrelations } from '../../blackboard/retention/settled-correlations.js';
-import { AT_ONCE, type Deletion, type Sweep } from '../../blackboard/retention/sweep.js';
+import { AT_ONCE, type Deletion, type Cleanup } from '../../blackboard/retention/cleanup.js';
 import { Settings } from '../../config/settings.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -27,33 +27,33 @@ export class RunDeletion implements Deletion, OnModuleInit {
     this.correlations.add({ readsContent: hasRun, names: hasRun });
   }
 
-  async run(sweep: Sweep): Promise<number> {
-    const cutoff = sweep.cutoff(this.settings.retainRunsMs);
+  async run(cleanup: Cleanup): Promise<number> {
+    const cutoff = cleanup.cutoff(this.settings.retainRunsMs);
     if (cutoff === null) return 0;
     let place = { after: 0, afterSeq: 0 };
     let deleted = 0;
-    while (await sweep.goesOn()) {
+    while (await cleanup.goesOn()) {
       const old = await findOld(this.unitOfWork.reader, { ...place, cutoff });
       const last = old.at(-1);
       if (!last) break;
       place = { after: last.created_at, afterSeq: last.seq };
       const ids = old.filter(({ batch_id, ended_at }) => batch_id === null && ended_at !== null && ended_at <= cutoff).map(({ id }) => id);
-      if (ids.length > 0) deleted += await sweep.step((tx) => this.remove(tx, sweep, ids));
+      if (ids.length > 0) deleted += await cleanup.step((tx) => this.remove(tx, cleanup, ids));
     }
     return deleted;
   }
 
-  /** All runs of a batch that has ended. False where some are left, for a later sweep. */
-  async removeBatch(sweep: Sweep, batchId: string): Promise<boolean> {
-    while (await sweep.goesOn()) {
+  /** All runs of a batch that has ended. False where some are left, for a later cleanup. */
+  async removeBatch(cleanup: Cleanup, batchId: string): Promise<boolean> {
+    while (await cleanup.goesOn()) {
       const some = await findOfBatch(this.unitOfWork.reader, { batchId });
       if (some.length === 0) return true;
-      if ((await sweep.step((tx) => this.remove(tx, sweep, some.map(({ id }) => id)))) === 0) return false;
+      if ((await cleanup.step((tx) => this.remove(tx, cleanup, some.map(({ id }) => id)))) === 0) return false;
     }
     return false;
   }
 
-  private async remove(tx: Transaction, { settledBy }: Sweep, ids: readonly string[]): Promise<number> {
+  private async remove(tx: Transaction, { settledBy }: Cleanup, ids: readonly string[]): Promise<number> {
     const held = await this.correlations.hold(tx, ids, settledBy);
     await deleteRuns(tx.db, {}, held);
     await this.correlations.removeEmpty(tx, held);

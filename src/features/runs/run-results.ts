@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import { addStored, type Item, type Piece } from '../../blackboard/queries/stored-pieces.js';
 import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
-import { nextTurn } from '../../common/turns.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 
@@ -67,7 +67,7 @@ export class RunResults {
       for (const row of rows) result.add(row);
       if (rows.length < page.limit) return result;
       page = { after: rows.at(-1)!.seq, limit: LATER, most: 0 };
-      await nextTurn();
+      await yieldToEventLoop();
     }
   }
 

@@ -7,7 +7,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
 import type { HeldRequest } from '../../common/held-request.js';
-import { nextTurn } from '../../common/turns.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import { deadlineMs } from '../../http/dto/deadline.js';
@@ -86,7 +86,7 @@ export class RunsService {
       const some = runs.slice(start, start + STRIDE);
       const results = await this.results.ofSome([...new Set(completedOf(some))]);
       for (const run of some) yield { run, result: results.get(run.id) };
-      await nextTurn();
+      await yieldToEventLoop();
     }
   }
 

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { sql } from 'kysely';
 import { Retention } from '../../blackboard/retention/retention.js';
 import { SettledCorrelations } from '../../blackboard/retention/settled-correlations.js';
-import { AT_ONCE, type Deletion, type Sweep } from '../../blackboard/retention/sweep.js';
+import { AT_ONCE, type Deletion, type Cleanup } from '../../blackboard/retention/cleanup.js';
 import { Settings } from '../../config/settings.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -37,18 +37,18 @@ export class DeliveryDeletion implements Deletion, OnModuleInit {
     });
   }
 
-  async run(sweep: Sweep): Promise<number> {
-    const cutoff = sweep.cutoff(this.settings.retainDeliveriesMs);
+  async run(cleanup: Cleanup): Promise<number> {
+    const cutoff = cleanup.cutoff(this.settings.retainDeliveriesMs);
     if (cutoff === null) return 0;
     const { reader } = this.unitOfWork;
-    return sweep.deleteEnded<Ended>(cutoff, {
+    return cleanup.deleteEnded<Ended>(cutoff, {
       next: (after) => findSome(reader, { after }),
       due: (ids) => findEnded(reader, { cutoff }, ids),
-      remove: (tx, ended) => this.remove(tx, sweep, cutoff, ended),
+      remove: (tx, ended) => this.remove(tx, cleanup, cutoff, ended),
     });
   }
 
-  private async remove(tx: Transaction, { settledBy }: Sweep, cutoff: number, found: readonly Ended[]): Promise<number> {
+  private async remove(tx: Transaction, { settledBy }: Cleanup, cutoff: number, found: readonly Ended[]): Promise<number> {
     const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), settledBy);
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ id }) => id);
     // After the hold, which whoever sends one again has too.

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Retention } from '../../blackboard/retention/retention.js';
-import { AT_ONCE, type Deletion, type Sweep } from '../../blackboard/retention/sweep.js';
+import { AT_ONCE, type Deletion, type Cleanup } from '../../blackboard/retention/cleanup.js';
 import { Settings } from '../../config/settings.js';
 import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
@@ -24,19 +24,19 @@ export class TargetDeletion implements Deletion, OnModuleInit {
     this.retention.add(this);
   }
 
-  async run(sweep: Sweep): Promise<number> {
-    const cutoff = sweep.cutoff(this.settings.retainDeliveriesMs);
+  async run(cleanup: Cleanup): Promise<number> {
+    const cutoff = cleanup.cutoff(this.settings.retainDeliveriesMs);
     if (cutoff === null) return 0;
     const { reader } = this.unitOfWork;
     let after = '';
     let deleted = 0;
-    while (await sweep.goesOn()) {
+    while (await cleanup.goesOn()) {
       const some = await findSome(reader, { after, cutoff });
       const last = some.at(-1);
       if (!last) break;
       after = last.id;
       const unused = await findUnused(reader, {}, some.map(({ id }) => id));
-      if (unused.length > 0) deleted += await sweep.step((tx) => remove(tx, unused.map(({ id }) => id)));
+      if (unused.length > 0) deleted += await cleanup.step((tx) => remove(tx, unused.map(({ id }) => id)));
     }
     return deleted;
   }
@@ -72,7 +72,7 @@ const findUnused = preparedWithList<object, string, { id: string }>((db, _place,
     ),
 );
 
-/** Those that a publish is naming are left to a later sweep. */
+/** Those that a publish is naming are left to a later cleanup. */
 const hold = preparedWithList<object, string, { id: string }>((db, _place, ids) =>
   locking(db, db.selectFrom('webhook_targets').select('id').where('id', 'in', ids), { wait: false }),
 );

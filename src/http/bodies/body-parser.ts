@@ -3,7 +3,7 @@ import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeExce
 import type { NextFunction, Request, Response } from 'express';
 import type { MemoryBudget } from '../../common/memory-budget.js';
 import { parsedSize } from '../../common/parsed-size.js';
-import { nextTurn } from '../../common/turns.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { wrongMethod } from '../middleware/allowed-methods.js';
 import { readBody } from './body-reader.js';
 import { incomingBody } from './incoming-bodies.js';
@@ -40,7 +40,7 @@ export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
         request.body = value;
         next();
       };
-      if (body!.length > SMALL_BYTES) return void parseInTurns(body!, hold).then(take, next);
+      if (body!.length > SMALL_BYTES) return void parseInSteps(body!, hold).then(take, next);
       try {
         request.body = parse(body!, hold);
       } catch (problem) {
@@ -78,12 +78,12 @@ function parse(body: Buffer, hold: (bytes: number) => void): unknown {
 }
 
 /** The same in steps, each in a turn of the event loop in which no other large body has one; and so has what comes after it. */
-async function parseInTurns(body: Buffer, hold: (bytes: number) => void): Promise<unknown> {
-  await nextTurn();
+async function parseInSteps(body: Buffer, hold: (bytes: number) => void): Promise<unknown> {
+  await yieldToEventLoop();
   const value = parseText(textOf(body, hold), NAME);
-  await nextTurn();
+  await yieldToEventLoop();
   safe(value, NAME);
-  await nextTurn();
+  await yieldToEventLoop();
   return value;
 }
 

@@ -36,13 +36,13 @@ async function dangling(rows: Rows): Promise<string[]> {
   return found;
 }
 
-/** The folded totals are those of what is there, up to where they were folded. */
+/** The rollups are the totals of what is there, up to their positions. */
 async function wrongTotals(rows: Rows): Promise<string[]> {
   const kind = `type || ' of ' || produced_by || ', ' || visibility_kind`;
-  const folded = `(select up_to_seq from folds where name = 'artifacts')`;
+  const rolledUpTo = `(select up_to_seq from rollups where name = 'artifacts')`;
   const [counted, there] = await Promise.all([
     rows<{ kind: string; count: number | string }>(`select ${kind} as kind, count from artifact_counts`),
-    rows<{ kind: string; count: number | string }>(`select ${kind} as kind, count(*) as count from artifacts where seq <= ${folded} group by 1`),
+    rows<{ kind: string; count: number | string }>(`select ${kind} as kind, count(*) as count from artifacts where seq <= ${rolledUpTo} group by 1`),
   ]);
   const actual = new Map(there.map((row) => [row.kind, Number(row.count)]));
   const kinds = new Set([...actual.keys(), ...counted.map((row) => row.kind)]);

@@ -2,19 +2,19 @@ import { Injectable } from '@nestjs/common';
 import type { ExpressionBuilder } from 'kysely';
 import type { Schema } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { moveOn, positionOf } from './fold-position.js';
+import { moveOn, positionOf } from './rollup-position.js';
 
 // Artifacts in one transaction: about a millisecond of the writer's time.
 const STEP = 1_000;
 
 /** Adds the newest artifacts to `artifact_counts`, so that what totals have to count beside it stays short. */
 @Injectable()
-export class ArtifactFold {
+export class ArtifactRollup {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
-  /** Folds the next few; false where that was all. */
+  /** Adds up the next few; false where that was all. */
   async step(): Promise<boolean> {
-    // What can still appear before the place that is folded up to would never be counted.
+    // What can still appear before the place up to which the rollup has come would never be counted.
     const final = await this.unitOfWork.finalPosition('artifacts');
     return this.unitOfWork.run(async (tx) => {
       const from = await positionOf(tx, 'artifacts');

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import type { Turn } from './turns.js';
+import type { SchedulerLock } from './scheduler-locks.js';
 
-/** Rows that one transaction of a sweep looks at: the most that other writers wait for. */
+/** Rows that one transaction of a cleanup looks at: the most that other writers wait for. */
 export const AT_ONCE = 100;
 
 /**
- * What every transaction of a sweep holds: with it, no two processes delete at once. Whoever makes something that has ended read
+ * What every transaction of a cleanup holds: with it, no two processes delete at once. Whoever makes something that has ended read
  * artifacts again holds it too, and looks afterwards whether they are still there.
  */
 export const DELETIONS = 'deletions';
@@ -15,8 +15,8 @@ export const DELETIONS = 'deletions';
 export interface Deletion {
   /** What is deleted, for the log. */
   readonly name: string;
-  /** Deletes what is due, a few at a time, as long as the sweep `goesOn`; how many that were. */
-  run(sweep: Sweep): Promise<number>;
+  /** Deletes what is due, a few at a time, as long as the cleanup `goesOn`; how many that were. */
+  run(cleanup: Cleanup): Promise<number>;
 }
 
 /** A table's rows, of which those are deleted that ended long enough ago. */
@@ -33,7 +33,7 @@ export interface EndedRows<Due> {
 const STORING_MS = 60_000;
 
 /** One pass over all that may have been kept long enough, as of the time at which it began. */
-export class Sweep {
+export class Cleanup {
   private lost = false;
 
   constructor(
@@ -41,7 +41,7 @@ export class Sweep {
     readonly now: number,
     private readonly keysMs: number,
     private readonly unitOfWork: UnitOfWork,
-    private readonly turn: Turn,
+    private readonly lock: SchedulerLock,
     private readonly isStopped: () => boolean,
   ) {}
 
@@ -58,7 +58,7 @@ export class Sweep {
     return this.now - this.keysMs - STORING_MS;
   }
 
-  /** Lets others have their turn: reading alone holds a process up too. False where it stops, or another one sweeps by now. */
+  /** Lets others run: reading alone holds a process up too. False where it stops, or another one cleans up by now. */
   async goesOn(): Promise<boolean> {
     await setImmediate();
     return !this.lost && !this.isStopped();
@@ -82,11 +82,11 @@ export class Sweep {
     return deleted;
   }
 
-  /** One small transaction; 0, and nothing done, where the sweep is over. */
+  /** One small transaction; 0, and nothing done, where the cleanup is over. */
   async step(work: (tx: Transaction) => Promise<number>): Promise<number> {
     const deleted = await this.unitOfWork.run(async (tx) => {
       await tx.lock([DELETIONS]);
-      return (await this.turn.renew(tx)) ? work(tx) : null;
+      return (await this.lock.renew(tx)) ? work(tx) : null;
     });
     this.lost ||= deleted === null;
     return deleted ?? 0;

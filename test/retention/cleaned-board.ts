@@ -1,4 +1,4 @@
-import { Folding } from '../../src/blackboard/queries/folding.js';
+import { Rollups } from '../../src/blackboard/queries/rollups.js';
 import { Retention } from '../../src/blackboard/retention/retention.js';
 import type { Board } from '../e2e/board.js';
 import { withoutLooks } from '../e2e/replica-boards.js';
@@ -10,7 +10,7 @@ export const DAY_MS = 86_400_000;
 const TURN_MS = 601_000;
 
 /** A board that deletes when the test says so, and at no other time. */
-export class SweptBoard {
+export class CleanedBoard {
   constructor(
     readonly board: Board,
     private readonly clock: ManualClock,
@@ -19,18 +19,18 @@ export class SweptBoard {
   }
 
   /** Lets so many days pass, and deletes what is due then. */
-  async sweepAfter(days: number): Promise<void> {
+  async cleanUpAfter(days: number): Promise<void> {
     this.clock.advance(days * DAY_MS + TURN_MS);
-    await this.fold();
+    await this.rollUp();
     await this.board.app.app.get(Retention, { strict: false }).run();
   }
 
-  /** Nothing is deleted that is not folded, which may take more than one look where others write. */
-  async fold(): Promise<void> {
+  /** Nothing is deleted that is not rolled up, which may take more than one look where others write. */
+  async rollUp(): Promise<void> {
     const [last] = await this.board.app.database.rows<{ seq: number | string }>('select coalesce(max(seq), 0) as seq from artifacts');
-    await eventually('all artifacts are folded', async () => {
-      await this.board.app.app.get(Folding, { strict: false }).run();
-      return Number(last!.seq) === 0 || (await this.count('folds', `name = 'artifacts' and up_to_seq >= ${last!.seq}`)) === 1;
+    await eventually('all artifacts are rolled up', async () => {
+      await this.board.app.app.get(Rollups, { strict: false }).run();
+      return Number(last!.seq) === 0 || (await this.count('rollups', `name = 'artifacts' and up_to_seq >= ${last!.seq}`)) === 1;
     });
   }
 

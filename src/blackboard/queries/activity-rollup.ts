@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import { amongFound } from '../../database/dialects/dialect.js';
 import type { ActivityHoursTable } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { moveOn, positionOf } from './fold-position.js';
+import { moveOn, positionOf } from './rollup-position.js';
 
 type Hour = Selectable<ActivityHoursTable>;
 
@@ -13,10 +13,10 @@ const STEP = 1_000;
 
 /** Adds the rows of ended executions to `activity_hours`, one row for each agent and hour. */
 @Injectable()
-export class ActivityFold {
+export class ActivityRollup {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
-  /** Folds the next few; false where that was all. */
+  /** Adds up the next few; false where that was all. */
   async step(): Promise<boolean> {
     const final = await this.unitOfWork.finalPosition('activity');
     return this.unitOfWork.run(async (tx) => {
@@ -29,11 +29,11 @@ export class ActivityFold {
     });
   }
 
-  /** Deletes some of what has been folded; false where that was all. Not with each step: what was deleted is in the way for a while. */
+  /** Deletes some of what has been rolled up; false where that was all. Not with each step: what was deleted is in the way for a while. */
   clear(): Promise<boolean> {
     return this.unitOfWork.run(async (tx) => {
-      const folded = tx.db.selectFrom('activity').select('seq').where('seq', '<=', await positionOf(tx, 'activity')).orderBy('seq').limit(STEP);
-      const { numDeletedRows } = await tx.db.deleteFrom('activity').where(amongFound(tx.db, 'seq', folded)).executeTakeFirst();
+      const rolledUp = tx.db.selectFrom('activity').select('seq').where('seq', '<=', await positionOf(tx, 'activity')).orderBy('seq').limit(STEP);
+      const { numDeletedRows } = await tx.db.deleteFrom('activity').where(amongFound(tx.db, 'seq', rolledUp)).executeTakeFirst();
       return numDeletedRows === BigInt(STEP);
     });
   }

@@ -4,28 +4,28 @@ import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { SingleFlight } from '../../common/single-flight.js';
 import { Role } from '../../common/role.js';
-import { ActivityFold } from './activity-fold.js';
-import { ArtifactFold } from './artifact-fold.js';
+import { ActivityRollup } from './activity-rollup.js';
+import { ArtifactRollup } from './artifact-rollup.js';
 
 const EVERY_MS = 1_000;
 const CLEAR_EVERY_MS = 60_000;
 
-/** Folds in the background what totals would otherwise have to count; stops after the step in hand. */
+/** Adds up in the background what totals would otherwise have to count; stops after the step in hand. */
 @Injectable()
-export class Folding implements OnModuleDestroy {
-  private readonly work = new SingleFlight(() => this.foldAll());
+export class Rollups implements OnModuleDestroy {
+  private readonly work = new SingleFlight(() => this.rollUpAll());
 
   private nextClearing = 0;
 
   constructor(
     private readonly clock: Clock,
     private readonly role: Role,
-    private readonly artifacts: ArtifactFold,
-    private readonly activity: ActivityFold,
+    private readonly artifacts: ArtifactRollup,
+    private readonly activity: ActivityRollup,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Returns when all that was there has been folded; where this process does not work, at once. */
+  /** Returns when all that was there has been rolled up; where this process does not work, at once. */
   @Interval(EVERY_MS)
   async run(): Promise<void> {
     if (this.role.works) await this.work.run();
@@ -35,14 +35,14 @@ export class Folding implements OnModuleDestroy {
     return this.work.stop();
   }
 
-  private async foldAll(): Promise<void> {
+  private async rollUpAll(): Promise<void> {
     try {
       while (!this.work.stopped && (await this.artifacts.step()));
       while (!this.work.stopped && (await this.activity.step()));
       if (this.clock.now() >= this.nextClearing) await this.clear();
     } catch (error) {
       // Totals stay right without it, only slower; the next turn tries again.
-      this.logger.warn({ err: error }, 'counts could not be folded');
+      this.logger.warn({ err: error }, 'counts could not be rolled up');
     }
   }
 

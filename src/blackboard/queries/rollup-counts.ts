@@ -3,10 +3,10 @@ import { prepared } from '../../database/prepared.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, NO_FILTER, asksForNothing, isOfKind } from './artifact-filter.js';
 import type { KindCount } from './artifact-summary.js';
-import { foldedUpTo } from './fold-position.js';
+import { rolledUpTo } from './rollup-position.js';
 
 /** How many artifacts are of the asked types, producers and visibility kinds. */
-export async function foldedTotal(db: Reader, filter: ArtifactFilter): Promise<number> {
+export async function totalByRollup(db: Reader, filter: ArtifactFilter): Promise<number> {
   const [counted] = asksForNothing(filter) ? await totalOfAll(db, {}) : await totalOf(db, filter).execute();
   return counted!.total;
 }
@@ -26,14 +26,14 @@ const totalEver = prepared<object, { total: number }>((db) =>
 
 const totalOf = (db: Reader, filter: ArtifactFilter) =>
   db
-    .selectFrom(foldedAndLater(db, filter).as('counts'))
+    .selectFrom(rollupsAndLater(db, filter).as('counts'))
     .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('counts.count'), sql.lit(0)).as('total'));
 
 const totalOfAll = prepared<object, { total: number }>((db) => totalOf(db, NO_FILTER));
 
-export const foldedKinds = (db: Reader, filter: ArtifactFilter): Promise<KindCount[]> =>
+export const kindsByRollup = (db: Reader, filter: ArtifactFilter): Promise<KindCount[]> =>
   db
-    .selectFrom(foldedAndLater(db, filter).as('counts'))
+    .selectFrom(rollupsAndLater(db, filter).as('counts'))
     .select(['counts.type', 'counts.produced_by', 'counts.visibility_kind'])
     .select((eb) => [
       eb.fn.sum<number>('counts.count').as('count'),
@@ -43,8 +43,8 @@ export const foldedKinds = (db: Reader, filter: ArtifactFilter): Promise<KindCou
     .groupBy(['counts.type', 'counts.produced_by', 'counts.visibility_kind'])
     .execute();
 
-/** Both in one statement, so that a fold in between counts nothing twice and leaves nothing out. */
-const foldedAndLater = (db: Reader, filter: ArtifactFilter) =>
+/** Both in one statement, so that a rollup in between counts nothing twice and leaves nothing out. */
+const rollupsAndLater = (db: Reader, filter: ArtifactFilter) =>
   db
     .selectFrom('artifact_counts')
     .select(['type', 'produced_by', 'visibility_kind', 'count', 'earliest_created_at', 'latest_created_at'])
@@ -54,6 +54,6 @@ const foldedAndLater = (db: Reader, filter: ArtifactFilter) =>
         .selectFrom('artifacts')
         .select(['type', 'produced_by', 'visibility_kind', sql.lit(1).as('count')])
         .select(['created_at as earliest_created_at', 'created_at as latest_created_at'])
-        .where('seq', '>', foldedUpTo('artifacts'))
+        .where('seq', '>', rolledUpTo('artifacts'))
         .where(isOfKind(filter)),
     );

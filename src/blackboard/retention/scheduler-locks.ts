@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock.js';
+import { prepared } from '../../database/prepared.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+
+/**
+ * Scheduled work that one process at a time does. All of them tick; which of them works, is decided by a conditional update. One that
+ * ends while it works leaves the rest to the process that ticks when the lock is due again.
+ */
+@Injectable()
+export class SchedulerLocks {
+  constructor(
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** Null where none is due, or another process was quicker. */
+  async take(name: string, everyMs: number): Promise<SchedulerLock | null> {
+    const now = this.clock.now();
+    const [row] = await findLock(this.unitOfWork.reader, { name });
+    if (!row || row.due_at > now) return null;
+    const taken = new SchedulerLock(name, everyMs, row.due_at, this.clock);
+    return (await this.unitOfWork.run((tx) => taken.renew(tx))) ? taken : null;
+  }
+}
+
+export class SchedulerLock {
+  constructor(
+    private readonly name: string,
+    private readonly everyMs: number,
+    private dueAt: number,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Has the lock be due again `everyMs` from now. False where another process has it by now. */
+  async renew(tx: Transaction): Promise<boolean> {
+    // Never the same twice, so that of several that found it due only the first takes it.
+    const next = Math.max(this.clock.now() + this.everyMs, this.dueAt + 1);
+    const moved = await moveLock(tx.db, { name: this.name, from: this.dueAt, to: next });
+    if (moved.length === 0) return false;
+    tx.afterCommit(() => (this.dueAt = next));
+    return true;
+  }
+}
+
+const findLock = prepared<{ name: string }, { due_at: number }>((db, place) => db.selectFrom('scheduler_locks').select('due_at').where('name', '=', place('name')));
+
+const moveLock = prepared<{ name: string; from: number; to: number }, { name: string }>((db, place) =>
+  db.updateTable('scheduler_locks').set({ due_at: place('to') }).where('name', '=', place('name')).where('due_at', '=', place('from')).returning('name'),
+);
