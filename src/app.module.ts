@@ -26,11 +26,11 @@ export interface AppOptions extends CoreOptions {
 
 @Module({})
 export class AppModule {
-  static with({ agents = [], imports = [], ...core }: AppOptions): DynamicModule {
+  static forRoot({ agents = [], imports = [], ...core }: AppOptions): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        CoreModule.with(core),
+        CoreModule.forRoot(core),
         ScheduleModule.forRoot(),
         BlackboardModule,
         // Express tries routes in this order.

@@ -36,7 +36,7 @@ export interface CoreOptions {
 @Global()
 @Module({})
 export class CoreModule {
-  static with({ settings, catalog, logger, clock, lifecycle, role, resolver, tracing }: CoreOptions): DynamicModule {
+  static forRoot({ settings, catalog, logger, clock, lifecycle, role, resolver, tracing }: CoreOptions): DynamicModule {
     return {
       module: CoreModule,
       imports: [EnginesModule],

@@ -17,7 +17,7 @@ import { Tracing } from './observability/tracing/tracing.js';
  */
 export async function createApp(options: AppOptions): Promise<NestExpressApplication> {
   const { settings, logger } = options;
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(options), {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.forRoot(options), {
     bodyParser: false,
     logger: new NestLogger(logger),
     // Else Nest ends the process where a provider cannot be made, and the entry could not say why in its own words.

@@ -27,15 +27,15 @@ export async function startServer(options: ServerOptions): Promise<void> {
   stopOnSignals(app, settings.shutdownGraceMs, logger);
   const bound = await listen(app, bindable.host, settings);
   const url = callableUrl(bound);
-  logger.info({ url, address: addressText(bound), agents: catalog.agents.length }, role.serves ? 'serving' : 'working');
-  const warning = role.serves ? openWarning(bound, settings.allowedHosts) : null;
+  logger.info({ url, address: addressText(bound), agents: catalog.agents.length }, role.api ? 'serving' : 'working');
+  const warning = role.api ? openWarning(bound, settings.allowedHosts) : null;
   if (warning !== null) logger.warn(warning);
   // Beside the log, whatever its level: as a JSON line, a command could not be copied into a shell.
   console.error(welcome(role, catalog, url, isWildcard(bound) ? addressText(bound) : null));
 }
 
-function tellWhatIsMissing({ createUi, dashboard }: Settings, { serves }: Role, logger: Logger): void {
-  if (serves && (createUi || dashboard)) logger.warn(`${dashboard ? 'dashboard' : 'create_ui'}: this build has no web app yet; serving the API alone`);
+function tellWhatIsMissing({ createUi, dashboard }: Settings, { api }: Role, logger: Logger): void {
+  if (api && (createUi || dashboard)) logger.warn(`${dashboard ? 'dashboard' : 'create_ui'}: this build has no web app yet; serving the API alone`);
 }
 
 /** After an error that nobody caught, what is in memory cannot be trusted; what is on disk can, and the next start goes on. */

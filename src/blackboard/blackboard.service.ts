@@ -152,7 +152,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
 
   health(): { ok: boolean; reason?: string } {
     if (this.lifecycle.stopping) return { ok: false, reason: 'shutting down' };
-    const reason = this.role.works ? this.executor.whyNotWorking() : null;
+    const reason = this.role.worker ? this.executor.whyNotWorking() : null;
     return reason === null ? { ok: true } : { ok: false, reason };
   }
 
@@ -166,11 +166,11 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
 
   async onApplicationBootstrap(): Promise<void> {
     await this.presence.come();
-    if (this.role.works) await this.recover();
+    if (this.role.worker) await this.recover();
     else this.leaveWorkToOthers();
     await this.presence.count();
     await this.arrivals.recount();
-    if (this.role.works) {
+    if (this.role.worker) {
       await this.executor.start();
       this.timers.start();
       this.leaseWatch.start();
@@ -212,7 +212,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     try {
       await this.leases.rows.renew(this.executor.runningIds());
       await this.presence.stay();
-      if (this.role.works) await this.leases.rows.takeOverLost();
+      if (this.role.worker) await this.leases.rows.takeOverLost();
     } catch (error) {
       this.logger.warn({ err: error }, 'leases could not be renewed; trying again');
     }

@@ -37,8 +37,8 @@ export async function readConfiguration(
 export const configurationFile = (named: string | undefined): string | undefined => named ?? (existsSync(USUAL_FILE) ? USUAL_FILE : undefined);
 
 /** StartError where a process on SQLite would leave part of what is to be done to processes that cannot be there. */
-export function refuseSplitRoles({ databaseUrl }: Settings, { serves, works }: Role): void {
-  if ((serves && works) || !databaseUrl.startsWith('sqlite:')) return;
+export function refuseSplitRoles({ databaseUrl }: Settings, { api, worker }: Role): void {
+  if ((api && worker) || !databaseUrl.startsWith('sqlite:')) return;
   throw new StartError(
     'database_url: one process alone holds a SQLite file, and has to serve and work; use starling serve without --no-worker, or a Postgres database that several processes share',
   );

@@ -6,4 +6,4 @@ export interface ServeOptions extends StartOptions {
 }
 
 /** Serves until a signal; rejects where the start fails. */
-export const serve = ({ worker = true, ...options }: ServeOptions): Promise<void> => start(options, { serves: true, works: worker });
+export const serve = ({ worker = true, ...options }: ServeOptions): Promise<void> => start(options, { api: true, worker });

@@ -3,13 +3,13 @@ import type { ArtifactType } from '../catalog/definitions.js';
 import type { Role } from '../common/role.js';
 
 /** What a person at the terminal wants to know of a process that has started. `wildcard`: what it is bound to, where that is not what `url` says. */
-export function welcome({ serves, works }: Role, catalog: Catalog, url: string, wildcard: string | null = null): string {
+export function welcome({ api, worker }: Role, catalog: Catalog, url: string, wildcard: string | null = null): string {
   const { length } = catalog.agents;
   const agents = `${length} ${length === 1 ? 'agent' : 'agents'}`;
-  if (!serves) return `Working for ${agents}; health at ${url}/health, metrics at ${url}/metrics`;
+  if (!api) return `Working for ${agents}; health at ${url}/health, metrics at ${url}/metrics`;
   const command = curlLine(catalog, url);
   const open = wildcard === null ? '' : ` (bound to ${wildcard})`;
-  return `Serving ${agents} at ${url}${open}, documentation at ${url}/docs${works ? '' : '; workers run them'}${command ? `\nTry: ${command}` : ''}`;
+  return `Serving ${agents} at ${url}${open}, documentation at ${url}/docs${worker ? '' : '; workers run them'}${command ? `\nTry: ${command}` : ''}`;
 }
 
 /** Publishes the first artifact type that an agent reacts to and whose schema has an example. */

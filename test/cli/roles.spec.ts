@@ -45,9 +45,9 @@ test('starling worker --help names every setting', async () => {
 test('each role tells the person at the terminal what there is', async () => {
   const { catalog } = await load(CONFIG);
   const url = 'http://127.0.0.1:8344';
-  const [documentation, ...more] = welcome({ serves: true, works: true }, catalog, url).split('\n');
+  const [documentation, ...more] = welcome({ api: true, worker: true }, catalog, url).split('\n');
   expect(documentation).toBe(`Serving 1 agent at ${url}, documentation at ${url}/docs`);
   expect(more).toEqual([expect.stringMatching(/^Try: curl /)]);
-  expect(welcome({ serves: true, works: false }, catalog, url).split('\n')).toEqual([`${documentation}; workers run them`, ...more]);
-  expect(welcome({ serves: false, works: true }, catalog, url)).toBe(`Working for 1 agent; health at ${url}/health, metrics at ${url}/metrics`);
+  expect(welcome({ api: true, worker: false }, catalog, url).split('\n')).toEqual([`${documentation}; workers run them`, ...more]);
+  expect(welcome({ api: false, worker: true }, catalog, url)).toBe(`Working for 1 agent; health at ${url}/health, metrics at ${url}/metrics`);
 });

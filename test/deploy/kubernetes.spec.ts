@@ -103,7 +103,7 @@ describe('the Kubernetes manifests', () => {
     let app: TestApp;
 
     beforeAll(async () => {
-      const role = { serves: command.name === 'serve', works: command.options.worker !== false };
+      const role = { api: command.name === 'serve', worker: command.options.worker !== false };
       app = await startApp({ configFile: join(FOLDER, configuration.files[0]), role });
     });
     afterAll(() => app.close());

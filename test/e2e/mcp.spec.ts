@@ -312,7 +312,7 @@ describe('an MCP server of many types and agents', () => {
 });
 
 test('a process that serves no API is no MCP server', async () => {
-  const board = await Board.start('agents: {}\n', { role: { serves: false, works: true } });
+  const board = await Board.start('agents: {}\n', { role: { api: false, worker: true } });
   await board.http.post('/mcp').send({ jsonrpc: '2.0', id: 1, method: 'tools/list' }).expect(404);
   await board.close();
 });

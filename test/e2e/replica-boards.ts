@@ -4,9 +4,9 @@ import type { TestAppOptions } from '../support/app.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { Board } from './board.js';
 
-export const SERVER: Role = { serves: true, works: false };
+export const SERVER: Role = { api: true, worker: false };
 /** Answers requests here too, so that a test can ask it what it knows. */
-export const WORKER: Role = { serves: true, works: true };
+export const WORKER: Role = { api: true, worker: true };
 
 /**
  * Apps on one database. Each has its own connections, wake-ups, leases and, unless a test gives one to several, clock: to the

@@ -148,7 +148,7 @@ describe.each([
     const replicas = new Replicas();
     const boards: Board[] = [];
     for (const role of roles) boards.push(withoutLooks(await replicas.start(CONFIG, { files: FILES, role, settings: { maxConcurrentExecutions: 1 } })));
-    const working = roles.filter(({ works }) => works).length;
+    const working = roles.filter(({ worker }) => worker).length;
     try {
       await connected(boards[0]!.app.database.url, async (client) => {
         let heard = 0;

@@ -11,8 +11,8 @@ import { ManualClock } from '../support/manual-clock.js';
 import { ended, send, show } from './batch-board.js';
 import { Board } from './board.js';
 
-const SERVER: Role = { serves: true, works: false };
-const WORKER: Role = { serves: false, works: true };
+const SERVER: Role = { api: true, worker: false };
+const WORKER: Role = { api: false, worker: true };
 
 const CONFIG = `
 agents:

@@ -37,7 +37,7 @@ class Router {
 @Global()
 @Module({})
 class Given {
-  static with(catalog: Catalog): DynamicModule {
+  static forRoot(catalog: Catalog): DynamicModule {
     const providers: Provider[] = [
       { provide: Catalog, useValue: catalog },
       { provide: Clock, useValue: clock },
@@ -59,7 +59,7 @@ describe('engines in a Nest application', () => {
 
   async function engines(text: string, classes: AgentClass[] = [], providers: Provider[] = []): Promise<PreparedEngines> {
     const catalog = await catalogOf(folder, text, classes);
-    const module = await Test.createTestingModule({ imports: [Given.with(catalog), EnginesModule], providers }).compile();
+    const module = await Test.createTestingModule({ imports: [Given.forRoot(catalog), EnginesModule], providers }).compile();
     running.push(module);
     await module.init();
     return module.get(PreparedEngines, { strict: false });

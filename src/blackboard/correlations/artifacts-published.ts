@@ -14,19 +14,19 @@ export interface PublishedArtifact {
 }
 
 /** What is written together with the artifacts of a transaction, which holds their correlations. */
-export type PublicationFollower = (tx: Transaction, published: readonly PublishedArtifact[], now: number) => Promise<void>;
+export type PublicationHook = (tx: Transaction, published: readonly PublishedArtifact[], now: number) => Promise<void>;
 
 /** Where features say what must be written together with every artifact, so that the core knows no feature. */
 @Injectable()
 export class ArtifactsPublished {
-  private readonly followers: PublicationFollower[] = [];
+  private readonly hooks: PublicationHook[] = [];
 
   /** For a feature's start, before any transaction. */
-  add(follower: PublicationFollower): void {
-    this.followers.push(follower);
+  add(hook: PublicationHook): void {
+    this.hooks.push(hook);
   }
 
-  async tell(tx: Transaction, published: readonly PublishedArtifact[], now: number): Promise<void> {
-    for (const follow of this.followers) await follow(tx, published, now);
+  async run(tx: Transaction, published: readonly PublishedArtifact[], now: number): Promise<void> {
+    for (const hook of this.hooks) await hook(tx, published, now);
   }
 }

@@ -125,7 +125,7 @@ export class CorrelationChanges {
 
   /** Writes all counts, tells what was published, and settles what has nothing pending; the last step of every transaction that changed any. */
   async save(): Promise<void> {
-    if (this.stored.length > 0) await this.published.tell(this.tx, this.stored, this.now);
+    if (this.stored.length > 0) await this.published.run(this.tx, this.stored, this.now);
     for (const correlation of this.touched.values()) {
       if (correlation.pending < 0) throw new Error(`correlation ${correlation.id} counts ${correlation.pending} pending`);
       correlation.last_activity_at = this.now;
@@ -137,7 +137,7 @@ export class CorrelationChanges {
   private async settle(correlation: TrackedCorrelation, state: EndState, reason: string | null = null): Promise<void> {
     correlation.state = state;
     correlation.settled_at = this.now;
-    await this.settled.tell(this.tx, correlation, this.now, reason);
+    await this.settled.run(this.tx, correlation, this.now, reason);
     const settled = { correlationId: correlation.id, opening: correlation.opening };
     const { cause } = this;
     this.tx.afterCommit(() => {

@@ -3,7 +3,7 @@ import type { SubscriptionPlace } from '../matching/subscription-numbers.js';
 /** What one process has. */
 export interface Configured {
   /** Whether it runs agents, fires timers and takes over what was lost. */
-  works: boolean;
+  worker: boolean;
   /** Of one that does not work, the external ones alone: those are worked on by people and programs that ask it. */
   agents: readonly string[];
   /** Agent → numbers of its subscriptions in which artifacts can wait; null for a process of a version that does not say it. */
@@ -32,7 +32,7 @@ export class KnownWork {
 
   /** Whether any process does what its configuration says of the agent, beside running it. */
   hasWorkerOf(name: string): boolean {
-    return this.all.some(({ works, agents }) => works && agents.includes(name));
+    return this.all.some(({ worker, agents }) => worker && agents.includes(name));
   }
 
   hasSubscription({ agent, subscription }: SubscriptionPlace): boolean {
@@ -41,7 +41,7 @@ export class KnownWork {
 
   /** Agents that other processes which work have, and this one does not. */
   get agentsElsewhere(): string[] {
-    return [...new Set(this.others.flatMap(({ works, agents }) => (works ? agents : [])))].filter((name) => !this.ownAgents.has(name));
+    return [...new Set(this.others.flatMap(({ worker, agents }) => (worker ? agents : [])))].filter((name) => !this.ownAgents.has(name));
   }
 
   /** Subscriptions that other processes have, and this one does not although it has their agents. */

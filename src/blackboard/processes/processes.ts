@@ -61,7 +61,7 @@ export class Processes {
   }
 
   async known(db: Reader = this.unitOfWork.reader): Promise<KnownWork> {
-    const own: Configured = { works: this.role.works, agents: this.agents, subscriptions: this.subscriptions };
+    const own: Configured = { worker: this.role.worker, agents: this.agents, subscriptions: this.subscriptions };
     if (this.unitOfWork.dialect.exclusive) return new KnownWork(own, []);
     const others = await db
       .selectFrom('workers')
@@ -118,22 +118,22 @@ export class Processes {
 
   /** A process that does not work runs none of its agents. */
   private get agents(): string[] {
-    const had = this.role.works ? this.catalog.agents : this.catalog.agents.filter(isExternal);
+    const had = this.role.worker ? this.catalog.agents : this.catalog.agents.filter(isExternal);
     return had.map(({ name }) => name);
   }
 
   /** Joins and windows go on by timers, which a process that does not work never fires. */
   private get subscriptions(): Record<string, number[]> {
-    if (!this.role.works) return {};
+    if (!this.role.worker) return {};
     const byAgent = Map.groupBy(this.numbers.all, ({ agent }) => agent);
     return Object.fromEntries([...byAgent].map(([agent, places]) => [agent, places.map(({ subscription }) => subscription)]));
   }
 }
 
-const rolesOf = ({ serves, works }: Role): string[] => [...(serves ? ['server'] : []), ...(works ? ['worker'] : [])];
+const rolesOf = ({ api, worker }: Role): string[] => [...(api ? ['server'] : []), ...(worker ? ['worker'] : [])];
 
 const configuredOf = ({ roles, agents, subscriptions }: Pick<Selectable<WorkersTable>, 'roles' | 'agents' | 'subscriptions'>): Configured => ({
-  works: roles === null || (JSON.parse(roles) as string[]).includes('worker'),
+  worker: roles === null || (JSON.parse(roles) as string[]).includes('worker'),
   agents: JSON.parse(agents) as string[],
   subscriptions: subscriptions === null ? null : (JSON.parse(subscriptions) as Record<string, number[]>),
 });

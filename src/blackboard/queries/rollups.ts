@@ -28,7 +28,7 @@ export class Rollups implements OnModuleDestroy {
   /** Returns when all that was there has been rolled up; where this process does not work, at once. */
   @Interval(EVERY_MS)
   async run(): Promise<void> {
-    if (this.role.works) await this.work.run();
+    if (this.role.worker) await this.work.run();
   }
 
   onModuleDestroy(): Promise<void> {

@@ -39,7 +39,7 @@ export class Retention implements OnModuleDestroy {
   /** Returns when all that is due has been deleted; at once where this process does not work, or the work is not due. */
   @Interval(TICK_MS)
   async run(): Promise<void> {
-    if (this.role.works) await this.work.run();
+    if (this.role.worker) await this.work.run();
   }
 
   onModuleDestroy(): Promise<void> {

@@ -59,7 +59,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    this.working = this.role.works;
+    this.working = this.role.worker;
     if (this.working) this.signals.batchReady.subscribe((seq) => this.wake(seq));
     await this.lookAtAll();
   }

@@ -59,7 +59,7 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   onApplicationBootstrap(): void {
-    if (!this.role.serves) return;
+    if (!this.role.api) return;
     const server = this.adapter.httpAdapter.getHttpServer() as Server;
     receiveUpgrades(server, this.settings, this.logger, SOCKET_PATHS, (request, socket, head) => this.accept(request, socket, head));
     this.server.on('wsClientError', refuseHandshake);

@@ -26,7 +26,7 @@ export class ExpiredKeys implements OnModuleDestroy {
   /** Returns when all that has expired is gone; where this process does not work, at once. */
   @Interval(EVERY_MS)
   async remove(): Promise<void> {
-    if (this.role.works) await this.work.run();
+    if (this.role.worker) await this.work.run();
   }
 
   onModuleDestroy(): Promise<void> {

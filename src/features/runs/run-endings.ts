@@ -7,12 +7,12 @@ import { RunNotices } from './run-notices.js';
 import { RunsRepository } from './runs.repository.js';
 
 /** `used`: of models, in the run's correlation. */
-export type RunFollower = (tx: Transaction, run: Selectable<RunsTable>, now: number, used: Selectable<UsageSums>) => Promise<void>;
+export type RunHook = (tx: Transaction, run: Selectable<RunsTable>, now: number, used: Selectable<UsageSums>) => Promise<void>;
 
-/** Ends a run in the transaction that settles its correlation, each by its own rule, and tells those that follow runs. */
+/** Ends a run in the transaction that settles its correlation, each by its own rule, and runs the hooks of other features. */
 @Injectable()
 export class RunEndings implements OnModuleInit {
-  private readonly followers: RunFollower[] = [];
+  private readonly hooks: RunHook[] = [];
 
   constructor(
     private readonly runs: RunsRepository,
@@ -21,8 +21,8 @@ export class RunEndings implements OnModuleInit {
   ) {}
 
   /** For a feature's start, before any transaction. */
-  add(follower: RunFollower): void {
-    this.followers.push(follower);
+  add(hook: RunHook): void {
+    this.hooks.push(hook);
   }
 
   onModuleInit(): void {
@@ -36,7 +36,7 @@ export class RunEndings implements OnModuleInit {
       // A terminal status never changes, so nothing may be published into it any more.
       correlation.closed = 1;
       this.notices.changed(tx, run);
-      for (const follow of this.followers) await follow(tx, run, now, correlation);
+      for (const hook of this.hooks) await hook(tx, run, now, correlation);
     });
   }
 }

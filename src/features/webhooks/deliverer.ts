@@ -79,7 +79,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    if (!this.role.works) {
+    if (!this.role.worker) {
       this.signals.deliveryReady.subscribe((queue) => this.signals.deliveryReady.publishElsewhere(queue));
       return;
     }

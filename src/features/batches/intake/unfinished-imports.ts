@@ -20,7 +20,7 @@ export class UnfinishedImports implements OnApplicationBootstrap, OnModuleDestro
 
   // Awaited: a request that comes back with its idempotency key after a crash makes the same batch again.
   async onApplicationBootstrap(): Promise<void> {
-    if (!this.role.works) return;
+    if (!this.role.worker) return;
     await this.remove();
     await this.tryTo(() => this.imports.removeOldKeys());
   }
@@ -28,7 +28,7 @@ export class UnfinishedImports implements OnApplicationBootstrap, OnModuleDestro
   /** Returns when all that nobody works on is gone, as far as the database takes writes; where this process does not work, at once. */
   @Interval(EVERY_MS)
   async remove(): Promise<void> {
-    if (this.role.works) await this.work.run();
+    if (this.role.worker) await this.work.run();
   }
 
   onModuleDestroy(): Promise<void> {
