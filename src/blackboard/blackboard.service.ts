@@ -73,8 +73,8 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     return this.publisher.publish(publication);
   }
 
-  waitUntilSettled(correlationId: string, opening: number, timeoutMs: number): Promise<boolean> {
-    return this.waiters.wait(correlationId, opening, timeoutMs);
+  waitUntilSettled(correlationId: string, generation: number, timeoutMs: number): Promise<boolean> {
+    return this.waiters.wait(correlationId, generation, timeoutMs);
   }
 
   async beginDirectRun(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
@@ -91,7 +91,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     return this.invocations.prepare(subscription, named, correlationId, how);
   }
 
-  async begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; opening: number }> {
+  async begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; generation: number }> {
     const changes = this.tracker.begin(tx, this.clock.now(), invocation.cause);
     const begun = await this.invocations.begin(tx, changes, invocation);
     await changes.save();

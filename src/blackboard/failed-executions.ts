@@ -44,11 +44,11 @@ export class FailedExecutions {
 
     changes.reopen(correlation);
     correlation.pending += 1;
-    if (failed.opening !== correlation.opening) correlation.opening_executions += 1;
+    if (failed.generation !== correlation.generation) correlation.generation_executions += 1;
     await recordFailedAttempt(tx, lastAttempt(failed));
     const work = externalWork(this.catalog.agent(failed.agent));
     const dueAt = work?.due ? changes.now + work.due.afterMs : null;
-    await beginRound(tx, failed, { opening: correlation.opening, assignee: work ? work.assignee : failed.assignee, due_at: dueAt });
+    await beginRound(tx, failed, { generation: correlation.generation, assignee: work ? work.assignee : failed.assignee, due_at: dueAt });
     if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
     this.backlog.changed(tx, 1);
     tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(failed.agent));
@@ -82,7 +82,7 @@ const lastAttempt = (failed: Execution): Parameters<typeof recordFailedAttempt>[
   error_message: failed.error_message!,
 });
 
-async function beginRound(tx: Transaction, { id, round }: Execution, begun: Pick<Execution, 'opening' | 'assignee' | 'due_at'>): Promise<void> {
+async function beginRound(tx: Transaction, { id, round }: Execution, begun: Pick<Execution, 'generation' | 'assignee' | 'due_at'>): Promise<void> {
   const again = { ...begun, escalated_at: null, round: round + 1, attempt: 1, lost_leases: 0, attempt_started_at: null } as const;
   await tx.db
     .updateTable('executions')

@@ -161,7 +161,7 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'max_executions_per_correlation',
     kind: integer(millions),
     default: '1000',
-    description: 'how often one agent may run in one opening of a correlation, which stops a cycle',
+    description: 'how often one agent may run in one generation of a correlation, which stops a cycle',
   },
   maxConcurrentExecutions: {
     name: 'max_concurrent_executions',

@@ -44,7 +44,7 @@ export class Settings {
   /** Streams of the changelog that may be open at once in this process. */
   maxStreams!: number;
   maxStreamsPerAddress!: number;
-  /** How often one agent may run in one opening of a correlation. */
+  /** How often one agent may run in one generation of a correlation. */
   maxExecutionsPerCorrelation!: number;
   /** Executions at once in this process. */
   maxConcurrentExecutions!: number;

@@ -108,8 +108,8 @@ export interface CorrelationsTable extends UsageSums {
   closed: number;
   /** 1 where nobody waits for it: of equal priority, its executions come after others. */
   background: Generated<number>;
-  /** How often it has been opened; each opening settles once. */
-  opening: number;
+  /** Counted from 1: publishing into a settled correlation begins the next; each generation settles once. */
+  generation: number;
   /** Executions, timed groups, undecided joins and releases that keep it open. */
   pending: number;
   /** All that were ever published into it. */
@@ -120,11 +120,11 @@ export interface CorrelationsTable extends UsageSums {
   deleted_errors: Generated<number>;
   /** Artifacts that agents produced, errors apart: what tells completed from failed. */
   output_count: number;
-  /** Executions created in this opening; the cascade limit looks closer only where this passes it. */
-  opening_executions: number;
-  /** JSON list of the agents whose limit was reported in this opening. */
+  /** Executions created in this generation; the cascade limit looks closer only where this passes it. */
+  generation_executions: number;
+  /** JSON list of the agents whose limit was reported in this generation. */
   limited_agents: string;
-  /** When this opening is cancelled, if it is still active then (epoch ms); null for never. */
+  /** When this generation is cancelled, if it is still active then (epoch ms); null for never. */
   deadline_at: number | null;
   /** How many targets of its own its artifacts are announced to. */
   webhook_targets: Generated<number>;
@@ -147,7 +147,7 @@ export interface ExecutionsTable {
    */
   subscription: Generated<number | null>;
   correlation_id: string;
-  opening: number;
+  generation: number;
   state: ExecutionState;
   /** 1 for a direct run: no agent reacts to its outputs. */
   direct: number;
@@ -356,7 +356,7 @@ export interface TimersTable {
   kind: 'release' | 'judge' | 'close' | 'deadline' | 'due';
   /** Epoch ms; where it could not be fired, that of the next try. */
   due_at: number;
-  /** The artifact's seq, the group's id, the correlation's opening and id, or the execution's id. */
+  /** The artifact's seq, the group's id, the correlation's generation and id, or the execution's id. */
   subject: string;
   /** How often it could not be fired. */
   failures: Generated<number>;

@@ -43,8 +43,8 @@ export class Signals {
   private receiving = false;
   private told = 0;
 
-  /** An opening of a correlation has settled; published after the commit. */
-  readonly correlationSettled: Topic<{ correlationId: string; opening: number }>;
+  /** A generation of a correlation has settled; published after the commit. */
+  readonly correlationSettled: Topic<{ correlationId: string; generation: number }>;
   /** An agent has an execution to claim; published when a following transaction can see it. */
   readonly executionReady: Topic<string>;
   /** An agent has an execution to claim that is not new: retried, taken over or handed back; published after the commit. */

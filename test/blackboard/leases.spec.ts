@@ -64,9 +64,9 @@ describe('an execution whose lease was taken from it while its engine ran', () =
 
     await engine.tell(lost, step);
     const next = newId();
-    const { opening } = await core.blackboard.publish(publication(next));
+    const { generation } = await core.blackboard.publish(publication(next));
     await engine.tell(next, 'answer');
-    expect(await core.blackboard.waitUntilSettled(next, opening, 20_000)).toBe(true);
+    expect(await core.blackboard.waitUntilSettled(next, generation, 20_000)).toBe(true);
 
     expect(held).toMatchObject([{ state: 'running', ...taken }]);
     expect(await executionsOf(lost)).toEqual(held);
@@ -79,9 +79,9 @@ describe('an execution whose lease was taken from it while its engine ran', () =
 
   it('differs from one that kept its lease only in that', async () => {
     const kept = newId();
-    const { opening } = await core.blackboard.publish(publication(kept));
+    const { generation } = await core.blackboard.publish(publication(kept));
     await engine.tell(kept, 'answer');
-    expect(await core.blackboard.waitUntilSettled(kept, opening, 20_000)).toBe(true);
+    expect(await core.blackboard.waitUntilSettled(kept, generation, 20_000)).toBe(true);
     expect(await executionsOf(kept)).toMatchObject([{ state: 'completed', lease_token: null }, { state: 'completed' }]);
     expect(await correlation(kept)).toMatchObject({ state: 'completed', pending: 0, output_count: 2 });
   });
@@ -109,7 +109,7 @@ describe('artifacts that are released by one look at the timers', () => {
     const hidden = (name: string, ttl: string) => core.blackboard.publish(publication(id, { payload: { name }, visibility: { kind: 'After', ttl } }));
     await hidden('third', 'PT3H');
     await hidden('first', 'PT1H');
-    const { opening } = await hidden('second', 'PT2H');
+    const { generation } = await hidden('second', 'PT2H');
     expect(seen).toEqual([]);
 
     // As if they had been published a day ago: all are due, and the next look finds them together.
@@ -119,7 +119,7 @@ describe('artifacts that are released by one look at the timers', () => {
       await tx.db.updateTable('timers').set(({ eb }) => ({ due_at: eb('due_at', '-', day) })).execute();
     });
     core.signals.timerSet.publish(Date.now());
-    expect(await core.blackboard.waitUntilSettled(id, opening, 20_000)).toBe(true);
+    expect(await core.blackboard.waitUntilSettled(id, generation, 20_000)).toBe(true);
     expect(seen).toEqual(['first', 'second', 'third']);
   });
 });

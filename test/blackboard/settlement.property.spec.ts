@@ -12,14 +12,14 @@ describe('settlement, whatever the order of arrivals, failures and retries', () 
 
   beforeAll(async () => {
     core = await startCore(new Catalog(types, agents), engines, { maxExecutionsPerCorrelation: 20 });
-    core.signals.correlationSettled.subscribe(({ correlationId, opening }) => {
-      settled.set(correlationId, [...(settled.get(correlationId) ?? []), opening]);
+    core.signals.correlationSettled.subscribe(({ correlationId, generation }) => {
+      settled.set(correlationId, [...(settled.get(correlationId) ?? []), generation]);
     });
   });
 
   afterAll(() => core.close());
 
-  it('happens once for each opening, and the counts equal what the tables hold', async () => {
+  it('happens once for each generation, and the counts equal what the tables hold', async () => {
     await fc.assert(
       fc.asyncProperty(publications, fc.boolean(), async (list, together) => {
         const run = newId();
@@ -28,7 +28,7 @@ describe('settlement, whatever the order of arrivals, failures and retries', () 
         else for (const part of list) await publish(part);
         const ids = [...new Set(list.map((part) => `${run}-${part.correlation}`))];
         await eventually('every correlation has settled', () => allSettled(core, ids));
-        await checkOpenings(core, ids, settled);
+        await checkGenerations(core, ids, settled);
         await checkCounts(core, ids);
       }),
       { seed: printedSeed(), numRuns: Number(process.env.STARLING_PROPERTY_RUNS ?? 60) },
@@ -36,12 +36,12 @@ describe('settlement, whatever the order of arrivals, failures and retries', () 
   });
 });
 
-async function checkOpenings(core: Core, ids: string[], settled: Map<string, number[]>): Promise<void> {
-  const rows = await core.unitOfWork.reader.selectFrom('correlations').select(['id', 'opening']).where('id', 'in', ids).execute();
-  for (const { id, opening } of rows) {
+async function checkGenerations(core: Core, ids: string[], settled: Map<string, number[]>): Promise<void> {
+  const rows = await core.unitOfWork.reader.selectFrom('correlations').select(['id', 'generation']).where('id', 'in', ids).execute();
+  for (const { id, generation } of rows) {
     // Told after the commit, which others may have seen before.
-    await eventually('the last settling was told', () => (settled.get(id)?.length ?? 0) >= opening);
-    expect(settled.get(id)).toEqual(Array.from({ length: opening }, (_, index) => index + 1));
+    await eventually('the last settling was told', () => (settled.get(id)?.length ?? 0) >= generation);
+    expect(settled.get(id)).toEqual(Array.from({ length: generation }, (_, index) => index + 1));
   }
 }
 

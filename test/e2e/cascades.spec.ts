@@ -106,7 +106,7 @@ agents:
         attempts: 0,
       });
       expect(await board.status('cycle')).toMatchObject({ state: 'completed', error_count: 1 });
-      // The limit holds for one opening: the next one runs again.
+      // The limit holds for one generation: the next one runs again.
       const again = await board.publishSync('Ping', { n: 0 }, { correlation: 'cycle' });
       expect(tally(again.artifacts.map(({ type }) => type))).toEqual({ Ping: 25, Pong: 25, WorkflowError: 1 });
     } finally {

@@ -70,7 +70,7 @@ describe('a deadline', () => {
     expect(await board.ended('c2')).toMatchObject({ state: 'completed' });
   });
 
-  it('holds for its opening alone: the next one has none', async () => {
+  it('holds for its generation alone: the next one has none', async () => {
     await board.publish('Order', { n: 1 }, { correlation: 'c3', deadline: 'PT1M' });
     await board.ended('c3');
     await publishGated('c3', undefined);
@@ -82,7 +82,7 @@ describe('a deadline', () => {
     expect(await board.ended('c3')).toMatchObject({ state: 'completed' });
   });
 
-  it.each([['PT10M', 'PT2M'], ['PT2M', 'PT10M']])('of several in one opening is the earliest: %s and then %s', async (first, second) => {
+  it.each([['PT10M', 'PT2M'], ['PT2M', 'PT10M']])('of several in one generation is the earliest: %s and then %s', async (first, second) => {
     const correlation = `several-${first}`;
     await publishGated(correlation, first);
     await board.publish('Order', { n: 1 }, { correlation, deadline: second });

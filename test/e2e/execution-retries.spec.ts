@@ -69,9 +69,9 @@ describe('an execution that has failed', () => {
     return { n, correlation, id: await failedOf(correlation) };
   };
 
-  const openingOf = async (correlation: string): Promise<number> => {
-    const [row] = await board.app.database.rows<{ opening: number }>(`select opening from correlations where id = '${correlation}'`);
-    return row!.opening;
+  const generationOf = async (correlation: string): Promise<number> => {
+    const [row] = await board.app.database.rows<{ generation: number }>(`select generation from correlations where id = '${correlation}'`);
+    return row!.generation;
   };
 
   it('runs again from its first attempt, and its workflow goes on and settles anew, once', async () => {
@@ -82,7 +82,7 @@ describe('an execution that has failed', () => {
     expect(answer.body).toMatchObject({ id, state: expect.stringMatching(/pending|running|completed/) as string, round: 1, attempt: 1, ended_at: answer.body.ended_at });
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed', error_count: 1, artifact_count: 4 });
     expect(await board.types(correlation)).toEqual(['Order', 'WorkflowError', 'Made', 'Done']);
-    expect(await openingOf(correlation)).toBe(2);
+    expect(await generationOf(correlation)).toBe(2);
 
     const execution = await get(id);
     expect(execution).toMatchObject({ state: 'completed', outputs: [{ type: 'Made' }], errors: [{ type: 'WorkflowError' }] });
@@ -103,21 +103,21 @@ describe('an execution that has failed', () => {
     for (let round = 1; round <= 3; round += 1) {
       if (round === 3) mend(n);
       await retry(id).expect(200);
-      await eventually(`round ${round} has ended`, async () => (await openingOf(correlation)) === round + 1 && (await board.status(correlation)).state !== 'active');
+      await eventually(`round ${round} has ended`, async () => (await generationOf(correlation)) === round + 1 && (await board.status(correlation)).state !== 'active');
     }
     expect(await board.status(correlation)).toMatchObject({ state: 'completed', error_count: 3 });
     expect((await get(id)).attempts.map(({ round, attempt }) => [round, attempt])).toEqual([[0, 1], [0, 2], [1, 1], [1, 2], [2, 1], [2, 2], [3, 1]]);
     expect(tally(await board.types(correlation))).toEqual({ Order: 1, WorkflowError: 3, Made: 1, Done: 1 });
   });
 
-  it('opens no new opening while others of its correlation still run, and waiters wait for both', async () => {
+  it('begins no new generation while others of its correlation still run, and waiters wait for both', async () => {
     const waiting = board.publishSync('Hold', {}, { correlation: 'open', visibility: { kind: 'After', ttl: 'PT1M' }, timeout: 300 });
     await eventually('the publish is stored', async () => (await board.status('open')).state === 'active');
     const { n, id } = await broken('open');
     mend(n);
     await retry(id).expect(200);
     await eventually('it has completed', async () => (await get(id)).state === 'completed');
-    expect(await openingOf('open')).toBe(1);
+    expect(await generationOf('open')).toBe(1);
     clock.advance(61_000);
     expect(await waiting).toMatchObject({ completed: true });
     expect(tally(await board.types('open'))).toEqual({ Hold: 1, Order: 1, WorkflowError: 1, Made: 1, Done: 1, Held: 1 });
@@ -130,7 +130,7 @@ describe('an execution that has failed', () => {
     const waiting = board.publishSync('Made', { n: -1 }, { correlation, timeout: 300 });
     await eventually('what was published has run', async () => (await board.types(correlation)).includes('Done'));
     expect(await board.status(correlation)).toMatchObject({ state: 'active' });
-    expect(await openingOf(correlation)).toBe(2);
+    expect(await generationOf(correlation)).toBe(2);
     mend(n);
     await board.http.post('/api/v1/agents/fragile/resume').expect(200);
     const { completed, artifacts } = await waiting;

@@ -95,7 +95,7 @@ describe('the trace of a correlation', () => {
     expect(about).toEqual({
       correlation_id: correlation,
       state: 'completed',
-      opening: 1,
+      generation: 1,
       started_at: '2026-11-20T10:00:00.000Z',
       last_activity_at: time,
       settled_at: about.last_activity_at,
@@ -123,7 +123,7 @@ describe('the trace of a correlation', () => {
       subscription: 1,
       invoked: false,
       correlation_id: correlation,
-      opening: 1,
+      generation: 1,
       state: 'completed',
       created_at: time,
       started_at: waiting.started_at,
@@ -153,8 +153,8 @@ describe('the trace of a correlation', () => {
     await failsForGood();
     await board.http.post(`/api/v1/executions/${(await executionOf('broken', correlation)).id}/retry`).expect(200);
     await failsForGood();
-    const { opening, attempts } = { ...(await trace(correlation)), ...(await executionOf('broken', correlation)) };
-    expect([opening, attempts.map(({ round, attempt }) => [round, attempt])]).toEqual([2, [[0, 1], [0, 2], [1, 1], [1, 2]]]);
+    const { generation, attempts } = { ...(await trace(correlation)), ...(await executionOf('broken', correlation)) };
+    expect([generation, attempts.map(({ round, attempt }) => [round, attempt])]).toEqual([2, [[0, 1], [0, 2], [1, 1], [1, 2]]]);
     expect(new Set(attempts.map(({ error_message }) => error_message))).toEqual(new Set(['it is broken']));
   });
 

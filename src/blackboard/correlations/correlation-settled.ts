@@ -3,7 +3,7 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import type { TrackedCorrelation } from './tracked-correlation.js';
 
 /**
- * What follows the end of an opening, in the transaction that ends it. `correlation` has its final state; setting `closed`
+ * What follows the end of a generation, in the transaction that ends it. `correlation` has its final state; setting `closed`
  * keeps it from being opened again. `reason`: why it was cancelled, where nobody asked for it.
  */
 export type SettlementHook = (tx: Transaction, correlation: TrackedCorrelation, now: number, reason: string | null) => Promise<void>;

@@ -70,9 +70,9 @@ export class CorrelationChanges {
     return row;
   }
 
-  /** Something is added to a correlation that is not closed: where it has settled, this begins its next opening. */
+  /** Something is added to a correlation that is not closed: where it has settled, this begins its next generation. */
   reopen(correlation: TrackedCorrelation): void {
-    if (correlation.state !== 'active') Object.assign(correlation, { ...REOPENED, opening: correlation.opening + 1 });
+    if (correlation.state !== 'active') Object.assign(correlation, { ...REOPENED, generation: correlation.generation + 1 });
     if (correlation.traceparent !== null) this.cause.join(correlation.traceparent);
   }
 
@@ -138,7 +138,7 @@ export class CorrelationChanges {
     correlation.state = state;
     correlation.settled_at = this.now;
     await this.settled.run(this.tx, correlation, this.now, reason);
-    const settled = { correlationId: correlation.id, opening: correlation.opening };
+    const settled = { correlationId: correlation.id, generation: correlation.generation };
     const { cause } = this;
     this.tx.afterCommit(() => {
       cause.event('correlation settled', { 'starling.correlation.id': settled.correlationId, 'starling.correlation.state': state });
@@ -164,12 +164,12 @@ type EndState = Exclude<TrackedCorrelation['state'], 'active'>;
 export const endState = (counts: Pick<TrackedCorrelation, 'error_count' | 'output_count'>): 'completed' | 'failed' =>
   counts.error_count > 0 && counts.output_count === 0 ? 'failed' : 'completed';
 
-const REOPENED = { state: 'active', settled_at: null, opening_executions: 0, limited_agents: '[]', deadline_at: null } as const;
+const REOPENED = { state: 'active', settled_at: null, generation_executions: 0, limited_agents: '[]', deadline_at: null } as const;
 
 const NEW_CORRELATION = {
   ...REOPENED,
   closed: 0,
-  opening: 1,
+  generation: 1,
   pending: 0,
   artifact_count: 0,
   error_count: 0,
@@ -179,12 +179,12 @@ const NEW_CORRELATION = {
 const CHANGEABLE = [
   'state',
   'closed',
-  'opening',
+  'generation',
   'pending',
   'artifact_count',
   'error_count',
   'output_count',
-  'opening_executions',
+  'generation_executions',
   'limited_agents',
   'deadline_at',
   'input_tokens',

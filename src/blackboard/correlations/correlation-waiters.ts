@@ -10,7 +10,7 @@ import { Signals } from '../../pubsub/signals.js';
 const LOOK_AGAIN_MS = 1_000;
 
 interface Waiter {
-  opening: number;
+  generation: number;
   wake: (settled: boolean) => void;
 }
 
@@ -27,22 +27,22 @@ export class CorrelationWaiters {
     signals: Signals,
   ) {
     signals.resync.subscribe(() => void this.lookAtAll());
-    signals.correlationSettled.subscribe(({ correlationId, opening }) => this.settled(correlationId, opening));
+    signals.correlationSettled.subscribe(({ correlationId, generation }) => this.settled(correlationId, generation));
   }
 
   /** What `Blackboard.waitUntilSettled` promises. */
-  async wait(correlationId: string, opening: number, timeoutMs: number): Promise<boolean> {
+  async wait(correlationId: string, generation: number, timeoutMs: number): Promise<boolean> {
     let wake: (settled: boolean) => void = () => undefined;
     const woken = new Promise<boolean>((resolve) => {
       wake = resolve;
     });
-    const waiter = { opening, wake };
+    const waiter = { generation, wake };
     this.add(correlationId, waiter);
     const cancelTimeout = this.clock.at(this.clock.now() + timeoutMs, () => wake(false));
     try {
       if (this.released) return false;
       // After the waiter is in place, so that a settlement between the look and the wait is not missed.
-      return (await this.hasSettled(correlationId, opening)) || (await woken);
+      return (await this.hasSettled(correlationId, generation)) || (await woken);
     } finally {
       cancelTimeout();
       this.remove(correlationId, waiter);
@@ -61,20 +61,20 @@ export class CorrelationWaiters {
     if (this.unitOfWork.dialect.exclusive || this.waiters.size === 0) return;
     try {
       const states = await findStates(this.unitOfWork.reader, {}, [...this.waiters.keys()]);
-      for (const { id, state, opening } of states) this.settled(id, state === 'active' ? opening - 1 : opening);
+      for (const { id, state, generation } of states) this.settled(id, state === 'active' ? generation - 1 : generation);
     } catch (error) {
       this.logger.warn({ err: error }, 'correlations that are waited for could not be looked up; trying again');
     }
   }
 
-  private async hasSettled(correlationId: string, opening: number): Promise<boolean> {
+  private async hasSettled(correlationId: string, generation: number): Promise<boolean> {
     const [row] = await findState(this.unitOfWork.reader, { correlationId });
-    return row !== undefined && (row.opening > opening || (row.opening === opening && row.state !== 'active'));
+    return row !== undefined && (row.generation > generation || (row.generation === generation && row.state !== 'active'));
   }
 
-  private settled(correlationId: string, opening: number): void {
+  private settled(correlationId: string, generation: number): void {
     this.waiters.get(correlationId)?.forEach((waiter) => {
-      if (waiter.opening <= opening) waiter.wake(true);
+      if (waiter.generation <= generation) waiter.wake(true);
     });
   }
 
@@ -91,10 +91,10 @@ export class CorrelationWaiters {
   }
 }
 
-const findStates = preparedWithList<object, string, { id: string; state: CorrelationState; opening: number }>((db, _place, ids) =>
-  db.selectFrom('correlations').select(['id', 'state', 'opening']).where('id', 'in', ids),
+const findStates = preparedWithList<object, string, { id: string; state: CorrelationState; generation: number }>((db, _place, ids) =>
+  db.selectFrom('correlations').select(['id', 'state', 'generation']).where('id', 'in', ids),
 );
 
-const findState = prepared<{ correlationId: string }, { state: CorrelationState; opening: number }>((db, place) =>
-  db.selectFrom('correlations').select(['state', 'opening']).where('id', '=', place('correlationId')),
+const findState = prepared<{ correlationId: string }, { state: CorrelationState; generation: number }>((db, place) =>
+  db.selectFrom('correlations').select(['state', 'generation']).where('id', '=', place('correlationId')),
 );

@@ -12,7 +12,7 @@ import { Backlog } from '../scheduling/backlog.js';
 import { Usages } from '../budgets/usages.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
-import { Withdrawal } from '../joins/withdrawal.js';
+import { JoinRemoval } from '../joins/join-removal.js';
 
 /** Ids in one message between processes, which takes 7,500 bytes. */
 const TOLD_AT_ONCE = 100;
@@ -28,35 +28,35 @@ export class Cancellation {
     private readonly backlog: Backlog,
     private readonly usages: Usages,
     private readonly timers: TimerQueue,
-    private readonly withdrawal: Withdrawal,
+    private readonly joinRemoval: JoinRemoval,
     private readonly signals: Signals,
   ) {}
 
   /** What `Blackboard.cancel` promises. */
   async cancel(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
-    await this.withdrawal.hold(tx, [correlationId]);
+    await this.joinRemoval.hold(tx, [correlationId]);
     const correlation = await changes.find(correlationId);
     if (!correlation) throw new DomainError('not_found', `Correlation not found: ${correlationId}`);
     if (correlation.state !== 'active') {
       throw new DomainError('conflict', `Correlation ${correlationId} has already ended (${correlation.state}) and cannot be cancelled`);
     }
-    await this.withdrawal.hold(tx, [correlationId]);
+    await this.joinRemoval.hold(tx, [correlationId]);
     await this.end(tx, changes, correlation, 'cancelled');
   }
 
-  /** Cancels an opening whose deadline has passed, unless it has settled. */
-  async cancelOverdue(tx: Transaction, changes: CorrelationChanges, { id, opening }: { id: string; opening: number }): Promise<void> {
+  /** Cancels a generation whose deadline has passed, unless it has settled. */
+  async cancelOverdue(tx: Transaction, changes: CorrelationChanges, { id, generation }: { id: string; generation: number }): Promise<void> {
     const correlation = await changes.get(id);
-    if (correlation.state !== 'active' || correlation.opening !== opening || correlation.deadline_at === null) return;
-    await this.withdrawal.hold(tx, [id]);
+    if (correlation.state !== 'active' || correlation.generation !== generation || correlation.deadline_at === null) return;
+    await this.joinRemoval.hold(tx, [id]);
     await this.end(tx, changes, correlation, 'cancelled', { reason: `the deadline passed at ${toTimestamp(correlation.deadline_at)}` });
   }
 
   /** What `Blackboard.cancelOpen` promises. */
   async cancelOpen(tx: Transaction, changes: CorrelationChanges, correlationIds: readonly string[]): Promise<void> {
-    await this.withdrawal.hold(tx, correlationIds);
+    await this.joinRemoval.hold(tx, correlationIds);
     const correlations = await changes.getAll(correlationIds);
-    await this.withdrawal.hold(tx, correlationIds);
+    await this.joinRemoval.hold(tx, correlationIds);
     for (const correlation of correlations) {
       if (correlation.state === 'active') await this.end(tx, changes, correlation, 'cancelled');
     }
@@ -64,9 +64,9 @@ export class Cancellation {
 
   /** To be called before the correlation is changed in a transaction that will `cutOff` it. */
   async hold(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<TrackedCorrelation> {
-    await this.withdrawal.hold(tx, [correlationId]);
+    await this.joinRemoval.hold(tx, [correlationId]);
     const correlation = await changes.get(correlationId);
-    await this.withdrawal.hold(tx, [correlationId]);
+    await this.joinRemoval.hold(tx, [correlationId]);
     return correlation;
   }
 
@@ -84,7 +84,7 @@ export class Cancellation {
     this.backlog.changed(tx, -open.filter(({ state, agent }) => state === 'pending' && this.backlog.counts(agent)).length);
     await this.timers.cancelReleases(tx, correlationId);
     await this.timers.cancelDue(tx, open.flatMap(({ id, due_at }) => (due_at === null ? [] : id)));
-    await this.withdrawal.withdraw(tx, changes, correlationId);
+    await this.joinRemoval.removeCorrelation(tx, changes, correlationId);
     await changes.end(correlation, as, reason ?? null);
     const left = open.filter(({ state, lease_owner }) => state === 'running' && lease_owner === null).map(({ agent }) => agent);
     tx.afterCommit(() => {

@@ -32,7 +32,7 @@ const OF_EXECUTION = [
   'agent',
   'subscription',
   'correlation_id',
-  'opening',
+  'generation',
   'state',
   'direct',
   'attempt',

@@ -33,7 +33,7 @@ export interface TracedExecution {
   invoked: boolean;
   /** Another one's where a join or a batch window spans several. */
   correlation_id: string;
-  opening: number;
+  generation: number;
   state: ExecutionState;
   created_at: string;
   started_at: string | null;
@@ -66,7 +66,7 @@ export interface TracedExecution {
 export interface Trace {
   correlation_id: string;
   state: CorrelationState;
-  opening: number;
+  generation: number;
   started_at: string;
   last_activity_at: string;
   settled_at: string | null;

@@ -66,7 +66,7 @@ export class Traces {
     return {
       correlation_id: correlationId,
       state: correlation.state,
-      opening: correlation.opening,
+      generation: correlation.generation,
       started_at: toTimestamp(correlation.started_at),
       last_activity_at: toTimestamp(correlation.last_activity_at),
       settled_at: timestampOrNull(correlation.settled_at),
@@ -130,7 +130,7 @@ const executionOf = (row: ExecutionOfTrace, inputs: End[], outputs: End[], attem
   subscription: row.subscription,
   invoked: row.run_id !== null || row.direct === 1,
   correlation_id: row.correlation_id,
-  opening: row.opening,
+  generation: row.generation,
   state: row.state,
   ...(row.state === 'pending' && lacking.includes(row.agent) && { without_agent: true }),
   created_at: toTimestamp(row.created_at),

@@ -8,11 +8,11 @@ import { GroupErrors } from './group-errors.js';
 import { GroupsWithoutSubscription } from './groups-without-subscription.js';
 import { Joins } from './joins.js';
 import { WaitingGroups } from './waiting-groups.js';
-import { Withdrawal } from './withdrawal.js';
+import { JoinRemoval } from './join-removal.js';
 
 @Module({
   imports: [DatabaseModule, LiveProcessesModule, MatchingModule, SchedulingModule],
-  providers: [BatchWindows, GroupErrors, GroupsWithoutSubscription, Joins, WaitingGroups, Withdrawal],
-  exports: [BatchWindows, GroupErrors, GroupsWithoutSubscription, Joins, WaitingGroups, Withdrawal],
+  providers: [BatchWindows, GroupErrors, GroupsWithoutSubscription, Joins, WaitingGroups, JoinRemoval],
+  exports: [BatchWindows, GroupErrors, GroupsWithoutSubscription, Joins, WaitingGroups, JoinRemoval],
 })
 export class JoinsModule {}

@@ -34,8 +34,8 @@ export interface Published {
   correlationId: string;
   /** Position of the published artifact. */
   seq: number;
-  /** The opening of the correlation that this publish belongs to; what a waiter waits for the end of. */
-  opening: number;
+  /** The generation of the correlation that this publish belongs to; what a waiter waits for the end of. */
+  generation: number;
 }
 
 /** One execution of one agent alone, which is stored. */
@@ -43,7 +43,7 @@ export interface DirectRun {
   agent: string;
   correlationId: string;
   executionId: string;
-  opening: number;
+  generation: number;
 }
 
 /** How much of what waited was ended. */
@@ -78,10 +78,10 @@ export abstract class Blackboard {
   abstract publish(publication: Publication): Promise<Published>;
 
   /**
-   * Resolves true when this opening of the correlation has settled (at once if it has), false when `timeoutMs` have
+   * Resolves true when this generation of the correlation has settled (at once if it has), false when `timeoutMs` have
    * passed or `signal` is aborted before.
    */
-  abstract waitUntilSettled(correlationId: string, opening: number, timeoutMs: number): Promise<boolean>;
+  abstract waitUntilSettled(correlationId: string, generation: number, timeoutMs: number): Promise<boolean>;
 
   /**
    * One execution of one agent on the given inputs; no agent reacts to its outputs. Resolves when it is stored.
@@ -107,7 +107,7 @@ export abstract class Blackboard {
    * Stores a prepared invocation with a correlation of its own. DomainError: `conflict` where the correlation exists.
    * Whether the service takes more work is asked by `refuseWhenBusy`, before.
    */
-  abstract begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; opening: number }>;
+  abstract begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; generation: number }>;
 
   /** Takes a correlation id out of use, for what failed before anything was published. `conflict` where it is in use. */
   abstract beginFailed(tx: Transaction, correlationId: string): Promise<void>;

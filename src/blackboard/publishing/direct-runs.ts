@@ -32,16 +32,16 @@ export class DirectRuns {
     const invocation = this.invocations.prepare(subscription, named, correlationId, { direct: true });
     const begun = await this.unitOfWork.run(async (tx) => {
       const changes = this.tracker.begin(tx, this.clock.now(), invocation.cause);
-      const { executionId, opening } = await this.invocations.begin(tx, changes, invocation);
+      const { executionId, generation } = await this.invocations.begin(tx, changes, invocation);
       await changes.save();
-      return { executionId, opening };
+      return { executionId, generation };
     });
     return { agent, correlationId, ...begun };
   }
 
   /** What `Blackboard.outputsOf` promises. */
-  async outputsOf({ agent, correlationId, executionId, opening }: DirectRun): Promise<Item[]> {
-    const ended = await this.waiters.wait(correlationId, opening, Number.MAX_SAFE_INTEGER);
+  async outputsOf({ agent, correlationId, executionId, generation }: DirectRun): Promise<Item[]> {
+    const ended = await this.waiters.wait(correlationId, generation, Number.MAX_SAFE_INTEGER);
     if (!ended) throw new DomainError('unavailable', `The service is stopping; ${agent} goes on after its next start in correlation ${correlationId}`);
     const { reader } = this.unitOfWork;
     const execution = await reader.selectFrom('executions').select(['state', 'error_message']).where('id', '=', executionId).executeTakeFirstOrThrow();

@@ -54,7 +54,7 @@ export class Invocations {
   }
 
   /** Stores inputs and execution in a correlation of their own. DomainError `conflict` where that exists already. */
-  async begin(tx: Transaction, changes: CorrelationChanges, invocation: Invocation): Promise<{ executionId: string; opening: number }> {
+  async begin(tx: Transaction, changes: CorrelationChanges, invocation: Invocation): Promise<{ executionId: string; generation: number }> {
     const { subscription, correlationId } = invocation;
     const correlation = await changes.create(correlationId, invocation.background);
     if (invocation.deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + invocation.deadlineMs);
@@ -66,7 +66,7 @@ export class Invocations {
     }
     // The correlation is new, so that no limit can have been reached in it.
     const executionId = (await this.executions.add(tx, changes, { subscription, correlationId, inputs, direct: invocation.direct }))!;
-    return { executionId, opening: correlation.opening };
+    return { executionId, generation: correlation.generation };
   }
 
   private draft({ type, payload, path }: NamedInput, correlationId: string, artifactId: string): ArtifactDraft {

@@ -78,7 +78,7 @@ export class Publisher {
       await this.trigger(tx, changes, seq, matched);
       this.arrivals.refuseExcess(tx);
       await changes.save();
-      return { artifactId: publication.artifactId, correlationId: publication.correlationId, seq, opening: correlation.opening };
+      return { artifactId: publication.artifactId, correlationId: publication.correlationId, seq, generation: correlation.generation };
     });
   }
 
@@ -176,8 +176,8 @@ async function findPublished(tx: Transaction, artifactId: string): Promise<Publi
   const row = await tx.db
     .selectFrom('artifacts')
     .innerJoin('correlations', 'correlations.id', 'artifacts.correlation_id')
-    .select(['artifacts.seq', 'artifacts.correlation_id', 'correlations.opening'])
+    .select(['artifacts.seq', 'artifacts.correlation_id', 'correlations.generation'])
     .where('artifacts.id', '=', artifactId)
     .executeTakeFirstOrThrow();
-  return { artifactId, correlationId: row.correlation_id, seq: row.seq, opening: row.opening };
+  return { artifactId, correlationId: row.correlation_id, seq: row.seq, generation: row.generation };
 }

@@ -7,7 +7,7 @@ import { rolledUpTo } from '../queries/rollup-position.js';
 import { type ArtifactKind, countDeleted, type DeletedArtifact } from './deleted-counts.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { WINDOW_KEY } from '../joins/waiting-groups.js';
-import { Withdrawal } from '../joins/withdrawal.js';
+import { JoinRemoval } from '../joins/join-removal.js';
 import { SettledCorrelations } from './settled-correlations.js';
 import { AT_ONCE, type Deletion, type Cleanup } from './cleanup.js';
 
@@ -31,7 +31,7 @@ export class ArtifactDeletion implements Deletion {
     private readonly unitOfWork: UnitOfWork,
     private readonly correlations: SettledCorrelations,
     private readonly tracker: CorrelationTracker,
-    private readonly withdrawal: Withdrawal,
+    private readonly joinRemoval: JoinRemoval,
   ) {}
 
   async run(cleanup: Cleanup): Promise<number> {
@@ -65,14 +65,14 @@ export class ArtifactDeletion implements Deletion {
 
   private async deleteFree(tx: Transaction, cleanup: Cleanup, kind: ArtifactKind, found: readonly DeletedArtifact[]): Promise<number> {
     // Before the correlations, as everybody does who lets something arrive.
-    await this.withdrawal.holdArtifacts(tx, found.map(({ seq }) => seq));
+    await this.joinRemoval.holdArtifacts(tx, found.map(({ seq }) => seq));
     const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), cleanup.settledBy);
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ seq }) => seq);
     // After the hold: what has come to need one of them since it was found is seen now, and nothing comes to need one any more.
     const free = await this.findFree(tx.db, cleanup, candidates);
     if (free.length === 0) return 0;
     const seqs = free.map(({ seq }) => seq);
-    await this.withdrawal.withdrawArtifacts(tx, this.tracker.begin(tx, cleanup.now), seqs);
+    await this.joinRemoval.removeArtifacts(tx, this.tracker.begin(tx, cleanup.now), seqs);
     await deleteTags(tx.db, {}, seqs);
     await deleteConsumptions(tx.db, {}, seqs);
     await deleteArtifacts(tx.db, {}, seqs);

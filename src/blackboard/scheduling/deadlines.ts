@@ -5,7 +5,7 @@ import type { TrackedCorrelation } from '../correlations/tracked-correlation.js'
 import { TimerQueue } from './timer-queue.js';
 
 /**
- * Until when an opening of a correlation has to settle. Its timer keeps nothing open: it is no work, and goes when the opening has
+ * Until when a generation of a correlation has to settle. Its timer keeps nothing open: it is no work, and goes when the generation has
  * settled. Whoever sets or drops one holds the correlation, and takes the timer after it.
  */
 @Injectable()
@@ -19,7 +19,7 @@ export class Deadlines implements OnModuleInit {
     this.settled.add((tx, correlation) => this.drop(tx, correlation));
   }
 
-  /** Of two for one opening, the earlier one (epoch ms) holds. */
+  /** Of two for one generation, the earlier one (epoch ms) holds. */
   async set(tx: Transaction, correlation: TrackedCorrelation, at: number): Promise<void> {
     if (correlation.deadline_at !== null && correlation.deadline_at <= at) return;
     await this.drop(tx, correlation);
@@ -34,10 +34,10 @@ export class Deadlines implements OnModuleInit {
   }
 }
 
-/** An opening of a correlation, as a timer names it. */
-const subjectOf = ({ id, opening }: Pick<TrackedCorrelation, 'id' | 'opening'>): string => `${opening} ${id}`;
+/** A generation of a correlation, as a timer names it. */
+const subjectOf = ({ id, generation }: Pick<TrackedCorrelation, 'id' | 'generation'>): string => `${generation} ${id}`;
 
-export function openingOf(subject: string): { id: string; opening: number } {
+export function generationOf(subject: string): { id: string; generation: number } {
   const space = subject.indexOf(' ');
-  return { id: subject.slice(space + 1), opening: Number(subject.slice(0, space)) };
+  return { id: subject.slice(space + 1), generation: Number(subject.slice(0, space)) };
 }

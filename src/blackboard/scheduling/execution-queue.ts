@@ -35,7 +35,7 @@ export class ExecutionQueue {
     private readonly signals: Signals,
   ) {}
 
-  /** The new execution's id; null where the agent has run its number of times in this opening of the correlation. */
+  /** The new execution's id; null where the agent has run its number of times in this generation of the correlation. */
   async add(tx: Transaction, changes: CorrelationChanges, execution: NewExecution): Promise<string | null> {
     const correlation = await changes.get(execution.correlationId);
     const { agent } = execution.subscription;
@@ -46,14 +46,14 @@ export class ExecutionQueue {
     const id = newId();
     await this.insert(tx, id, correlation, execution, changes);
     correlation.pending += 1;
-    correlation.opening_executions += 1;
+    correlation.generation_executions += 1;
     this.backlog.changed(tx, 1);
     tx.whenVisible(() => this.signals.executionReady.publish(agent));
     return id;
   }
 
   private async insert(tx: Transaction, id: string, correlation: TrackedCorrelation, execution: NewExecution, changes: CorrelationChanges): Promise<void> {
-    const { opening, background } = correlation;
+    const { generation, background } = correlation;
     const { subscription } = execution;
     const work = externalWork(this.catalog.agent(subscription.agent));
     const dueAt = work?.due ? changes.now + work.due.afterMs : null;
@@ -63,7 +63,7 @@ export class ExecutionQueue {
         agent: subscription.agent,
         subscription: subscription.index,
         correlation_id: execution.correlationId,
-        opening,
+        generation,
         state: 'pending',
         direct: execution.direct ? 1 : 0,
         // A window's inputs are a list even when there is one.
@@ -81,16 +81,16 @@ export class ExecutionQueue {
     if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
   }
 
-  // The opening's count over all agents is at hand; only where even that passes the limit is one agent's counted.
+  // The generation's count over all agents is at hand; only where even that passes the limit is one agent's counted.
   private async limitReached(tx: Transaction, correlation: TrackedCorrelation, agent: string): Promise<boolean> {
     const limit = this.settings.maxExecutionsPerCorrelation;
-    if (correlation.opening_executions < limit) return false;
+    if (correlation.generation_executions < limit) return false;
     const { count } = await tx.db
       .selectFrom('executions')
       .select((expression) => expression.fn.countAll<number>().as('count'))
       .where('correlation_id', '=', correlation.id)
       .where('agent', '=', agent)
-      .where('opening', '=', correlation.opening)
+      .where('generation', '=', correlation.generation)
       .executeTakeFirstOrThrow();
     return count >= limit;
   }
@@ -129,7 +129,7 @@ const insertExecution = preparedInsert('executions', [
   'agent',
   'subscription',
   'correlation_id',
-  'opening',
+  'generation',
   'state',
   'direct',
   'batch',

@@ -14,7 +14,7 @@ import { type ArtifactRow, artifactFromRow } from '../artifacts/artifact.js';
 import { BatchWindows } from '../joins/batch-windows.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { Cancellation } from '../execution/cancellation.js';
-import { openingOf } from '../scheduling/deadlines.js';
+import { generationOf } from '../scheduling/deadlines.js';
 import { DueTimes } from '../external/due-times.js';
 import { nextAttemptAt } from '../execution/retry.js';
 import type { KnownWork } from '../processes/known-work.js';
@@ -29,7 +29,7 @@ import { TimerMemory } from './timer-memory.js';
 import { type Timer, TimerQueue } from '../scheduling/timer-queue.js';
 import { lockKeysOf } from '../joins/lock-keys.js';
 import { isWindow, lockKeyOf, WaitingGroups } from '../joins/waiting-groups.js';
-import { Withdrawal } from '../joins/withdrawal.js';
+import { JoinRemoval } from '../joins/join-removal.js';
 
 const FIRED_AT_ONCE = 20;
 const TRY_AGAIN_AFTER_MS = 1_000;
@@ -82,7 +82,7 @@ export class TimerLoop {
     private readonly joins: Joins,
     private readonly windows: BatchWindows,
     private readonly groups: WaitingGroups,
-    private readonly withdrawal: Withdrawal,
+    private readonly joinRemoval: JoinRemoval,
     private readonly cancellation: Cancellation,
     private readonly dueTimes: DueTimes,
     private readonly processes: Processes,
@@ -222,7 +222,7 @@ export class TimerLoop {
       case 'close':
         return this.prepareClosing(timer.subject);
       case 'deadline':
-        return this.prepareDeadline(openingOf(timer.subject));
+        return this.prepareDeadline(generationOf(timer.subject));
       case 'due':
         return this.prepareDue(timer);
     }
@@ -272,8 +272,8 @@ export class TimerLoop {
     return { lockKeys: [lockKeyOf(group)], run: (tx, changes) => this.close(tx, changes, groupId) };
   }
 
-  private async prepareDeadline(overdue: { id: string; opening: number }): Promise<Work> {
-    const lockKeys = await this.withdrawal.lockKeys(this.unitOfWork.reader, [overdue.id]);
+  private async prepareDeadline(overdue: { id: string; generation: number }): Promise<Work> {
+    const lockKeys = await this.joinRemoval.lockKeys(this.unitOfWork.reader, [overdue.id]);
     return { lockKeys, correlationId: overdue.id, run: (tx, changes) => this.cancellation.cancelOverdue(tx, changes, overdue) };
   }
 

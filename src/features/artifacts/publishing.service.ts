@@ -38,9 +38,9 @@ export class PublishingService {
     refuseTooManyValues({ 'filters.type_names': filters.type_names, 'filters.produced_by': filters.produced_by });
     held.waits();
     const started = this.clock.now();
-    const { correlationId, opening, seq } = await this.store(request, ids);
+    const { correlationId, generation, seq } = await this.store(request, ids);
     held.releaseBody(request);
-    const completed = await this.blackboard.waitUntilSettled(correlationId, opening, timeout * 1_000);
+    const completed = await this.blackboard.waitUntilSettled(correlationId, generation, timeout * 1_000);
     const artifacts = await this.producedSince(correlationId, seq, filters);
     const end = lastFields({ completed, duration_ms: Math.round(this.clock.now() - started) });
     return this.texts.ofEffect([`{"correlation_id":${JSON.stringify(correlationId)},"artifacts":[`, artifacts, `]${end}`]);

@@ -30,7 +30,7 @@ export interface BatchItem {
 /** Runs of which the results are looked for at once. */
 const STRIDE = 16;
 
-const OPENING = 1;
+const FIRST_GENERATION = 1;
 
 /** Runs: Interface A's view of a correlation that begins with one agent. */
 @Injectable()
@@ -76,7 +76,7 @@ export class RunsService {
 
   /** The run when it has ended, or as it is when `timeoutMs` have passed or the service stops. DomainError `not_found`. */
   async whenEnded(id: string, timeoutMs: number): Promise<StoredText> {
-    await this.blackboard.waitUntilSettled(id, OPENING, timeoutMs);
+    await this.blackboard.waitUntilSettled(id, FIRST_GENERATION, timeoutMs);
     return this.texts.ofEffect(await this.pieces(id));
   }
 
@@ -145,7 +145,7 @@ export class RunsService {
   }
 
   private async ended(id: string): Promise<void> {
-    const hasEnded = await this.blackboard.waitUntilSettled(id, OPENING, Number.MAX_SAFE_INTEGER);
+    const hasEnded = await this.blackboard.waitUntilSettled(id, FIRST_GENERATION, Number.MAX_SAFE_INTEGER);
     if (!hasEnded) throw new DomainError('unavailable', `The service is stopping; run ${id} goes on after its next start, ask GET /run/${id} then`);
   }
 }

@@ -13,7 +13,7 @@ export const Deadline = (): PropertyDecorator =>
   applyDecorators(
     ApiProperty({
       description:
-        'ISO 8601 duration, of at most 100 years: what has not ended when it has passed is cancelled. Of several for one opening of a correlation the earliest holds',
+        'ISO 8601 duration, of at most 100 years: what has not ended when it has passed is cancelled. Of several for one generation of a correlation the earliest holds',
       ...ISO_DURATION_SCHEMA,
       required: false,
       example: 'PT5M',

@@ -7,7 +7,7 @@ import { BATCH_ROWS, type LoadRequest } from './requests.js';
 export const loadBreaches = (database: TestDatabase, ledger: LoadLedger): Promise<string[]> =>
   database.look(async (rows) => [
     ...(await breachesIn(rows, { acknowledged: new Map(ledger.acknowledged('order').map(([{ correlationId }, answer]) => [correlationId!, answer])) })),
-    ...(await openings(rows)),
+    ...(await generations(rows)),
     ...(await outputs(rows)),
     ...(await pairs(rows, ledger)),
     ...(await runs(rows, ledger)),
@@ -17,8 +17,8 @@ export const loadBreaches = (database: TestDatabase, ledger: LoadLedger): Promis
 
 export const bodyOf = <T>({ text }: Answer): T => JSON.parse(text) as T;
 
-const openings = async (rows: Rows): Promise<string[]> =>
-  (await rows<{ id: string; opening: number }>('select id, opening from correlations where opening <> 1')).map(({ id, opening }) => `${id} was opened ${opening} times`);
+const generations = async (rows: Rows): Promise<string[]> =>
+  (await rows<{ id: string; generation: number }>('select id, generation from correlations where generation <> 1')).map(({ id, generation }) => `${id} was opened ${generation} times`);
 
 /** No execution has published more than it does in one go, and one that did not complete nothing. */
 const outputs = async (rows: Rows): Promise<string[]> => {

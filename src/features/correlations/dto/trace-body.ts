@@ -62,8 +62,8 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiProperty({ description: 'Another correlation where a join or a batch window spans several' })
   correlation_id!: string;
 
-  @ApiProperty({ type: 'integer', description: "The opening of its correlation in which it was made" })
-  opening!: number;
+  @ApiProperty({ type: 'integer', description: "The generation of its correlation in which it was made" })
+  generation!: number;
 
   @ApiProperty({ enum: EXECUTION_STATES })
   state!: ExecutionState;
@@ -122,7 +122,7 @@ export class TraceBody implements Trace {
   state!: CorrelationState;
 
   @ApiProperty({ type: 'integer', description: 'How often it was opened: 1, and one more for each time that something was published into it after its end' })
-  opening!: number;
+  generation!: number;
 
   @ApiProperty({ format: 'date-time' })
   started_at!: string;
@@ -154,7 +154,7 @@ const EXECUTION_ID = '019a7f5e-0c9b-7d20-b1c5-3e4f5a6b7c80';
 export const TRACE_EXAMPLE: TraceBody = {
   correlation_id: ARTIFACT_EXAMPLE.correlation_id,
   state: 'completed',
-  opening: 1,
+  generation: 1,
   started_at: '2026-11-20T10:00:00.000Z',
   last_activity_at: '2026-11-20T10:00:00.120Z',
   settled_at: '2026-11-20T10:00:00.120Z',
@@ -171,7 +171,7 @@ export const TRACE_EXAMPLE: TraceBody = {
       subscription: 0,
       invoked: false,
       correlation_id: ARTIFACT_EXAMPLE.correlation_id,
-      opening: 1,
+      generation: 1,
       state: 'completed',
       created_at: '2026-11-20T10:00:00.000Z',
       started_at: '2026-11-20T10:00:00.004Z',

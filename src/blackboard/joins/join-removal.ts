@@ -20,7 +20,7 @@ interface Place {
  * Thousands of groups may wait for the same key, and all is one transaction: what does not move is not read.
  */
 @Injectable()
-export class Withdrawal {
+export class JoinRemoval {
   constructor(
     private readonly groups: WaitingGroups,
     private readonly timers: TimerQueue,
@@ -39,7 +39,7 @@ export class Withdrawal {
     return (await findKeys(db, {}, correlationIds)).map(lockKeyOf);
   }
 
-  async withdraw(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
+  async removeCorrelation(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
     await this.takeOut(tx, changes, await findOwn(tx.db, { correlationId }), correlationId);
   }
 
@@ -49,7 +49,7 @@ export class Withdrawal {
   }
 
   /** Takes artifacts out of groups that wait without a time limit; the caller holds their locks. */
-  async withdrawArtifacts(tx: Transaction, changes: CorrelationChanges, seqs: readonly number[]): Promise<void> {
+  async removeArtifacts(tx: Transaction, changes: CorrelationChanges, seqs: readonly number[]): Promise<void> {
     await this.takeOut(tx, changes, await findWaiting(tx.db, {}, seqs), null);
   }
 
