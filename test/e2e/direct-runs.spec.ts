@@ -20,7 +20,7 @@ agents:
   both:
     consumes: [{ types: [Letter] }, { types: [Order, Letter], join: { by: payload.n }, where: payload.Order.n > 100.0 }]
     publishes: [{ type: Both }]
-    engine: { kind: expression, expression: '{"inputs": inputs.map(input, input.type)}' }
+    engine: { kind: expression, expression: '{"first": artifact.type, "inputs": inputs.map(input, input.type)}' }
   several:
     consumes: [{ types: [Order] }]
     publishes: [{ type: Part }, { type: Note }]
@@ -76,8 +76,9 @@ describe('a direct run', () => {
     ['of a batch window takes as many as there are, and waits for none', 'packer', [order(1), order(2), order(3)], [{ numbers: [1, 2, 3] }]],
     ['of a batch window takes a single one as a list, too', 'packer', [order(1)], [{ numbers: [1] }]],
     ['of any takes one of the types', 'either', [LETTER], [{ type: 'Letter' }]],
-    ['of several subscriptions takes the first that fits', 'both', [LETTER], [{ inputs: ['Letter'] }]],
-    ['of a join takes one of each type, and asks neither key nor predicate', 'both', [LETTER, order(1)], [{ inputs: ['Letter', 'Order'] }]],
+    ['of several subscriptions takes the first that fits', 'both', [LETTER], [{ first: 'Letter', inputs: ['Letter'] }]],
+    ['of a join takes one of each type, and asks neither key nor predicate', 'both', [order(1), LETTER], [{ first: 'Order', inputs: ['Order', 'Letter'] }]],
+    ['of a join has the order of `types`, whatever order they are given in', 'both', [LETTER, order(1)], [{ first: 'Order', inputs: ['Order', 'Letter'] }]],
     ['gives everything that the agent publishes, in order', 'several', [order(1)], [{ n: 1 }, { n: 2 }, { n: 3 }]],
     ['gives nothing where the agent publishes nothing', 'silent', [order(1)], []],
     ['tries again as the agent says', 'unlucky', [order(1)], [{ attempt: 2 }]],

@@ -12,6 +12,7 @@ import type { Invocation } from './blackboard.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { Deadlines } from '../scheduling/deadlines.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
+import { inOrderOfTypes, isJoin } from '../matching/matcher.js';
 import { Publisher } from './publisher.js';
 
 export interface NamedInput {
@@ -47,7 +48,8 @@ export class Invocations {
     correlationId: string,
     { direct = false, background = false, firstId = newId(), deadlineMs = null }: { direct?: boolean; background?: boolean; firstId?: string; deadlineMs?: number | null },
   ): Invocation {
-    const drafts = inputs.map((input, index) => this.draft(input, correlationId, index === 0 ? firstId : newId()));
+    const ordered = isJoin(subscription) ? inOrderOfTypes(subscription, inputs) : inputs;
+    const drafts = ordered.map((input, index) => this.draft(input, correlationId, index === 0 ? firstId : newId()));
     // Nobody's request is what a batch's runs are prepared in, whoever's happened to wake it.
     const cause = background ? NO_SPAN : this.tracing.current();
     return { subscription, drafts, correlationId, direct, background, deadlineMs, cause };
