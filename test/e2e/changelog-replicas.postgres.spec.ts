@@ -1,6 +1,6 @@
 // Two applications on one Postgres, each with its own connections and wake-ups. Stood in for: a model server. Nothing else is faked.
 import pg from 'pg';
-import { SseReader } from '../support/changelog-readers.js';
+import { noticesBeforeEntries, SseReader } from '../support/changelog-readers.js';
 import { engine, setKeys } from '../engines/llm/llm-board.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
@@ -67,6 +67,30 @@ it('show what the other has published, soon, and its notices to those who ask', 
   expect(kinds).toEqual(expect.arrayContaining(['execution_started', 'artifact_consumed', 'execution_succeeded']));
   plain.close();
   noticing.close();
+});
+
+it('show what the other tells of artifacts after these, also while a transaction before them is open', async () => {
+  const reader = await SseReader.open(here.app.url, { notices: true });
+  await eventually('the other knows of the stream', async () => {
+    await elsewhere.publish('Note', {}, { correlation: 'asked-again' });
+    return reader.notices.length > 0;
+  });
+  const open = new pg.Client({ connectionString: here.app.database.url });
+  await open.connect();
+  try {
+    await open.query('begin');
+    await open.query('select pg_current_xact_id()');
+    const ids = Array.from({ length: 20 }, (_, n) => `ordered-${n}`);
+    await Promise.all(ids.map((correlation, n) => elsewhere.publish('Question', { n }, { correlation })));
+    for (const id of ids) await elsewhere.ended(id);
+    await open.query('commit');
+    const settled = (): number => reader.notices.filter(({ event_type: type, correlation_id: id }) => type === 'correlation_settled' && ids.includes(id)).length;
+    await eventually('all have settled', () => settled() === 20);
+    expect(noticesBeforeEntries(reader.all.filter(({ correlation_id: id }) => ids.includes(id)))).toEqual([]);
+  } finally {
+    await open.end();
+    reader.close();
+  }
 });
 
 it('show all that a model writes elsewhere, also where it repeats itself', async () => {

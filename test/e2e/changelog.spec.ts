@@ -1,7 +1,7 @@
 // The application as `main` builds it, on both databases, over HTTP, server-sent events and WebSocket. Nothing is faked.
 import { connect } from 'node:net';
 import { EventSource, type MessageEvent } from 'undici';
-import { type Entry, type OpenReader, queryOf, type Reader, type ReadParts, SseReader, WebSocketReader } from '../support/changelog-readers.js';
+import { type Entry, noticesBeforeEntries, type OpenReader, queryOf, type Reader, type ReadParts, SseReader, WebSocketReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { Board } from './board.js';
@@ -34,6 +34,7 @@ interface Page {
 const READERS: [string, OpenReader][] = [
   ['server-sent events', (url, parts) => SseReader.open(url, parts)],
   ['WebSocket', (url, parts) => WebSocketReader.open(url, parts)],
+  ['WebSocket at its other path', (url, parts) => WebSocketReader.open(url, parts, '/ws/changelog')],
 ];
 
 let board: Board;
@@ -194,6 +195,19 @@ describe.each(READERS)('a stream by %s', (protocol, open) => {
     expect(without.notices).toEqual([]);
   });
 
+  it('shows what follows from artifacts after these, also while it catches up', async () => {
+    const before = await end();
+    const ids = Array.from({ length: 40 }, (_, n) => `${protocol} in order ${n}`.replaceAll(' ', '-'));
+    const live = await opened(open, { notices: true });
+    await Promise.all(ids.slice(0, 20).map((correlation, n) => board.publish('Question', { n }, { correlation })));
+    const late = await opened(open, { notices: true, after: before });
+    await Promise.all(ids.slice(20).map((correlation, n) => board.publish('Question', { n }, { correlation })));
+    const settled = ({ notices }: Reader): Entry[] => notices.filter(({ event_type: type }) => type === 'correlation_settled');
+    await eventually('all was told', () => settled(live).length === 40 && live.entries.length === 80 && late.entries.length === 80);
+    await eventually('the end was told to both', () => settled(late).some(({ correlation_id: id }) => id === settled(live).at(-1)!.correlation_id));
+    expect([...noticesBeforeEntries(live.all), ...noticesBeforeEntries(late.all)]).toEqual([]);
+  });
+
   it('shows how runs and batches get on', async () => {
     const reader = await opened(open, { notices: true });
     const { body: run } = (await board.http.post('/run/flock').send({ agent_name: 'echo', inputs: { n: 1 } }).expect(200)) as { body: { run_id: string } };
@@ -264,7 +278,7 @@ describe('server-sent events', () => {
     const entries = await allEntries({ correlation_id: 'sourced' });
     await eventually('all came', () => seen.length === 3);
     source.close();
-    expect(seen.sort()).toEqual([...entries.map(({ artifact_type, seq }) => `${artifact_type} ${seq}`), 'correlation_settled'].sort());
+    expect(seen).toEqual([...entries.map(({ artifact_type, seq }) => `${artifact_type} ${seq}`), 'correlation_settled']);
   });
 
   it('count as answered when they begin', async () => {

@@ -26,6 +26,8 @@ export interface Reader {
   /** In the order of their coming; notices are not among them. */
   readonly entries: Entry[];
   readonly notices: Entry[];
+  /** Both, in the order of their coming. */
+  readonly all: Entry[];
   /** Where it began. */
   readonly begunBehind: number;
   /** Where it would resume. */
@@ -35,6 +37,15 @@ export interface Reader {
   pause(): void;
   resume(): void;
   close(): void;
+}
+
+/** Each notice that came before an entry of what it is about, among events in the order of their coming. */
+export function noticesBeforeEntries(all: readonly Entry[]): Entry[] {
+  return all.filter(({ event_type: type, artifact_id: id, correlation_id: correlation }, index) => {
+    const isLater = (isAbout: (entry: Entry) => boolean): boolean => all.slice(index).some((entry) => entry.event_type === 'artifact_published' && isAbout(entry));
+    if (type === 'artifact_consumed') return isLater((entry) => entry.artifact_id === id);
+    return type === 'correlation_settled' && isLater((entry) => entry.correlation_id === correlation);
+  });
 }
 
 /** Opens a reader, or rejects with the status and body that it was refused with. */
@@ -68,6 +79,7 @@ export class EventParser {
 export class SseReader implements Reader {
   readonly entries: Entry[] = [];
   readonly notices: Entry[] = [];
+  readonly all: Entry[] = [];
   readonly parser: EventParser;
   begunBehind = NaN;
   position = NaN;
@@ -80,7 +92,10 @@ export class SseReader implements Reader {
     this.parser = new EventParser(({ name, data, id }) => {
       if (id !== null) this.position = Number(id);
       if (Number.isNaN(this.begunBehind)) this.begunBehind = this.position;
-      if (data !== '') (name === 'message' ? this.entries : this.notices).push(JSON.parse(data) as Entry);
+      if (data === '') return;
+      const event = JSON.parse(data) as Entry;
+      this.all.push(event);
+      (name === 'message' ? this.entries : this.notices).push(event);
     });
     response.setEncoding('utf8').on('data', (text: string) => this.parser.add(text));
     response.on('error', () => undefined).on('close', () => (this.hasEnded = true));
@@ -112,6 +127,7 @@ export class SseReader implements Reader {
 export class WebSocketReader implements Reader {
   readonly entries: Entry[] = [];
   readonly notices: Entry[] = [];
+  readonly all: Entry[] = [];
   begunBehind = NaN;
   position = NaN;
   hasEnded = false;
@@ -162,7 +178,9 @@ export class WebSocketReader implements Reader {
   private take(message: Entry & { detail?: string }): void {
     if (message.detail !== undefined) this.detail = message.detail;
     else if (message.event_type === 'stream_opened') this.begunBehind = this.position = message.seq;
-    else if (message.seq === undefined) this.notices.push(message);
+    else this.all.push(message);
+    if (message.detail !== undefined || message.event_type === 'stream_opened') return;
+    if (message.seq === undefined) this.notices.push(message);
     else {
       this.entries.push(message);
       this.position = message.seq;

@@ -38,6 +38,9 @@ export class Stream implements Follower {
   private sentBytes = -1;
   private toldDeleted = 0;
   private cancelBeat: Cancel = () => undefined;
+  /** Notices that came while it had not reached the tail; null once it has. */
+  private early: [name: string, json: string][] | null = [];
+  private earlyCharacters = 0;
   private readonly backlog: StreamBacklog;
 
   constructor(
@@ -66,11 +69,24 @@ export class Stream implements Follower {
     if (wanted.entries.length > 0 && this.hasRoom()) sink.entries(wanted);
   }
 
-  /** Notices belong to correlations, but for those of a batch, which is of many. */
+  /** Notices belong to correlations, but for those of a batch, which is of many. They come when the tail has handed out all before them. */
   notice(notice: Notice, json: string): void {
     const { correlationIds } = this.parts.filter;
     const isWanted = correlationIds.length === 0 || ('correlation_id' in notice && correlationIds.includes(notice.correlation_id));
-    if (isWanted && this.hasRoom()) this.parts.sink.notice(notice.event_type, json);
+    if (!isWanted) return;
+    if (this.early) this.keep(notice.event_type, json);
+    else if (this.hasRoom()) this.parts.sink.notice(notice.event_type, json);
+  }
+
+  fallBehind(): void {
+    this.end('failed', new Error('notices have waited for entries that did not come; is a transaction on the database left open?'));
+  }
+
+  // The texts are shared by all streams.
+  private keep(name: string, json: string): void {
+    this.early!.push([name, json]);
+    this.earlyCharacters += json.length;
+    if (this.earlyCharacters > MOST_WAITING_BYTES) this.end('slow');
   }
 
   end(end: StreamEnd, error?: unknown): void {
@@ -93,7 +109,11 @@ export class Stream implements Follower {
       await sink.drained();
     }
     // Nothing is awaited since the tail's position was compared: what it hands out next is what comes next here.
-    if (!this.hasEnded) tail.follow(this);
+    if (this.hasEnded) return;
+    tail.follow(this);
+    const early = this.early!;
+    this.early = null;
+    for (const [name, json] of early) if (this.hasRoom()) sink.notice(name, json);
   }
 
   /** As much of the next page as the reader takes; the rest is read again, so that nothing is kept for readers that take nothing. */

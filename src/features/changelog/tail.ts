@@ -29,6 +29,8 @@ export class Tail {
   private told = 0;
   private reading: Promise<void> | null = null;
   private queued: Promise<void> | null = null;
+  /** Who waits until all is handed out that was stored when they asked. `upTo`: the position that this was; null until the next look. */
+  private waiting: { upTo: number | null; resolve: () => void }[] = [];
   private lookedAt = -Infinity;
   private timer: NodeJS.Timeout | null = null;
   private isInTrouble = false;
@@ -86,6 +88,17 @@ export class Tail {
     return this.queued;
   }
 
+  /**
+   * Resolves when everything has been handed out that was stored when it was called, by any process; also when the reading stops. On
+   * Postgres that takes until the transactions before it have ended.
+   */
+  handedOut(): Promise<void> {
+    return new Promise((resolve) => {
+      this.waiting.push({ upTo: null, resolve });
+      this.wake(0);
+    });
+  }
+
   /** Other processes may have published without a word. */
   @Interval(LOOK_AGAIN_MS)
   async lookAgain(): Promise<void> {
@@ -106,6 +119,7 @@ export class Tail {
     this.timer = null;
     this.started = null;
     this.told = 0;
+    this.waiting.splice(0).forEach(({ resolve }) => resolve());
   }
 
   private wake(seq: number): void {
@@ -124,6 +138,7 @@ export class Tail {
     try {
       const { started } = this;
       await started;
+      await this.findWhereAllIs();
       let found = await this.store.after(this.reached);
       for (;;) {
         for (const batch of inBatches(found.rows)) {
@@ -136,12 +151,28 @@ export class Tail {
         if (found.isAll) break;
         found = await this.store.after(this.reached);
       }
+      if (started !== this.started) return;
+      this.answerUpTo(found.final);
       // On Postgres it lies a few milliseconds behind what has been committed.
-      if (started === this.started && found.final < this.told) this.lookIn(PAUSE_MS / 2);
+      if (found.final < this.told || this.waiting.length > 0) this.lookIn(PAUSE_MS / 2);
       this.isInTrouble = false;
     } catch (error) {
       if (!this.isInTrouble) this.logger.warn({ err: error }, 'the changelog cannot be read on; trying again');
       this.isInTrouble = true;
     }
+  }
+
+  private async findWhereAllIs(): Promise<void> {
+    const asking = this.waiting.filter(({ upTo }) => upTo === null);
+    if (asking.length === 0) return;
+    const last = await this.store.lastGiven();
+    for (const each of asking) each.upTo = last;
+  }
+
+  private answerUpTo(final: number): void {
+    const isDone = ({ upTo }: { upTo: number | null }): boolean => upTo !== null && upTo <= final;
+    const done = this.waiting.filter(isDone);
+    this.waiting = this.waiting.filter((each) => !isDone(each));
+    done.forEach(({ resolve }) => resolve());
   }
 }
