@@ -1,0 +1,47 @@
+/** Ids and tokens that a page shows, with what stands for them when its commands are run. */
+export type Known = Map<string, string>;
+
+/** Of artifacts and the like, of a lease, of a span. */
+const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![\w-])[\w-]{43}(?![\w-])|\b[0-9a-f]{16}\b/;
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/;
+/** Another moment or machine makes another number of these. */
+const MEASURES = ['duration_ms', 'responseTime', 'seq', 'after', 'next', 'completed_items', 'progress_percentage', 'total_executions', 'total_artifacts_\\w+', 'executions', 'artifacts_\\w+'];
+const MEASURE = new RegExp(`(?<="(?:${MEASURES.join('|')})": ?)[\\d.]+|(?<= in )\\d+(?= s\\b)`);
+const VARIABLE = new RegExp(`(?<id>${ID.source})|(?<time>${TIME.source})|(?<measure>${MEASURE.source})|\\.\\.\\.`, 'g');
+
+const withoutSpace = (text: string): string => text.replace(/\s/g, '');
+
+const literally = (text: string): string => withoutSpace(text).replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+
+/**
+ * Whether `answer` holds what a page shows of it: the same text, but for white space, times, and what the page leaves out with `...`. Lines of
+ * plain text may have others between them. Ids that are new are noted in `known`.
+ */
+export function holds(answer: string, shown: string, isPlain: boolean, known: Known): boolean {
+  const parts = isPlain ? shown.trim().split('\n') : [shown];
+  const found: string[] = [];
+  const pattern = parts.map((part) => patternOf(part, found, known)).join('.*?');
+  const match = new RegExp(pattern, 's').exec(withoutSpace(answer));
+  match?.slice(1).forEach((id, index) => known.set(found[index]!, id));
+  return match !== null;
+}
+
+function patternOf(shown: string, found: string[], known: Known): string {
+  let [pattern, from] = ['', 0];
+  for (const { 0: text, index, groups = {} } of shown.matchAll(VARIABLE)) {
+    const variable = groups['id'] ? patternOfId(text, found, known) : groups['time'] ? TIME.source : groups['measure'] ? '[\\d.]+' : '.*?';
+    pattern += literally(shown.slice(from, index)) + variable;
+    from = index + text.length;
+  }
+  return pattern + literally(shown.slice(from));
+}
+
+function patternOfId(id: string, found: string[], known: Known): string {
+  if (known.has(id)) return literally(known.get(id)!);
+  if (found.includes(id)) return `\\${found.indexOf(id) + 1}`;
+  found.push(id);
+  return `(${id.length === 36 ? '[0-9a-f-]{36}' : `[\\w-]{${id.length}}`})`;
+}
+
+/** The same command with the ids that are known by now. */
+export const withKnown = (command: string, known: Known): string => command.replaceAll(new RegExp(ID.source, 'g'), (id) => known.get(id) ?? id);
