@@ -1,4 +1,5 @@
 import { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { parse } from 'node:querystring';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, RequestHandler, Response } from 'express';
@@ -42,6 +43,12 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** For the headers of a request to arrive. */
 const HEADERS_MS = 60_000;
+
+/**
+ * Of a body that waits for its reader, such as a slow disk, beyond which no more is taken from the connection. Node's 64 KiB in parts of one
+ * byte take 18 MB of memory.
+ */
+const MOST_UNREAD_BYTES = 4 * 1_024;
 
 /** What every request passes before its route, and every error after it. For an app made with `bodyParser: false`. */
 export function installHttpEdge(app: NestExpressApplication, { settings, clock, memory, role, logger, tracing, onEnded }: HttpEdge): void {
@@ -114,5 +121,7 @@ function tuneServer(app: NestExpressApplication, { requestTimeoutMs, uploadTimeo
     // Node answers a missing Host header with an empty body; `checkHosts` says what is missing.
     requireHostHeader: false,
   });
+  // Requests take it from their connections. Read by nobody else: a connection's own bytes go to Node's parser as they come.
+  server.on('connection', (socket: Socket) => Object.defineProperty(socket, 'readableHighWaterMark', { value: MOST_UNREAD_BYTES }));
   answerProtocolErrors(server);
 }

@@ -91,6 +91,12 @@ class SampleController {
     return { body, class: body.constructor.name };
   }
 
+  /** Of the one path whose bodies are left to the route. */
+  @Post('run/batch')
+  stalled(@Req() request: Request): Promise<void> {
+    return new Promise((resolve) => void request.once('close', resolve));
+  }
+
   @Get('query')
   query(@Query() query: SampleQuery): object {
     return query;

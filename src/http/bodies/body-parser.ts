@@ -26,7 +26,12 @@ export const batchLimit = (limitBytes: number): number => Math.max(limitBytes, L
 export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const incoming = incomingBody(request);
-    if (!incoming || READS.has(request.method)) return next();
+    if (!incoming) return next();
+    if (READS.has(request.method)) {
+      // Of no route, and dropped: what nobody takes would wait in memory, each part in hundreds of bytes, for as long as an answer goes on.
+      request.resume();
+      return next();
+    }
     const isBatch = BATCHES.test(request.path);
     if (isBatch && isMultipart(request)) return next();
     if (!isJson(request.headers['content-type'])) {
