@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Broadcast } from '../database/broadcast.js';
-import type { Notice } from './notice.js';
+import type { LiveEvent } from './live-event.js';
 
 type Listener<T> = (value: T) => void;
 
@@ -66,9 +66,9 @@ export class Signals {
   /** Artifacts were stored, up to this position; published after the commit, while streams are open somewhere. */
   readonly artifactStored: Topic<number>;
   /** What streams show besides artifacts; published after the commit, while streams ask for it somewhere. */
-  readonly notice: Topic<Notice>;
-  /** A process has streams open, and whether some of them ask for notices. */
-  readonly streamsOpen: Topic<{ notices: boolean }>;
+  readonly liveEvent: Topic<LiveEvent>;
+  /** A process has streams open, and whether some of them ask for live events. */
+  readonly streamsOpen: Topic<{ live: boolean }>;
   /** A process does not know who has streams open. */
   readonly whoHasStreams: Topic<null>;
   /** A process has come or left, so that other agents may be known; published after the commit. */
@@ -90,7 +90,7 @@ export class Signals {
     this.deliveryReturned = this.share('redelivery');
     this.deliveryRetryScheduled = this.share('delivery-retry');
     this.artifactStored = this.share('stored');
-    this.notice = this.share('notice', { each: true });
+    this.liveEvent = this.share('live', { each: true });
     this.streamsOpen = this.share('streams');
     this.whoHasStreams = this.share('who-streams');
     this.processesChanged = this.share('processes');

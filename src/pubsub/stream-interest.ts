@@ -7,16 +7,16 @@ const HOLDS_MS = 3 * ANNOUNCE_EVERY_MS;
 
 /**
  * Whether streams are open in other processes: while there are none, nothing is sent for them. Those that have some say so every few
- * seconds, by the machine's time. What is missed until then, streams find by looking; notices are lost.
+ * seconds, by the machine's time. What is missed until then, streams find by looking; live events are lost.
  */
 @Injectable()
 export class StreamInterest {
-  private here = { streams: 0, withNotices: 0 };
+  private here = { streams: 0, withLive: 0 };
   private elsewhereUntil = -Infinity;
-  private noticesElsewhereUntil = -Infinity;
+  private liveElsewhereUntil = -Infinity;
 
   constructor(private readonly signals: Signals) {
-    signals.streamsOpen.subscribe(({ notices }) => this.heard(notices));
+    signals.streamsOpen.subscribe(({ live }) => this.heard(live));
     // Nothing can be sent while something is being received.
     signals.whoHasStreams.subscribe(() => void setImmediate(() => this.announce()));
     signals.resync.subscribe(() => {
@@ -30,31 +30,31 @@ export class StreamInterest {
     return performance.now() < this.elsewhereUntil;
   }
 
-  /** And some of them ask for notices. */
-  get isElsewhereForNotices(): boolean {
-    return performance.now() < this.noticesElsewhereUntil;
+  /** And some of them ask for live events. */
+  get wantsLiveElsewhere(): boolean {
+    return performance.now() < this.liveElsewhereUntil;
   }
 
   /** A stream was opened here; the returned function is to be called once, when it ends. */
-  add(withNotices: boolean): () => void {
+  add(withLive: boolean): () => void {
     const { here } = this;
-    const isFirst = here.streams === 0 || (withNotices && here.withNotices === 0);
+    const isFirst = here.streams === 0 || (withLive && here.withLive === 0);
     here.streams += 1;
-    here.withNotices += Number(withNotices);
+    here.withLive += Number(withLive);
     if (isFirst) this.announce();
     return () => {
       here.streams -= 1;
-      here.withNotices -= Number(withNotices);
+      here.withLive -= Number(withLive);
     };
   }
 
   @Interval(ANNOUNCE_EVERY_MS)
   announce(): void {
-    if (this.here.streams > 0) this.signals.streamsOpen.publishElsewhere({ notices: this.here.withNotices > 0 });
+    if (this.here.streams > 0) this.signals.streamsOpen.publishElsewhere({ live: this.here.withLive > 0 });
   }
 
-  private heard(notices: boolean): void {
+  private heard(live: boolean): void {
     this.elsewhereUntil = performance.now() + HOLDS_MS;
-    if (notices) this.noticesElsewhereUntil = this.elsewhereUntil;
+    if (live) this.liveElsewhereUntil = this.elsewhereUntil;
   }
 }

@@ -174,7 +174,7 @@ it('all end when the service stops, which then takes no more', async () => {
   // On its way when the open ones are ended.
   const late = board.app.app
     .get(Streams, { strict: false })
-    .begin({ filter: { correlationIds: [], types: [], producers: [] }, after: null, notices: false }, () => {
+    .begin({ filter: { correlationIds: [], types: [], producers: [] }, after: null, live: false }, () => {
       throw new Error('it must not begin');
     })
     .catch((error: Error) => error.message);

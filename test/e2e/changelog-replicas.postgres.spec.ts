@@ -1,6 +1,6 @@
 // Two applications on one Postgres, each with its own connections and wake-ups. Stood in for: a model server. Nothing else is faked.
 import pg from 'pg';
-import { noticesBeforeEntries, SseReader } from '../support/changelog-readers.js';
+import { liveEventsBeforeEntries, SseReader } from '../support/changelog-readers.js';
 import { engine, setKeys } from '../engines/llm/llm-board.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
@@ -48,32 +48,32 @@ it('tell each other nothing of artifacts and executions while no stream is open'
   // Notifications come in the order of their sending.
   await listener.query(`select pg_notify('starling', '{"from": "test", "texts": ["[\\"end\\"]"]}')`);
   await eventually('all that was told is here', () => kindsTold().includes('end'));
-  expect(kindsTold().filter((kind) => kind === 'stored' || kind === 'notice')).toEqual([]);
+  expect(kindsTold().filter((kind) => kind === 'stored' || kind === 'live')).toEqual([]);
 });
 
-it('show what the other has published, soon, and its notices to those who ask', async () => {
-  const [plain, noticing] = [await SseReader.open(here.app.url), await SseReader.open(here.app.url, { notices: true, correlation_id: ['far', 'asked'] })];
+it('show what the other has published, soon, and its live events to those who ask', async () => {
+  const [plain, live] = [await SseReader.open(here.app.url), await SseReader.open(here.app.url, { live: true, correlation_id: ['far', 'asked'] })];
   await eventually('the other knows of the streams', async () => {
     await elsewhere.publish('Note', {}, { correlation: 'asked' });
-    return noticing.notices.length > 0;
+    return live.liveEvents.length > 0;
   });
   const ofFar = <T extends { correlation_id: string }>(all: T[]): T[] => all.filter(({ correlation_id }) => correlation_id === 'far');
   for (let n = 0; n < 20; n += 1) await elsewhere.publish('Note', { n }, { correlation: 'far' });
-  await eventually('all came', () => ofFar(plain.entries).length === 20 && ofFar(noticing.entries).length === 20);
+  await eventually('all came', () => ofFar(plain.entries).length === 20 && ofFar(live.entries).length === 20);
   await elsewhere.ended(await elsewhere.publish('Question', { n: 1 }, { correlation: 'far' }));
-  await eventually('it was told that the correlation has settled', () => ofFar(noticing.notices).filter(({ event_type }) => event_type === 'correlation_settled').length === 21);
-  expect(plain.notices).toEqual([]);
-  const kinds = ofFar(noticing.notices).map(({ event_type }) => event_type);
+  await eventually('it was told that the correlation has settled', () => ofFar(live.liveEvents).filter(({ event_type }) => event_type === 'correlation_settled').length === 21);
+  expect(plain.liveEvents).toEqual([]);
+  const kinds = ofFar(live.liveEvents).map(({ event_type }) => event_type);
   expect(kinds).toEqual(expect.arrayContaining(['execution_started', 'artifact_consumed', 'execution_succeeded']));
   plain.close();
-  noticing.close();
+  live.close();
 });
 
 it('show what the other tells of artifacts after these, also while a transaction before them is open', async () => {
-  const reader = await SseReader.open(here.app.url, { notices: true });
+  const reader = await SseReader.open(here.app.url, { live: true });
   await eventually('the other knows of the stream', async () => {
     await elsewhere.publish('Note', {}, { correlation: 'asked-again' });
-    return reader.notices.length > 0;
+    return reader.liveEvents.length > 0;
   });
   const open = new pg.Client({ connectionString: here.app.database.url });
   await open.connect();
@@ -84,9 +84,9 @@ it('show what the other tells of artifacts after these, also while a transaction
     await Promise.all(ids.map((correlation, n) => elsewhere.publish('Question', { n }, { correlation })));
     for (const id of ids) await elsewhere.ended(id);
     await open.query('commit');
-    const settled = (): number => reader.notices.filter(({ event_type: type, correlation_id: id }) => type === 'correlation_settled' && ids.includes(id)).length;
+    const settled = (): number => reader.liveEvents.filter(({ event_type: type, correlation_id: id }) => type === 'correlation_settled' && ids.includes(id)).length;
     await eventually('all have settled', () => settled() === 20);
-    expect(noticesBeforeEntries(reader.all.filter(({ correlation_id: id }) => ids.includes(id)))).toEqual([]);
+    expect(liveEventsBeforeEntries(reader.all.filter(({ correlation_id: id }) => ids.includes(id)))).toEqual([]);
   } finally {
     await open.end();
     reader.close();
@@ -94,17 +94,17 @@ it('show what the other tells of artifacts after these, also while a transaction
 });
 
 it('show all that a model writes elsewhere, also where it repeats itself', async () => {
-  const reader = await SseReader.open(here.app.url, { notices: true, correlation_id: ['begun', 'story'] });
+  const reader = await SseReader.open(here.app.url, { live: true, correlation_id: ['begun', 'story'] });
   await eventually('the other knows of the stream', async () => {
     await elsewhere.publish('Note', {}, { correlation: 'begun' });
-    return reader.notices.length > 0;
+    return reader.liveEvents.length > 0;
   });
-  // Long enough to be told in several notices at once, of which some are the same.
+  // Long enough to be told in several live events at once, of which some are the same.
   const story = JSON.stringify({ text: 'la '.repeat(2_000) });
   models.answers({ text: story });
   await elsewhere.publish('Topic', {}, { correlation: 'story' });
   const shown = (): string =>
-    (reader.notices as unknown as { event_type: string; text: string }[]).filter(({ event_type: type }) => type === 'execution_output').map(({ text }) => text).join('');
+    (reader.liveEvents as unknown as { event_type: string; text: string }[]).filter(({ event_type: type }) => type === 'execution_output').map(({ text }) => text).join('');
   await eventually('its end is shown', () => shown().endsWith('"}'));
   expect([shown().length, shown() === story]).toEqual([story.length, true]);
   reader.close();

@@ -1,7 +1,7 @@
 // The application as `main` builds it, on both databases, over HTTP, server-sent events and WebSocket. Nothing is faked.
 import { connect } from 'node:net';
 import { EventSource, type MessageEvent } from 'undici';
-import { type Entry, noticesBeforeEntries, type OpenReader, queryOf, type Reader, type ReadParts, SseReader, WebSocketReader } from '../support/changelog-readers.js';
+import { type Entry, liveEventsBeforeEntries, type OpenReader, queryOf, type Reader, type ReadParts, SseReader, WebSocketReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { Board } from './board.js';
@@ -175,15 +175,15 @@ describe.each(READERS)('a stream by %s', (protocol, open) => {
     expect(reader.entries.map(({ correlation_id, artifact_type }) => [correlation_id, artifact_type])).toEqual([['mine', 'Question'], ['ours', 'Note']]);
   });
 
-  it('shows no notices unless it asks for them, and then those of its correlations', async () => {
+  it('shows no live events unless it asks for them, and then those of its correlations', async () => {
     const [told, doomed] = [`told by ${protocol}`.replaceAll(' ', '-'), `doomed by ${protocol}`.replaceAll(' ', '-')];
-    const [without, all, mine] = [await opened(open), await opened(open, { notices: true }), await opened(open, { notices: true, correlation_id: told })];
+    const [without, all, mine] = [await opened(open), await opened(open, { live: true }), await opened(open, { live: true, correlation_id: told })];
     await board.ended(await board.publish('Doom', {}, { correlation: doomed }));
     await board.ended(await board.publish('Question', { n: 1 }, { correlation: told }));
     const kinds = (reader: Reader, correlation: string): string[] =>
-      reader.notices.filter((notice) => notice.correlation_id === correlation).map(({ event_type }) => event_type);
+      reader.liveEvents.filter((event) => event.correlation_id === correlation).map(({ event_type }) => event_type);
     await eventually('the correlation was told to have settled', () => kinds(mine, told).includes('correlation_settled'));
-    expect(mine.notices).toMatchObject([
+    expect(mine.liveEvents).toMatchObject([
       { event_type: 'execution_started', agent: 'echo', attempt: 1 },
       { event_type: 'artifact_consumed', artifact_id: (await board.artifacts(told))[0]!.id, consumer: 'echo' },
       { event_type: 'execution_succeeded', agent: 'echo', attempt: 1 },
@@ -192,33 +192,33 @@ describe.each(READERS)('a stream by %s', (protocol, open) => {
     await eventually('all came to the other too', () => kinds(all, told).length === 4);
     expect(kinds(all, doomed)).toEqual(['execution_started', 'execution_retrying', 'execution_started', 'artifact_consumed', 'execution_failed', 'correlation_settled']);
     await has(mine, 2);
-    expect(without.notices).toEqual([]);
+    expect(without.liveEvents).toEqual([]);
   });
 
   it('shows what follows from artifacts after these, also while it catches up', async () => {
     const before = await end();
     const ids = Array.from({ length: 40 }, (_, n) => `${protocol} in order ${n}`.replaceAll(' ', '-'));
-    const live = await opened(open, { notices: true });
+    const live = await opened(open, { live: true });
     await Promise.all(ids.slice(0, 20).map((correlation, n) => board.publish('Question', { n }, { correlation })));
-    const late = await opened(open, { notices: true, after: before });
+    const late = await opened(open, { live: true, after: before });
     await Promise.all(ids.slice(20).map((correlation, n) => board.publish('Question', { n }, { correlation })));
-    const settled = ({ notices }: Reader): Entry[] => notices.filter(({ event_type: type }) => type === 'correlation_settled');
+    const settled = ({ liveEvents }: Reader): Entry[] => liveEvents.filter(({ event_type: type }) => type === 'correlation_settled');
     await eventually('all was told', () => settled(live).length === 40 && live.entries.length === 80 && late.entries.length === 80);
     await eventually('the end was told to both', () => settled(late).some(({ correlation_id: id }) => id === settled(live).at(-1)!.correlation_id));
-    expect([...noticesBeforeEntries(live.all), ...noticesBeforeEntries(late.all)]).toEqual([]);
+    expect([...liveEventsBeforeEntries(live.all), ...liveEventsBeforeEntries(late.all)]).toEqual([]);
   });
 
   it('shows how runs and batches get on', async () => {
-    const reader = await opened(open, { notices: true });
+    const reader = await opened(open, { live: true });
     const { body: run } = (await board.http.post('/run/flock').send({ agent_name: 'echo', inputs: { n: 1 } }).expect(200)) as { body: { run_id: string } };
-    const of = (type: string): object[] => reader.notices.filter(({ event_type }) => event_type === type);
+    const of = (type: string): object[] => reader.liveEvents.filter(({ event_type }) => event_type === type);
     await eventually('the run was told to have ended', () => of('run_progress').length === 2);
     expect(of('run_progress')).toMatchObject([
       { run_id: run.run_id, correlation_id: run.run_id, agent: 'echo', status: 'starting' },
       { run_id: run.run_id, status: 'completed' },
     ]);
     const { body: batch } = (await board.http.post('/run/batch').send({ agent_name: 'echo', batch_inputs: [{ n: 1 }, { n: 2 }] }).expect(200)) as { body: { batch_id: string } };
-    await eventually('the batch was told to have ended', () => of('batch_progress').some((notice) => (notice as { status: string }).status === 'completed'));
+    await eventually('the batch was told to have ended', () => of('batch_progress').some((event) => (event as { status: string }).status === 'completed'));
     expect(of('batch_progress').at(-1)).toMatchObject({ batch_id: batch.batch_id, agent: 'echo', status: 'completed', total_items: 2, completed_items: 2, failed_items: 0 });
   });
 });
@@ -270,7 +270,7 @@ describe('server-sent events', () => {
 
   it('are understood by a client from npm, which takes no position for an event', async () => {
     const seen: string[] = [];
-    const source = new EventSource(`${board.app.url}/api/v1/changelog/stream?correlation_id=sourced&notices=true`);
+    const source = new EventSource(`${board.app.url}/api/v1/changelog/stream?correlation_id=sourced&live=true`);
     source.onmessage = ({ data, lastEventId }) => seen.push(`${(JSON.parse(data as string) as Entry).artifact_type} ${lastEventId}`);
     source.addEventListener('correlation_settled', (event) => seen.push((JSON.parse((event as MessageEvent).data as string) as Entry).event_type));
     await new Promise((resolve) => source.addEventListener('open', resolve));
@@ -316,8 +316,8 @@ describe('a WebSocket', () => {
     ['no object', '[]', 'The first message must be a filter, as a JSON object: {"correlation_id": "order-4711", "after": 0}, or {} for everything from now on'],
     [
       'wrong fields',
-      '{"correlation_id": 1, "artifact_type": [null], "after": -1, "notices": "yes"}',
-      'after: must be a whole number of at least 0; artifact_type: must be a string, or a list of at most 50; correlation_id: must be a string, or a list of at most 50; notices: must be true or false',
+      '{"correlation_id": 1, "artifact_type": [null], "after": -1, "live": "yes"}',
+      'after: must be a whole number of at least 0; artifact_type: must be a string, or a list of at most 50; correlation_id: must be a string, or a list of at most 50; live: must be true or false',
     ],
   ])('is closed for a first message that is %s, with what to send', async (_case, message, detail) => {
     expect(await refused(message)).toEqual([1_008, detail]);

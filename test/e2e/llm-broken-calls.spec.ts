@@ -45,8 +45,8 @@ const usageOf = async (correlation: string): Promise<Usage | undefined> => ((awa
 
 const TIMEOUT_MS = 10_000;
 
-/** After this notice, or when the model is asked. */
-type TimeOut = (notice?: string) => Promise<void>;
+/** After this live event, or when the model is asked. */
+type TimeOut = (event?: string) => Promise<void>;
 
 describe.each(MODELS)('of %s, a call', (model) => {
   test.each<[string, ModelAnswer, (timeOut: TimeOut) => Promise<void>]>([
@@ -57,9 +57,9 @@ describe.each(MODELS)('of %s, a call', (model) => {
   ])('that %s counts as all that was reserved for it: there is no second one', async (_, answer, end) => {
     await start(model);
     models.answers(answer);
-    const reader = await SseReader.open(board.app.url, { notices: true });
-    const timeOut: TimeOut = async (notice) => {
-      await eventually('the model is at work', () => models.requests.length === 1 && (!notice || reader.notices.some(({ event_type }) => event_type === notice)));
+    const reader = await SseReader.open(board.app.url, { live: true });
+    const timeOut: TimeOut = async (event) => {
+      await eventually('the model is at work', () => models.requests.length === 1 && (!event || reader.liveEvents.some(({ event_type }) => event_type === event)));
       clock.advance(TIMEOUT_MS);
     };
     const correlation = await board.publish('Question', { text: 'Where?' });

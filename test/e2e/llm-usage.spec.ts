@@ -110,9 +110,9 @@ describe('usage', () => {
     ['breaks off', 'failed', async () => release()],
   ])('of a call that %s counts as far as the provider has told it', async (_, state, end) => {
     models.answers({ text: '{"text":"never said"}', halfway: new Promise((resolve) => (release = () => resolve())), fault: 'cut' });
-    const reader = await SseReader.open(board.app.url, { notices: true });
+    const reader = await SseReader.open(board.app.url, { live: true });
     const correlation = await board.publish('Topic', { text: 'Where?' });
-    await eventually('the model answers', () => reader.notices.some((notice) => notice.event_type === 'execution_output' && notice.correlation_id === correlation));
+    await eventually('the model answers', () => reader.liveEvents.some((event) => event.event_type === 'execution_output' && event.correlation_id === correlation));
     reader.close();
     await end(correlation);
     await eventually('what it took is counted', async () => (await get(`/api/v1/correlations/${correlation}/status`)).usage !== undefined);
@@ -125,9 +125,9 @@ describe('usage', () => {
     models.answers({ text: '{"text":"never said"}', halfway: new Promise((resolve) => (release = () => resolve())) });
     const folder = new ConfigurationFolder();
     const stopping = await Board.start(config(models), { folder: folder.path, settings: { shutdownGraceMs: 0 } });
-    const reader = await SseReader.open(stopping.app.url, { notices: true });
+    const reader = await SseReader.open(stopping.app.url, { live: true });
     const correlation = await stopping.publish('Topic', { text: 'Where?' });
-    await eventually('the model answers', () => reader.notices.some(({ event_type }) => event_type === 'execution_output'));
+    await eventually('the model answers', () => reader.liveEvents.some(({ event_type }) => event_type === 'execution_output'));
     reader.close();
     await stopping.close();
     const { database } = stopping.app;

@@ -93,7 +93,7 @@ describe('work for a person', () => {
     const { id, correlation } = await published('Invoice', 'anna');
     clock.advance(48 * HOUR_MS - 1_000);
     expect(await outside.execution(id)).toMatchObject({ assignee: 'anna', escalated_at: null });
-    const stream = watchNotices(board.app.url, correlation);
+    const stream = watchLiveEvents(board.app.url, correlation);
     await eventually('the stream shows the correlation', () => stream.text().includes('"Invoice"'));
     const next = outside.claim({ agents: ['approver'], assignee: 'head-of-finance', wait: 60 });
     // Not so far that heartbeats of the stream pass at once, which would end it.
@@ -101,7 +101,7 @@ describe('work for a person', () => {
     const [held] = await next;
     expect(held).toMatchObject({ execution_id: id, assignee: 'head-of-finance', attempt: 1 });
     expect(await outside.execution(id)).toMatchObject({ assignee: 'head-of-finance', escalated_at: new Date(clock.now()).toISOString() });
-    await eventually('the notice was seen', () => stream.text().includes('execution_escalated'));
+    await eventually('the live event was seen', () => stream.text().includes('execution_escalated'));
     expect(stream.text()).toContain('"assignee":"head-of-finance"');
     stream.close();
     expect(await outside.send(held!, 'complete', { output: { approved: false } })).toMatchObject({ status: 200 });
@@ -185,13 +185,13 @@ describe('work for a person', () => {
   });
 });
 
-/** What a stream shows of a correlation from its beginning, notices included. */
-function watchNotices(url: string, correlation: string): { text: () => string; close: () => void } {
+/** What a stream shows of a correlation from its beginning, live events included. */
+function watchLiveEvents(url: string, correlation: string): { text: () => string; close: () => void } {
   const abort = new AbortController();
   let seen = '';
   const read = async (): Promise<void> => {
     const headers = { 'last-event-id': '0' };
-    const response = await fetch(`${url}/api/v1/changelog/stream?correlation_id=${correlation}&notices=true`, { headers, signal: abort.signal });
+    const response = await fetch(`${url}/api/v1/changelog/stream?correlation_id=${correlation}&live=true`, { headers, signal: abort.signal });
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) seen += chunk;
   };
   void read().catch(() => undefined);

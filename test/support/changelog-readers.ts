@@ -2,7 +2,7 @@ import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { eventually } from './eventually.js';
 
-/** An entry or a notice. */
+/** An entry or a live event. */
 export interface Entry {
   seq: number;
   event_type: string;
@@ -18,14 +18,14 @@ export interface ReadParts {
   artifact_type?: string | string[];
   produced_by?: string | string[];
   after?: number;
-  notices?: boolean;
+  live?: boolean;
 }
 
 /** A reader of the changelog, in one protocol. */
 export interface Reader {
-  /** In the order of their coming; notices are not among them. */
+  /** In the order of their coming; live events are not among them. */
   readonly entries: Entry[];
-  readonly notices: Entry[];
+  readonly liveEvents: Entry[];
   /** Both, in the order of their coming. */
   readonly all: Entry[];
   /** Where it began. */
@@ -39,8 +39,8 @@ export interface Reader {
   close(): void;
 }
 
-/** Each notice that came before an entry of what it is about, among events in the order of their coming. */
-export function noticesBeforeEntries(all: readonly Entry[]): Entry[] {
+/** Each live event that came before an entry of what it is about, among events in the order of their coming. */
+export function liveEventsBeforeEntries(all: readonly Entry[]): Entry[] {
   return all.filter(({ event_type: type, artifact_id: id, correlation_id: correlation }, index) => {
     const isLater = (isAbout: (entry: Entry) => boolean): boolean => all.slice(index).some((entry) => entry.event_type === 'artifact_published' && isAbout(entry));
     if (type === 'artifact_consumed') return isLater((entry) => entry.artifact_id === id);
@@ -78,7 +78,7 @@ export class EventParser {
 
 export class SseReader implements Reader {
   readonly entries: Entry[] = [];
-  readonly notices: Entry[] = [];
+  readonly liveEvents: Entry[] = [];
   readonly all: Entry[] = [];
   readonly parser: EventParser;
   begunBehind = NaN;
@@ -95,7 +95,7 @@ export class SseReader implements Reader {
       if (data === '') return;
       const event = JSON.parse(data) as Entry;
       this.all.push(event);
-      (name === 'message' ? this.entries : this.notices).push(event);
+      (name === 'message' ? this.entries : this.liveEvents).push(event);
     });
     response.setEncoding('utf8').on('data', (text: string) => this.parser.add(text));
     response.on('error', () => undefined).on('close', () => (this.hasEnded = true));
@@ -126,7 +126,7 @@ export class SseReader implements Reader {
 
 export class WebSocketReader implements Reader {
   readonly entries: Entry[] = [];
-  readonly notices: Entry[] = [];
+  readonly liveEvents: Entry[] = [];
   readonly all: Entry[] = [];
   begunBehind = NaN;
   position = NaN;
@@ -180,7 +180,7 @@ export class WebSocketReader implements Reader {
     else if (message.event_type === 'stream_opened') this.begunBehind = this.position = message.seq;
     else this.all.push(message);
     if (message.detail !== undefined || message.event_type === 'stream_opened') return;
-    if (message.seq === undefined) this.notices.push(message);
+    if (message.seq === undefined) this.liveEvents.push(message);
     else {
       this.entries.push(message);
       this.position = message.seq;

@@ -4,7 +4,7 @@ import { toTimestamp } from '../../common/timestamp.js';
 import { locking } from '../../database/dialects/dialect.js';
 import { places, prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { Notices } from '../../pubsub/notices.js';
+import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
 import { isSameTrace } from '../../observability/tracing/traceparent.js';
 import { NO_SPAN, type Span, Tracing } from '../../observability/tracing/tracing.js';
@@ -17,7 +17,7 @@ import type { TrackedCorrelation } from './tracked-correlation.js';
 export class CorrelationTracker {
   constructor(
     private readonly signals: Signals,
-    private readonly notices: Notices,
+    private readonly liveEvents: LiveEvents,
     private readonly settled: CorrelationSettled,
     private readonly published: ArtifactsPublished,
     private readonly tracing: Tracing,
@@ -25,7 +25,7 @@ export class CorrelationTracker {
 
   /** `cause`: the span of what the transaction is for; none for what time brings. */
   begin(tx: Transaction, now: number, cause: Span = NO_SPAN): CorrelationChanges {
-    return new CorrelationChanges(tx, now, cause, this.signals, this.notices, this.settled, this.published, this.tracing);
+    return new CorrelationChanges(tx, now, cause, this.signals, this.liveEvents, this.settled, this.published, this.tracing);
   }
 }
 
@@ -43,7 +43,7 @@ export class CorrelationChanges {
     readonly now: number,
     private readonly cause: Span,
     private readonly signals: Signals,
-    private readonly notices: Notices,
+    private readonly liveEvents: LiveEvents,
     private readonly settled: CorrelationSettled,
     private readonly published: ArtifactsPublished,
     private readonly tracing: Tracing,
@@ -144,9 +144,9 @@ export class CorrelationChanges {
       cause.event('correlation settled', { 'starling.correlation.id': settled.correlationId, 'starling.correlation.state': state });
       this.signals.correlationSettled.publishEverywhere(settled);
     });
-    if (this.notices.areWanted) {
+    if (this.liveEvents.areWanted) {
       const { id: correlation_id } = correlation;
-      this.notices.tellAfter(this.tx, { event_type: 'correlation_settled', correlation_id, state, timestamp: toTimestamp(this.now) });
+      this.liveEvents.emitAfterCommit(this.tx, { event_type: 'correlation_settled', correlation_id, state, timestamp: toTimestamp(this.now) });
     }
   }
 

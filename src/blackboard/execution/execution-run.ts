@@ -9,7 +9,7 @@ import { DeferredCompletion } from '../../engines/deferred-completion.js';
 import { type AgentArtifact, type EngineContext, PreparedEngines } from '../../engines/engine.js';
 import type { ClaimHolder, StartedRun } from '../../queue/claiming-loop.js';
 import { commitWithRetry } from '../../queue/commit-with-retry.js';
-import { Notices } from '../../pubsub/notices.js';
+import { LiveEvents } from '../../pubsub/live-events.js';
 import { AgentReaders } from '../queries/agent-reader.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
 import { AnswerMemory } from './answer-memory.js';
@@ -18,7 +18,7 @@ import { type AttemptResult, failedAttempt, type RunningAttempt, startAttempt } 
 import { AttemptReports, traceOf } from './attempt-reports.js';
 import type { AttemptUsage } from '../budgets/attempt-usage.js';
 import type { ClaimedExecution } from './claims.js';
-import { executionNotice, outputNotices } from './execution-notice.js';
+import { executionEvent, outputEvents } from './execution-events.js';
 import { inputView } from '../matching/input-view.js';
 import { type HeldInputs, InputParsing, InputsTooLarge } from './input-parsing.js';
 import { outsideToken } from './lease-token.js';
@@ -46,7 +46,7 @@ export class ExecutionRun {
     private readonly modelCalls: ModelCalls,
     private readonly readers: AgentReaders,
     private readonly reports: AttemptReports,
-    private readonly notices: Notices,
+    private readonly liveEvents: LiveEvents,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -97,7 +97,7 @@ export class ExecutionRun {
     const agent = this.catalog.agent(execution.agent)!;
     const startedAt = performance.now();
     const endsBy = this.clock.now() + agent.timeoutMs;
-    if (this.notices.areWanted) this.notices.tell(executionNotice('execution_started', execution, this.clock.now()));
+    if (this.liveEvents.areWanted) this.liveEvents.emit(executionEvent('execution_started', execution, this.clock.now()));
     const { result, returned } = 'artifacts' in given ? this.attempt(execution, agent, given.artifacts, abort) : failedAttempt(given);
     const committed = result
       .then((attempt) => this.commit(execution, agent, attempt, endsBy, holder))
@@ -155,7 +155,7 @@ export class ExecutionRun {
         return (end) => void (recorded.end = end);
       },
       wrote: (text, answer) => {
-        if (this.notices.areWanted) outputNotices(execution, this.clock.now(), text, answer).forEach((notice) => this.notices.tell(notice));
+        if (this.liveEvents.areWanted) outputEvents(execution, this.clock.now(), text, answer).forEach((event) => this.liveEvents.emit(event));
       },
       // Made when it is first asked for: it costs more than many an expression, and few engines log.
       get logger() {

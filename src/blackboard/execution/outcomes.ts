@@ -3,12 +3,12 @@ import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { Notices } from '../../pubsub/notices.js';
+import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
 import { Cancellation } from './cancellation.js';
 import { Backlog } from '../scheduling/backlog.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
-import { executionNotice } from './execution-notice.js';
+import { executionEvent } from './execution-events.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { type MatchedArtifact, Publisher } from '../publishing/publisher.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
@@ -43,7 +43,7 @@ export class Outcomes {
     private readonly backlog: Backlog,
     private readonly timers: TimerQueue,
     private readonly signals: Signals,
-    private readonly notices: Notices,
+    private readonly liveEvents: LiveEvents,
   ) {}
 
   /** `onVisible` is called when following transactions see the outcome. `failed` where it overran a budget. */
@@ -96,9 +96,9 @@ export class Outcomes {
     });
     this.backlog.changed(tx, 1);
     tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));
-    if (this.notices.areWanted) {
+    if (this.liveEvents.areWanted) {
       const why = { error_type: failure.type, retry_at: toTimestamp(availableAt) };
-      this.notices.tellAfter(tx, executionNotice('execution_retrying', execution, this.clock.now(), why));
+      this.liveEvents.emitAfterCommit(tx, executionEvent('execution_retrying', execution, this.clock.now(), why));
     }
     return 'retried';
   }
@@ -221,15 +221,15 @@ export class Outcomes {
   }
 
   private tellEnded(tx: Transaction, execution: EndingExecution, now: number, failure: ExecutionFailure | null): void {
-    if (!this.notices.areWanted) return;
+    if (!this.liveEvents.areWanted) return;
     const { id: execution_id, agent: consumer, correlationId: correlation_id } = execution;
     for (const artifact_id of new Set(execution.inputs.map(({ id }) => id))) {
-      this.notices.tellAfter(tx, { event_type: 'artifact_consumed', artifact_id, consumer, execution_id, correlation_id, timestamp: toTimestamp(now) });
+      this.liveEvents.emitAfterCommit(tx, { event_type: 'artifact_consumed', artifact_id, consumer, execution_id, correlation_id, timestamp: toTimestamp(now) });
     }
     const ended = failure
-      ? executionNotice('execution_failed', execution, now, { error_type: failure.type })
-      : executionNotice('execution_succeeded', execution, now);
-    this.notices.tellAfter(tx, ended);
+      ? executionEvent('execution_failed', execution, now, { error_type: failure.type })
+      : executionEvent('execution_succeeded', execution, now);
+    this.liveEvents.emitAfterCommit(tx, ended);
   }
 
   // Last, so that a correlation settles only after everything that the outcome triggered counts as pending.

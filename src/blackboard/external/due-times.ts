@@ -4,7 +4,7 @@ import { toTimestamp } from '../../common/timestamp.js';
 import { locking } from '../../database/dialects/dialect.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { externalWork } from '../../engines/external/external-work.js';
-import { Notices } from '../../pubsub/notices.js';
+import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { Backlog } from '../scheduling/backlog.js';
@@ -19,7 +19,7 @@ export class DueTimes {
     private readonly outcomes: Outcomes,
     private readonly backlog: Backlog,
     private readonly signals: Signals,
-    private readonly notices: Notices,
+    private readonly liveEvents: LiveEvents,
   ) {}
 
   /** The caller holds the correlation, and ends the timer. */
@@ -39,8 +39,8 @@ export class DueTimes {
   /** Whoever holds it goes on. */
   private async escalate(tx: Transaction, { id, queue: agent, correlation_id }: Overdue, assignee: string, now: number): Promise<void> {
     await tx.db.updateTable('executions').set({ assignee, escalated_at: now }).where('id', '=', id).execute();
-    if (!this.notices.areWanted) return;
-    this.notices.tellAfter(tx, { event_type: 'execution_escalated', execution_id: id, agent, assignee, correlation_id, timestamp: toTimestamp(now) });
+    if (!this.liveEvents.areWanted) return;
+    this.liveEvents.emitAfterCommit(tx, { event_type: 'execution_escalated', execution_id: id, agent, assignee, correlation_id, timestamp: toTimestamp(now) });
   }
 
   private async fail(tx: Transaction, changes: CorrelationChanges, execution: Overdue): Promise<void> {

@@ -10,13 +10,13 @@ import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-o
 import { externalWork, isExternal } from '../../engines/external/external-work.js';
 import { isInState } from '../../queue/state-predicate.js';
 import { columnsOf } from '../../queue/leased-table.js';
-import { Notices } from '../../pubsub/notices.js';
+import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
 import { AgentLimits } from '../execution/agent-limits.js';
 import { claimLockKey } from '../execution/agent-pauses.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { type ClaimedExecution, Claims } from '../execution/claims.js';
-import { executionNotice } from '../execution/execution-notice.js';
+import { executionEvent } from '../execution/execution-events.js';
 import { outsideToken } from '../execution/lease-token.js';
 import { EXECUTIONS, type ExecutionRow } from '../execution/leased-executions.js';
 import type { AskedFor, ClaimOfOne, ClaimRequest, HeldExecution } from './claim-request.js';
@@ -41,7 +41,7 @@ export class ExternalClaims {
     private readonly limits: AgentLimits,
     private readonly backlog: Backlog,
     private readonly telemetry: Telemetry,
-    private readonly notices: Notices,
+    private readonly liveEvents: LiveEvents,
     private readonly signals: Signals,
   ) {}
 
@@ -163,7 +163,7 @@ export class ExternalClaims {
 
   private tell(execution: ClaimedExecution, now: number): void {
     if (execution.attempt === 1) this.telemetry.executionClaimed(execution.agent, execution.waitedMs);
-    if (this.notices.areWanted) this.notices.tell(executionNotice('execution_started', execution, now));
+    if (this.liveEvents.areWanted) this.liveEvents.emit(executionEvent('execution_started', execution, now));
   }
 
   private lease(agent: string, now: number): { owner: null; until: number } {

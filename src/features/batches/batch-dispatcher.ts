@@ -7,7 +7,7 @@ import { Role } from '../../common/role.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { RunEndings } from '../runs/run-endings.js';
 import { Signals } from '../../pubsub/signals.js';
-import { BatchNotices } from './batch-notices.js';
+import { BatchEvents } from './batch-events.js';
 import { BatchStep } from './batch-step.js';
 import { BatchesRepository } from './batches.repository.js';
 import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
@@ -34,7 +34,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
     private readonly endings: RunEndings,
     private readonly batches: BatchesRepository,
     private readonly step: BatchStep,
-    private readonly notices: BatchNotices,
+    private readonly events: BatchEvents,
     private readonly signals: Signals,
     private readonly waiting: WaitingBytes,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -54,7 +54,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
       // Joins the group commit of what ended the run.
       if (seq === undefined) return;
       tx.whenVisible(() => this.wake(seq));
-      await this.notices.changed(tx, seq);
+      await this.events.changed(tx, seq);
     });
   }
 
@@ -120,7 +120,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
     await this.unitOfWork.run(async (tx) => {
       this.waiting.changed(tx, -waitingBytes(await this.batches.get(tx, seq)));
       await this.batches.end(tx, seq, 'failed', this.clock.now(), "it could not go on; the service's log says why");
-      await this.notices.changed(tx, seq);
+      await this.events.changed(tx, seq);
     });
   }
 }

@@ -8,7 +8,7 @@ import { Settings } from '../../config/settings.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { type BatchItem, RunsService } from '../runs/runs.service.js';
 import type { BatchRow } from './batch.js';
-import { BatchNotices } from './batch-notices.js';
+import { BatchEvents } from './batch-events.js';
 import { BatchesRepository, type DueRow, type RunningBatch } from './batches.repository.js';
 import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
 
@@ -27,7 +27,7 @@ export class BatchStep {
     private readonly clock: Clock,
     private readonly runs: RunsService,
     private readonly batches: BatchesRepository,
-    private readonly notices: BatchNotices,
+    private readonly events: BatchEvents,
     private readonly waiting: WaitingBytes,
   ) {
     this.agents = catalog.agents.map(({ name }) => name);
@@ -47,7 +47,7 @@ export class BatchStep {
     this.waiting.changed(tx, waitingBytes({ ...batch, next_position: next }) - waitingBytes(batch));
     const isThrough = next === batch.total_items;
     if (isThrough && running === 0) await this.end(tx, batch, failedItems, now);
-    await this.notices.changed(tx, seq);
+    await this.events.changed(tx, seq);
     return !isThrough && started < free;
   }
 

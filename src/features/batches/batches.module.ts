@@ -4,7 +4,7 @@ import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { BatchDeletion } from './batch-deletion.js';
 import { BatchDispatcher } from './batch-dispatcher.js';
-import { BatchNotices } from './batch-notices.js';
+import { BatchEvents } from './batch-events.js';
 import { BatchResults } from './batch-results.js';
 import { BatchStep } from './batch-step.js';
 import { BatchesController } from './batches.controller.js';
@@ -19,6 +19,6 @@ import { WaitingBytes } from './waiting-bytes.js';
 @Module({
   imports: [BlackboardModule, IdempotencyModule, RunsModule],
   controllers: [BatchesController],
-  providers: [BatchDeletion, BatchDispatcher, BatchImport, BatchNotices, BatchResults, BatchStep, BatchesRepository, BatchesService, ImportsRepository, UnfinishedImports, UploadSpace, WaitingBytes],
+  providers: [BatchDeletion, BatchDispatcher, BatchImport, BatchEvents, BatchResults, BatchStep, BatchesRepository, BatchesService, ImportsRepository, UnfinishedImports, UploadSpace, WaitingBytes],
 })
 export class BatchesModule {}

@@ -9,7 +9,7 @@ import { UnitOfWork } from '../../database/unit-of-work.js';
 import { RunsService } from '../runs/runs.service.js';
 import { batchBody, type BatchRow, listedBatchBody } from './batch.js';
 import { BatchDispatcher } from './batch-dispatcher.js';
-import { BatchNotices } from './batch-notices.js';
+import { BatchEvents } from './batch-events.js';
 import { BatchResults } from './batch-results.js';
 import { BatchesRepository } from './batches.repository.js';
 import type { BatchBody } from './dto/batch-body.js';
@@ -36,7 +36,7 @@ export class BatchesService {
     private readonly importer: BatchImport,
     private readonly dispatcher: BatchDispatcher,
     private readonly results: BatchResults,
-    private readonly notices: BatchNotices,
+    private readonly events: BatchEvents,
     private readonly runs: RunsService,
     private readonly waiting: WaitingBytes,
   ) {}
@@ -85,7 +85,7 @@ export class BatchesService {
       await this.batches.end(tx, batch.seq, 'cancelled', this.clock.now(), null);
       await this.runs.cancelBatch(tx, id);
       if (batch.round > 0) await this.batches.recountFailed(tx, batch.seq);
-      await this.notices.changed(tx, batch.seq);
+      await this.events.changed(tx, batch.seq);
     });
     return batchBody(await this.get(id), NO_RESULTS);
   }
@@ -101,7 +101,7 @@ export class BatchesService {
       this.waiting.refuseExcess(batch.stored_bytes);
       this.waiting.changed(tx, batch.stored_bytes);
       await this.batches.reopen(tx, batch);
-      await this.notices.changed(tx, batch.seq);
+      await this.events.changed(tx, batch.seq);
       return batch.seq;
     });
     const batch = await this.get(id);

@@ -4,7 +4,7 @@ import { ChangelogController } from './changelog.controller.js';
 import { ChangelogEventsService } from './changelog-events.service.js';
 import { ChangelogSockets } from './changelog-sockets.js';
 import { EventStreamService } from './event-stream.service.js';
-import { NoticeFeed } from './notice-feed.js';
+import { LiveEventFeed } from './live-event-feed.js';
 import { Resuming } from './resuming.js';
 import { SocketPathsController } from './socket-paths.controller.js';
 import { StreamLimits } from './stream-limits.js';
@@ -15,6 +15,6 @@ import { Tail } from './tail.js';
 @Module({
   imports: [BlackboardModule],
   controllers: [ChangelogController, SocketPathsController],
-  providers: [ChangelogEventsService, ChangelogSockets, EventStreamService, NoticeFeed, Resuming, StreamLimits, StreamMemory, Streams, Tail],
+  providers: [ChangelogEventsService, ChangelogSockets, EventStreamService, LiveEventFeed, Resuming, StreamLimits, StreamMemory, Streams, Tail],
 })
 export class ChangelogModule {}

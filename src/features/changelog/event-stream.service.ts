@@ -34,7 +34,7 @@ export class EventStreamService {
     response.once('close', this.limits.admit(request));
     const after = await this.afterOf(query, request.get(LAST_EVENT_ID));
     if (request.method === 'HEAD') return void response.writeHead(200, HEADERS).end();
-    await this.streams.begin({ filter: toChangelogFilter(query), after, notices: query.notices }, () => {
+    await this.streams.begin({ filter: toChangelogFilter(query), after, live: query.live }, () => {
       // The end of the connection is the end of the answer: a frame around every entry, for every reader, would cost more than the entry.
       response.removeHeader('Transfer-Encoding');
       response.writeHead(200, { ...HEADERS, Connection: 'close' });

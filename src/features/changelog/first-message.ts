@@ -20,7 +20,7 @@ export function readFirstMessage(text: string): StreamRequest {
   const lists = { correlation_id: texts('correlation_id'), artifact_type: texts('artifact_type'), produced_by: texts('produced_by') };
   const options = {
     after: given<number | null>('after', 'must be a whole number of at least 0', readPosition, null),
-    notices: given('notices', 'must be true or false', (value) => (typeof value === 'boolean' ? value : undefined), false),
+    live: given('live', 'must be true or false', (value) => (typeof value === 'boolean' ? value : undefined), false),
   };
   if (problems.length > 0) throw new DomainError('invalid', problems.sort().join('; '));
   return { filter: toChangelogFilter(lists), ...options };

@@ -74,7 +74,7 @@ export abstract class Sink {
   abstract opened(position: number): void;
   abstract entries(batch: EntryBatch): void;
   abstract gap(gap: GapEntry): void;
-  abstract notice(name: string, json: string): void;
+  abstract liveEvent(name: string, json: string): void;
   /** Shows that the connection lives; false where its other end does not. */
   abstract beat(position: number): boolean;
   /** Ends it as the protocol has it. */

@@ -26,7 +26,7 @@ export class SseSink extends Sink {
     this.write(`id: ${gap.seq}\ndata: ${JSON.stringify(gap)}\n\n`);
   }
 
-  notice(name: string, json: string): void {
+  liveEvent(name: string, json: string): void {
     this.write(`event: ${name}\ndata: ${json}\n\n`);
   }
 

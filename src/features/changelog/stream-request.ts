@@ -5,7 +5,7 @@ export interface StreamRequest {
   filter: ChangelogFilter;
   /** The position to begin behind; null begins with what is published from now on. */
   after: number | null;
-  notices: boolean;
+  live: boolean;
 }
 
-export const everythingBehind = (position: number): StreamRequest => ({ filter: { correlationIds: [], types: [], producers: [] }, after: position, notices: false });
+export const everythingBehind = (position: number): StreamRequest => ({ filter: { correlationIds: [], types: [], producers: [] }, after: position, live: false });

@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { asksFor, type ChangelogReader } from '../../blackboard/queries/changelog-store.js';
 import type { ChangelogFilter } from '../../blackboard/queries/changelog-rows.js';
 import type { Cancel, Clock } from '../../common/clock.js';
-import type { Notice } from '../../pubsub/notice.js';
+import type { LiveEvent } from '../../pubsub/live-event.js';
 import { type EntryBatch, inBatches } from './entry.js';
-import type { ReadingTurns } from './reading-turns.js';
+import type { ReadLimiter } from './read-limiter.js';
 import type { Sink } from './sink.js';
 import type { StreamBacklog, StreamMemory } from './stream-memory.js';
-import type { Follower, Tail } from './tail.js';
+import type { TailListener, Tail } from './tail.js';
 
 export const BEAT_MS = 15_000;
 
@@ -19,7 +19,7 @@ export type StreamEnd = 'gone' | 'slow' | 'stopping' | 'failed';
 
 export interface StreamParts {
   tail: Tail;
-  turns: ReadingTurns;
+  limiter: ReadLimiter;
   clock: Clock;
   memory: StreamMemory;
   reader: ChangelogReader;
@@ -33,12 +33,12 @@ export interface StreamParts {
  * The changelog behind a position, for one reader: in pages until it has reached the tail, and from there on with it. What the reader
  * does not take in time is not skipped: the stream ends, and the reader resumes where it was.
  */
-export class Stream implements Follower {
+export class Stream implements TailListener {
   private hasEnded = false;
   private sentBytes = -1;
   private toldDeleted = 0;
   private cancelBeat: Cancel = () => undefined;
-  /** Notices that came while it had not reached the tail; null once it has. */
+  /** LiveEvents that came while it had not reached the tail; null once it has. */
   private early: [name: string, json: string][] | null = [];
   private earlyCharacters = 0;
   private readonly backlog: StreamBacklog;
@@ -69,17 +69,17 @@ export class Stream implements Follower {
     if (wanted.entries.length > 0 && this.hasRoom()) sink.entries(wanted);
   }
 
-  /** Notices belong to correlations, but for those of a batch, which is of many. They come when the tail has handed out all before them. */
-  notice(notice: Notice, json: string): void {
+  /** Live events belong to correlations, but for those of a batch, which is of many. They come when the tail has handed out all before them. */
+  liveEvent(event: LiveEvent, json: string): void {
     const { correlationIds } = this.parts.filter;
-    const isWanted = correlationIds.length === 0 || ('correlation_id' in notice && correlationIds.includes(notice.correlation_id));
+    const isWanted = correlationIds.length === 0 || ('correlation_id' in event && correlationIds.includes(event.correlation_id));
     if (!isWanted) return;
-    if (this.early) this.keep(notice.event_type, json);
-    else if (this.hasRoom()) this.parts.sink.notice(notice.event_type, json);
+    if (this.early) this.keep(event.event_type, json);
+    else if (this.hasRoom()) this.parts.sink.liveEvent(event.event_type, json);
   }
 
   fallBehind(): void {
-    this.end('failed', new Error('notices have waited for entries that did not come; is a transaction on the database left open?'));
+    this.end('failed', new Error('live events have waited for entries that did not come; is a transaction on the database left open?'));
   }
 
   // The texts are shared by all streams.
@@ -103,9 +103,9 @@ export class Stream implements Follower {
   }
 
   private async catchUp(): Promise<void> {
-    const { tail, turns, sink } = this.parts;
+    const { tail, limiter, sink } = this.parts;
     while (!this.hasEnded && this.position < tail.position) {
-      await turns.take(() => this.sendPage());
+      await limiter.take(() => this.sendPage());
       await sink.drained();
     }
     // Nothing is awaited since the tail's position was compared: what it hands out next is what comes next here.
@@ -113,7 +113,7 @@ export class Stream implements Follower {
     tail.follow(this);
     const early = this.early!;
     this.early = null;
-    for (const [name, json] of early) if (this.hasRoom()) sink.notice(name, json);
+    for (const [name, json] of early) if (this.hasRoom()) sink.liveEvent(name, json);
   }
 
   /** As much of the next page as the reader takes; the rest is read again, so that nothing is kept for readers that take nothing. */

@@ -4,8 +4,8 @@ import { Clock } from '../../common/clock.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { StreamInterest } from '../../pubsub/stream-interest.js';
-import { NoticeFeed } from './notice-feed.js';
-import { ReadingTurns } from './reading-turns.js';
+import { LiveEventFeed } from './live-event-feed.js';
+import { ReadLimiter } from './read-limiter.js';
 import type { Sink } from './sink.js';
 import { StreamMemory } from './stream-memory.js';
 import { stopping } from './stream-limits.js';
@@ -20,12 +20,12 @@ const READERS_AT_ONCE = 4;
 @Injectable()
 export class Streams implements OnModuleDestroy {
   private readonly open = new Set<Stream>();
-  private readonly turns = new ReadingTurns(READERS_AT_ONCE);
+  private readonly limiter = new ReadLimiter(READERS_AT_ONCE);
 
   constructor(
     private readonly store: ChangelogStore,
     private readonly tail: Tail,
-    private readonly notices: NoticeFeed,
+    private readonly liveEvents: LiveEventFeed,
     private readonly interest: StreamInterest,
     private readonly clock: Clock,
     private readonly memory: StreamMemory,
@@ -36,9 +36,9 @@ export class Streams implements OnModuleDestroy {
   }
 
   /** Rejects where it cannot be begun, DomainError `unavailable` where the service is stopping; then nothing was written. `makeSink` is called when all is ready. */
-  async begin({ filter, after, notices }: StreamRequest, makeSink: () => Sink): Promise<void> {
+  async begin({ filter, after, live }: StreamRequest, makeSink: () => Sink): Promise<void> {
     await this.tail.enter();
-    const noLongerInterested = this.interest.add(notices);
+    const noLongerInterested = this.interest.add(live);
     const leave = (): void => {
       noLongerInterested();
       this.tail.leave();
@@ -51,14 +51,14 @@ export class Streams implements OnModuleDestroy {
       if (this.lifecycle.stopping) throw stopping();
       const onEnd = (end: StreamEnd, error?: unknown): void => {
         this.open.delete(stream);
-        this.notices.delete(stream);
+        this.liveEvents.delete(stream);
         leave();
         this.tellEnd(end, error);
       };
-      const { tail, turns, clock, memory } = this;
-      const stream = new Stream({ tail, turns, clock, memory, reader, sink: makeSink(), filter, onEnd }, after ?? tail.position);
+      const { tail, limiter, clock, memory } = this;
+      const stream = new Stream({ tail, limiter, clock, memory, reader, sink: makeSink(), filter, onEnd }, after ?? tail.position);
       this.open.add(stream);
-      if (notices) this.notices.add(stream);
+      if (live) this.liveEvents.add(stream);
       stream.begin();
     } catch (error) {
       leave();

@@ -10,7 +10,7 @@ import { type EntryBatch, inBatches } from './entry.js';
 const PAUSE_MS = 20;
 const LOOK_AGAIN_MS = 1_000;
 
-export interface Follower {
+export interface TailListener {
   deliver(batch: EntryBatch): void;
 }
 
@@ -20,7 +20,7 @@ export interface Follower {
  */
 @Injectable()
 export class Tail {
-  private readonly followers = new Set<Follower>();
+  private readonly listeners = new Set<TailListener>();
   private users = 0;
   private started: Promise<void> | null = null;
   private unsubscribe: (() => void)[] = [];
@@ -62,13 +62,13 @@ export class Tail {
     if (this.users === 0) this.stop();
   }
 
-  /** From here on, a follower gets all behind `position`. */
-  follow(follower: Follower): void {
-    this.followers.add(follower);
+  /** From here on, a listener gets all behind `position`. */
+  follow(listener: TailListener): void {
+    this.listeners.add(listener);
   }
 
-  unfollow(follower: Follower): void {
-    this.followers.delete(follower);
+  unfollow(listener: TailListener): void {
+    this.listeners.delete(listener);
   }
 
   /** Resolves when everything has been handed out that was final when it was called. */
@@ -144,7 +144,7 @@ export class Tail {
         for (const batch of inBatches(found.rows)) {
           if (started !== this.started) return;
           this.reached = batch.lastSeq;
-          this.followers.forEach((follower) => follower.deliver(batch));
+          this.listeners.forEach((listener) => listener.deliver(batch));
           // What has been written leaves after this turn of the event loop, and others get theirs.
           await setImmediate();
         }

@@ -34,7 +34,7 @@ export class WebSocketSink extends Sink {
     this.send(JSON.stringify(gap));
   }
 
-  notice(_name: string, json: string): void {
+  liveEvent(_name: string, json: string): void {
     this.send(json);
   }
 

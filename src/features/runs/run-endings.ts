@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import { CorrelationSettled } from '../../blackboard/correlations/correlation-settled.js';
 import type { RunsTable, UsageSums } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { RunNotices } from './run-notices.js';
+import { RunEvents } from './run-events.js';
 import { RunsRepository } from './runs.repository.js';
 
 /** `used`: of models, in the run's correlation. */
@@ -17,7 +17,7 @@ export class RunEndings implements OnModuleInit {
   constructor(
     private readonly runs: RunsRepository,
     private readonly settled: CorrelationSettled,
-    private readonly notices: RunNotices,
+    private readonly events: RunEvents,
   ) {}
 
   /** For a feature's start, before any transaction. */
@@ -35,7 +35,7 @@ export class RunEndings implements OnModuleInit {
       if (!run) return;
       // A terminal status never changes, so nothing may be published into it any more.
       correlation.closed = 1;
-      this.notices.changed(tx, run);
+      this.events.changed(tx, run);
       for (const hook of this.hooks) await hook(tx, run, now, correlation);
     });
   }

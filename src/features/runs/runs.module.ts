@@ -3,7 +3,7 @@ import { BlackboardModule } from '../../blackboard/blackboard.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { RunDeletion } from './run-deletion.js';
 import { RunEndings } from './run-endings.js';
-import { RunNotices } from './run-notices.js';
+import { RunEvents } from './run-events.js';
 import { RunResults } from './run-results.js';
 import { RunsController } from './runs.controller.js';
 import { RunsRepository } from './runs.repository.js';
@@ -12,7 +12,7 @@ import { RunsService } from './runs.service.js';
 @Module({
   imports: [BlackboardModule, IdempotencyModule],
   controllers: [RunsController],
-  providers: [RunDeletion, RunEndings, RunNotices, RunResults, RunsRepository, RunsService],
+  providers: [RunDeletion, RunEndings, RunEvents, RunResults, RunsRepository, RunsService],
   exports: [RunDeletion, RunEndings, RunsService],
 })
 export class RunsModule {}

@@ -15,7 +15,7 @@ import type { RunListBody } from './dto/run-list-body.js';
 import type { RunListQuery } from './dto/run-list-query.js';
 import type { RunRequest } from './dto/run-request.js';
 import { type FoundRun, listedRunBody, runPieces, type RunRow } from './run.js';
-import { RunNotices } from './run-notices.js';
+import { RunEvents } from './run-events.js';
 import { type RunResult, RunResults } from './run-results.js';
 import { RunsRepository } from './runs.repository.js';
 
@@ -42,7 +42,7 @@ export class RunsService {
     private readonly runs: RunsRepository,
     private readonly results: RunResults,
     private readonly texts: StoredTexts,
-    private readonly notices: RunNotices,
+    private readonly events: RunEvents,
   ) {}
 
   /** A RunBody. DomainError `not_found`, `invalid`, `conflict` (the correlation is taken), `unavailable`. */
@@ -66,7 +66,7 @@ export class RunsService {
     await this.blackboard.beginFailed(tx, id);
     const run = { id, agent, status: 'failed', execution_id: null, created_at: now, ended_at: now, error } as const;
     await this.runs.insert(tx, { ...ofItem(item), ...run });
-    this.notices.changed(tx, run);
+    this.events.changed(tx, run);
   }
 
   /** A RunBody. DomainError `not_found`. */
@@ -141,7 +141,7 @@ export class RunsService {
     const { correlationId: id, subscription } = invocation;
     const run = { id, agent: subscription.agent, status: 'running', execution_id: executionId, ended_at: null, error: null } as const;
     await this.runs.insert(tx, { ...ofItem(item), ...run, created_at: this.clock.now() });
-    this.notices.changed(tx, run);
+    this.events.changed(tx, run);
   }
 
   private async ended(id: string): Promise<void> {

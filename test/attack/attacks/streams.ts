@@ -3,7 +3,7 @@ import { type Attack, byConnections, open, repeat } from './attack.js';
 
 const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13';
 const UPGRADE = `GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${KEY}\r\n\r\n`;
-const SSE = 'GET /api/v1/changelog/stream?notices=true&after=0 HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const SSE = 'GET /api/v1/changelog/stream?live=true&after=0 HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 const [CONTINUATION, TEXT, PING] = [0x0, 0x1, 0x9];
 

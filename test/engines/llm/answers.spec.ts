@@ -189,12 +189,12 @@ agents:
 
   test('what it says is shown on the changelog while it says it', async () => {
     const board = await start(responder(models));
-    const reader = await SseReader.open(board.app.url, { notices: true });
+    const reader = await SseReader.open(board.app.url, { live: true });
     let release = (): void => undefined;
     models.answers({ text: '{"text":"no"}' }, { text: JSON.stringify(REPLY), halfway: new Promise((resolve) => (release = () => resolve())) });
     const correlation = await board.publish('Question', { text: 'Now?' });
     const said = (): { answer: number; text: string; agent: string; correlation_id: string }[] =>
-      reader.notices.filter(({ event_type }) => event_type === 'execution_output') as never;
+      reader.liveEvents.filter(({ event_type }) => event_type === 'execution_output') as never;
     const textOf = (answer: number): string => said().filter((piece) => piece.answer === answer).map(({ text }) => text).join('');
     await eventually('the first half is there', () => textOf(2).length > 5);
     expect((await board.status(correlation)).state).toBe('active');
@@ -209,13 +209,13 @@ agents:
 
   test('a key that it says in pieces is not shown either, nor kept where it is written otherwise', async () => {
     const board = await start(responder(models, '', 'local/llama3.2'));
-    const reader = await SseReader.open(board.app.url, { notices: true });
+    const reader = await SseReader.open(board.app.url, { live: true });
     const key = KEYS.LOCAL_API_KEY;
     // The first pieces end within it, and what only begins like it is no secret.
     const said = { text: `${key}${key}, and ${key.slice(0, 7)}`, more: key.slice(0, -1) };
     models.answers({ text: JSON.stringify(said) }, { text: JSON.stringify({ text: key }).replace('l', '\\u006c') });
     const shown = (correlation: string): string =>
-      (reader.notices.filter(({ event_type: type, correlation_id: id }) => type === 'execution_output' && id === correlation) as never as { text: string }[]).map(({ text }) => text).join('');
+      (reader.liveEvents.filter(({ event_type: type, correlation_id: id }) => type === 'execution_output' && id === correlation) as never as { text: string }[]).map(({ text }) => text).join('');
 
     const { correlation_id: pieces, artifacts } = await board.publishSync('Question', { text: 'What is it?' });
     const kept = { ...said, text: `[key][key], and ${key.slice(0, 7)}` };

@@ -169,10 +169,10 @@ export function holdToRules(start: () => Promise<ModelUnderTest & { close(): Pro
   });
 
   test('is shown on the changelog while it writes', async () => {
-    const reader = await SseReader.open(board.app.url, { notices: true });
+    const reader = await SseReader.open(board.app.url, { live: true });
     const correlation = `shown-${asked.model}`;
     const verdict = (await published('Text', { text: 'Wo ist mein Paket?' }, correlation)).Verdict!;
-    const said = () => reader.notices.filter(({ event_type: type, correlation_id: id }) => type === 'execution_output' && id === correlation) as unknown as { text: string; answer: number; agent: string }[];
+    const said = () => reader.liveEvents.filter(({ event_type: type, correlation_id: id }) => type === 'execution_output' && id === correlation) as unknown as { text: string; answer: number; agent: string }[];
     const last = (): string => said().filter(({ answer }, _, all) => answer === all.at(-1)!.answer).map(({ text }) => text).join('');
     await eventually('its whole answer was shown', () => said().length > 0 && JSON.stringify(JSON.parse(last())) === JSON.stringify(verdict));
     expect(said()[0]).toMatchObject({ agent: 'judge', attempt: 1 });
@@ -180,9 +180,9 @@ export function holdToRules(start: () => Promise<ModelUnderTest & { close(): Pro
   });
 
   test('is given up when it is cancelled while it writes', async () => {
-    const reader = await SseReader.open(board.app.url, { notices: true });
+    const reader = await SseReader.open(board.app.url, { live: true });
     const correlation = await board.publish('Wish', { text: 'A harbour' });
-    await eventually('it writes', () => reader.notices.some(({ event_type: type, correlation_id: id }) => type === 'execution_output' && id === correlation));
+    await eventually('it writes', () => reader.liveEvents.some(({ event_type: type, correlation_id: id }) => type === 'execution_output' && id === correlation));
     reader.close();
     await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
     expect((await board.ended(correlation)).state).toBe('cancelled');

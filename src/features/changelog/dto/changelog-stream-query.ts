@@ -5,6 +5,6 @@ export class ChangelogStreamQuery extends ChangelogFilterQuery {
   @QueryInteger({ description: 'The position to begin behind, where there is no `Last-Event-ID`; without either, the stream begins now', min: 0, example: 0 })
   after?: number;
 
-  @QueryBoolean({ description: 'Whether to show notices too: what executions, runs, batches and correlations do', default: false, example: true })
-  notices!: boolean;
+  @QueryBoolean({ description: 'Whether to show live events too: what executions, runs, batches and correlations do', default: false, example: true })
+  live!: boolean;
 }

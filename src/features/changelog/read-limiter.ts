@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 /** Lets a few at a time do something, in the order in which they asked, and others get to work in between. */
-export class ReadingTurns {
+export class ReadLimiter {
   private readonly waiting: (() => void)[] = [];
 
   constructor(private free: number) {}

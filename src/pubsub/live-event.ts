@@ -2,7 +2,7 @@
  * What streams show besides artifacts, as it goes over the wire. It has no position and is not kept: a reader that is not there misses it.
  * Times are ISO 8601.
  */
-export type Notice = ArtifactConsumed | ExecutionChanged | ExecutionEscalated | ExecutionOutput | RunProgress | BatchProgress | CorrelationSettled;
+export type LiveEvent = ArtifactConsumed | ExecutionChanged | ExecutionEscalated | ExecutionOutput | RunProgress | BatchProgress | CorrelationSettled;
 
 interface ArtifactConsumed {
   event_type: 'artifact_consumed';

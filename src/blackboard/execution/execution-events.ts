@@ -1,26 +1,26 @@
 import { toTimestamp } from '../../common/timestamp.js';
-import type { Notice } from '../../pubsub/notice.js';
+import type { LiveEvent } from '../../pubsub/live-event.js';
 import type { ClaimedExecution } from './claims.js';
 
-type ExecutionNotice = Extract<Notice, { event_type: `execution_${'started' | 'retrying' | 'failed' | 'succeeded'}` }>;
+type ExecutionEvent = Extract<LiveEvent, { event_type: `execution_${'started' | 'retrying' | 'failed' | 'succeeded'}` }>;
 
 /** `now`: epoch ms. */
-export const executionNotice = (
-  event_type: ExecutionNotice['event_type'],
+export const executionEvent = (
+  event_type: ExecutionEvent['event_type'],
   { id, agent, attempt, correlationId }: Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId'>,
   now: number,
-  more: Pick<ExecutionNotice, 'error_type' | 'retry_at'> = {},
-): ExecutionNotice => ({ event_type, execution_id: id, agent, attempt, correlation_id: correlationId, ...more, timestamp: toTimestamp(now) });
+  more: Pick<ExecutionEvent, 'error_type' | 'retry_at'> = {},
+): ExecutionEvent => ({ event_type, execution_id: id, agent, attempt, correlation_id: correlationId, ...more, timestamp: toTimestamp(now) });
 
-/** Between processes a notice has to fit into one message; a piece of a model's answer is a few characters, mostly. */
+/** Between processes a live event has to fit into one message; a piece of a model's answer is a few characters, mostly. */
 const LONGEST_TEXT = 500;
 
-export function outputNotices(
+export function outputEvents(
   { id, agent, attempt, correlationId }: Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId'>,
   now: number,
   text: string,
   answer: number,
-): Notice[] {
+): LiveEvent[] {
   const fields = { execution_id: id, agent, attempt, correlation_id: correlationId, answer, timestamp: toTimestamp(now) };
   const characters = [...text];
   const pieces = Array.from({ length: Math.ceil(characters.length / LONGEST_TEXT) }, (_, index) => characters.slice(index * LONGEST_TEXT, (index + 1) * LONGEST_TEXT));

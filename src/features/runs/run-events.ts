@@ -3,20 +3,20 @@ import { Clock } from '../../common/clock.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { RunState } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { Notices } from '../../pubsub/notices.js';
+import { LiveEvents } from '../../pubsub/live-events.js';
 
-/** Tells streams how runs go, where any asks. */
+/** Emits live events about how runs go, where any asks. */
 @Injectable()
-export class RunNotices {
+export class RunEvents {
   constructor(
     private readonly clock: Clock,
-    private readonly notices: Notices,
+    private readonly liveEvents: LiveEvents,
   ) {}
 
   /** A run was made, or has ended. */
   changed(tx: Transaction, { id, agent, status }: { id: string; agent: string; status: RunState }): void {
-    if (!this.notices.areWanted) return;
-    this.notices.tellAfter(tx, {
+    if (!this.liveEvents.areWanted) return;
+    this.liveEvents.emitAfterCommit(tx, {
       event_type: 'run_progress',
       run_id: id,
       agent,
