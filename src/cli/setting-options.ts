@@ -4,8 +4,8 @@ import { commandFlagsOf, type Flag, flagsOf, settingEntries, variablesOf, type S
 
 const settings = settingEntries.map(([, setting]) => setting);
 
-const isBoolean = ({ kind }: Setting): boolean => kind.schema.type === 'boolean';
-const isList = ({ kind }: Setting): boolean => kind.placeholder === 'list';
+const isBoolean = ({ type }: Setting): boolean => type.schema.type === 'boolean';
+const isList = ({ type }: Setting): boolean => type.placeholder === 'list';
 
 /** Every setting as options. Values stay as they were typed: the settings' own check finds all wrong ones at once. */
 export function addSettingOptions(command: Command, names?: string[]): Command {
@@ -34,7 +34,7 @@ function mistakeOf(setting: Setting, flag: Flag): string {
 function optionOf(setting: Setting, flag: Flag): Option {
   if (!isTaken(setting, flag)) return new Option(`${flag.name} [value]`).hideHelp();
   if (flag.isFile) return new Option(`${flag.name} <path>`, describe(setting, `file with the value of ${setting.name}`));
-  const value = isBoolean(setting) ? `[${setting.kind.placeholder}]` : `<${setting.kind.placeholder}>`;
+  const value = isBoolean(setting) ? `[${setting.type.placeholder}]` : `<${setting.type.placeholder}>`;
   const option = new Option(`${flag.name} ${value}`, describe(setting, setting.description));
   return isList(setting) ? option.argParser(joinRepeated) : option;
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { isJsonObject } from '../common/json.js';
 import { nearestName } from '../common/nearest-name.js';
 import type { Environment } from './environment.js';
-import type { Reading } from './kinds.js';
+import type { ParseResult } from './setting-types.js';
 import { readSecretFile } from './secret-file.js';
 import { Settings } from './settings.js';
 import { flagsOf, isOurVariable, SERVER_URL_VARIABLE, settingEntries, type Setting, type Source, variableGroupsOf, variablesOf } from './settings-table.js';
@@ -75,19 +75,19 @@ function valueOfGroup(given: (Source & { raw: unknown })[], files: string[]): Gi
 
 function firstOf(setting: Setting, given: Given[], mistakes: string[]): unknown {
   const preset: Given[] = setting.default === null ? [] : [{ source: 'default', raw: setting.default }];
-  const readings = [...given, ...preset].map((one) => readingOf(setting, one, mistakes));
-  const first = readings[0];
+  const results = [...given, ...preset].map((one) => parseOf(setting, one, mistakes));
+  const first = results[0];
   return first && 'value' in first ? first.value : null;
 }
 
-function readingOf({ kind, secret }: Setting, given: Given, mistakes: string[]): Reading<unknown> {
+function parseOf({ type, secret }: Setting, given: Given, mistakes: string[]): ParseResult<unknown> {
   if ('problem' in given) {
     mistakes.push(`${given.source}: ${given.problem}`);
     return { wrong: null };
   }
-  const reading = kind.read(given.raw);
-  if ('wrong' in reading) mistakes.push(`${given.source}: must be ${kind.expected}${secret ? '' : ` (got ${show(reading.wrong)})`}`);
-  return reading;
+  const result = type.parse(given.raw);
+  if ('wrong' in result) mistakes.push(`${given.source}: must be ${type.expected}${secret ? '' : ` (got ${show(result.wrong)})`}`);
+  return result;
 }
 
 function* unknownNames(sources: SettingsSources, server: Record<string, unknown>): Generator<string> {

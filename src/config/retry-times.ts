@@ -1,9 +1,9 @@
-import { duration, type Kind, listOf } from './kinds.js';
+import { duration, type SettingType, listOf } from './setting-types.js';
 
 const MOST_RETRIES = 20;
 
 /** When something is tried again, in milliseconds after the first try; none where it is tried once. */
-export function retryTimes(): Kind<number[]> {
+export function retryTimes(): SettingType<number[]> {
   const list = listOf(
     duration({ min: '100ms', max: '7d' }),
     `at most ${MOST_RETRIES} durations from 100ms to 7d, each longer than the one before, such as 5s,30s,2m`,
@@ -11,9 +11,9 @@ export function retryTimes(): Kind<number[]> {
   return {
     ...list,
     schema: { ...list.schema, maxItems: MOST_RETRIES },
-    read: (raw) => {
-      const reading = list.read(raw);
-      return 'value' in reading && !isAscending(reading.value) ? { wrong: raw } : reading;
+    parse: (raw) => {
+      const result = list.parse(raw);
+      return 'value' in result && !isAscending(result.value) ? { wrong: raw } : result;
     },
   };
 }

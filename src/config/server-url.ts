@@ -1,5 +1,5 @@
 import type { Environment } from './environment.js';
-import { httpUrl } from './network-kinds.js';
+import { httpUrl } from './network-types.js';
 import { SettingsError } from './resolve-settings.js';
 import { SERVER_URL_VARIABLE } from './settings-table.js';
 
@@ -10,8 +10,8 @@ export const DEFAULT_SERVER_URL = 'http://127.0.0.1:8344';
 export function serverUrl(flag: string | undefined, environment: Environment): string {
   const variable = environment[SERVER_URL_VARIABLE] || undefined;
   const [source, raw] = flag !== undefined ? ['--url', flag] : [SERVER_URL_VARIABLE, variable ?? DEFAULT_SERVER_URL];
-  const kind = httpUrl();
-  const reading = kind.read(raw);
-  if ('wrong' in reading) throw new SettingsError([`${source}: must be ${kind.expected} (got ${JSON.stringify(raw)})`]);
-  return reading.value.replace(/\/+$/, '');
+  const type = httpUrl();
+  const result = type.parse(raw);
+  if ('wrong' in result) throw new SettingsError([`${source}: must be ${type.expected} (got ${JSON.stringify(raw)})`]);
+  return result.value.replace(/\/+$/, '');
 }

@@ -10,9 +10,9 @@ export const serverSettingsSchema: JsonObject = {
   description: 'Settings of the server; flags and environment variables win over them.',
   additionalProperties: false,
   properties: Object.fromEntries(
-    settingEntries.map(([, { name, kind, description, default: preset }]) => {
+    settingEntries.map(([, { name, type, description, default: preset }]) => {
       const shownDefault = preset ? `; default ${preset}` : '';
-      return [name, { description: description + shownDefault, ...kind.schema, errorMessage: `must be ${kind.expected}` }];
+      return [name, { description: description + shownDefault, ...type.schema, errorMessage: `must be ${type.expected}` }];
     }),
   ),
 };

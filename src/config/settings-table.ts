@@ -1,14 +1,14 @@
-import { boolean, duration, integer, oneOf, size, text, type Kind } from './kinds.js';
-import { cidrList, databaseUrl, host, hostList, httpUrl, originList, portList, webhookHostList } from './network-kinds.js';
+import { boolean, duration, integer, oneOf, size, text, type SettingType } from './setting-types.js';
+import { cidrList, databaseUrl, host, hostList, httpUrl, originList, portList, webhookHostList } from './network-types.js';
 import { retryTimes } from './retry-times.js';
-import { secretKey, webhookSecrets } from './secret-kinds.js';
+import { secretKey, webhookSecrets } from './secret-types.js';
 import type { Settings } from './settings.js';
 
 /** One setting. Its flag, its environment variable and its key in the file are all made from `name`. */
 export interface Setting<T = unknown> {
   /** As in the configuration file's `server:` section. */
   name: string;
-  kind: Kind<NonNullable<T>>;
+  type: SettingType<NonNullable<T>>;
   /** In the form that a flag takes; null where the setting may stay without a value. */
   default: string | null;
   /** Part of a sentence, for `--help` and the README. */
@@ -32,27 +32,27 @@ type SettingKey = Exclude<keyof Settings, 'configurationFiles'>;
 export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = {
   host: {
     name: 'host',
-    kind: host(),
+    type: host(),
     default: '127.0.0.1',
     description: 'address to bind; 0.0.0.0 to be reached from outside (there is no authentication: put a proxy before it)',
     plainVariable: 'HOST',
   },
-  port: { name: 'port', kind: integer({ min: 0, max: 65_535 }), default: '8344', description: 'port to listen on; 0 takes a free one', plainVariable: 'PORT' },
+  port: { name: 'port', type: integer({ min: 0, max: 65_535 }), default: '8344', description: 'port to listen on; 0 takes a free one', plainVariable: 'PORT' },
   databaseUrl: {
     name: 'database_url',
-    kind: databaseUrl(),
+    type: databaseUrl(),
     default: 'sqlite:data/starling.db',
     description: 'where everything is stored; a relative path starts at the working directory',
     // A Postgres URL carries its password.
     secret: 'part',
     plainVariable: 'DATABASE_URL',
   },
-  serverName: { name: 'server_name', kind: text({ min: 1, max: 200 }), default: 'Starling', description: 'title of the API documentation' },
-  dashboard: { name: 'dashboard', kind: boolean(), default: 'false', description: 'serve the web app too (this build has none yet)' },
-  createUi: { name: 'create_ui', kind: boolean(), default: 'false', description: 'the same as `dashboard`' },
+  serverName: { name: 'server_name', type: text({ min: 1, max: 200 }), default: 'Starling', description: 'title of the API documentation' },
+  dashboard: { name: 'dashboard', type: boolean(), default: 'false', description: 'serve the web app too (this build has none yet)' },
+  createUi: { name: 'create_ui', type: boolean(), default: 'false', description: 'the same as `dashboard`' },
   webhookUrl: {
     name: 'webhook_url',
-    kind: httpUrl(),
+    type: httpUrl(),
     default: null,
     description: 'where every artifact is announced by a webhook',
     // Receivers often put a token into the path.
@@ -60,199 +60,199 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
   },
   webhookSecret: {
     name: 'webhook_secret',
-    kind: webhookSecrets(),
+    type: webhookSecrets(),
     default: '',
     description: 'key that signs deliveries to `webhook_url`, of 16 to 256 characters; two of them while receivers change from one to the other',
     secret: 'whole',
   },
   webhookRetries: {
     name: 'webhook_retries',
-    kind: retryTimes(),
+    type: retryTimes(),
     default: '5s,30s,2m,10m,1h,6h',
     description: 'when a delivery that failed is tried again, after its first try and give or take 20 %; then it is dead',
   },
   clientWebhooks: {
     name: 'client_webhooks',
-    kind: oneOf('public', 'off', 'list'),
+    type: oneOf('public', 'off', 'list'),
     default: 'public',
     description: 'where clients may have webhooks sent to: public addresses, nowhere, or the hosts that `client_webhook_hosts` lists; the operator\'s `webhook_url` is not affected',
   },
   clientWebhookHosts: {
     name: 'client_webhook_hosts',
-    kind: webhookHostList(),
+    type: webhookHostList(),
     default: '',
     description: 'the hosts of `client_webhooks: list`, such as `hooks.example.com`, or `*.example.com` for everything below it',
   },
   clientWebhookPorts: {
     name: 'client_webhook_ports',
-    kind: portList(),
+    type: portList(),
     default: '80,443,8443',
     description: 'ports of public addresses that clients may have webhooks sent to; those of `outbound_allow` are reached on any port',
   },
   clientWebhookBytesPerMinute: {
     name: 'client_webhook_bytes_per_minute',
-    kind: size({ min: '1KiB', max: '1024GiB' }),
+    type: size({ min: '1KiB', max: '1024GiB' }),
     default: '10MiB',
     description: "what one process sends to one host in a minute for clients' webhooks; deliveries past it wait",
   },
   secretKey: {
     name: 'secret_key',
-    kind: secretKey(),
+    type: secretKey(),
     default: null,
     description: "key that clients' webhook secrets are stored under, as `openssl rand -hex 32` makes one; without it, SQLite keeps one in a file beside the database, and Postgres stores none",
     secret: 'whole',
   },
   csvRoot: {
     name: 'csv_root',
-    kind: text({ min: 1, max: 4_096 }),
+    type: text({ min: 1, max: 4_096 }),
     default: null,
     description: 'folder whose .csv, .tsv and .txt files a batch may name; without it a batch takes lists and uploads alone; a relative path starts at the working directory',
   },
   outboundAllow: {
     name: 'outbound_allow',
-    kind: cidrList(),
+    type: cidrList(),
     default: '',
     description: 'address ranges that URLs given by clients may reach besides public addresses',
   },
   allowedHosts: {
     name: 'allowed_hosts',
-    kind: hostList(),
+    type: hostList(),
     default: '',
     description: 'values of the Host header that are served besides loopback ones; holds on every address where it is given (save `/health*` and `/metrics`), and while bound to loopback in any case',
   },
   trustedProxies: {
     name: 'trusted_proxies',
-    kind: cidrList(),
+    type: cidrList(),
     default: '',
     description: 'address ranges of proxies before this service: limits for an address then count what their `X-Forwarded-For` names',
   },
-  corsOrigins: { name: 'cors_origins', kind: originList(), default: '', description: 'web origins whose pages may call this API' },
+  corsOrigins: { name: 'cors_origins', type: originList(), default: '', description: 'web origins whose pages may call this API' },
   maxPendingExecutions: {
     name: 'max_pending_executions',
-    kind: integer(millions),
+    type: integer(millions),
     default: '100000',
     description: 'executions that may wait; past it a publish is refused with 503',
   },
   maxWaitingArrivals: {
     name: 'max_waiting_arrivals',
-    kind: integer(millions),
+    type: integer(millions),
     default: '1000000',
     description: 'artifacts that may wait in joins, in batch windows and for their release, at about 1 KB of the database each; past it a publish that would add one is refused with 503',
   },
   maxWaitingBatchBytes: {
     name: 'max_waiting_batch_bytes',
-    kind: size({ min: '1MiB', max: '1024GiB' }),
+    type: size({ min: '1MiB', max: '1024GiB' }),
     default: '4GiB',
     description: 'what the waiting rows of all batches may still store when they become runs, with `static_inputs` in each; past it a batch is refused with 503, and with 400 where it needs more alone',
   },
   maxTtlMs: {
     name: 'max_ttl',
-    kind: duration({ min: '1s', max: '3650d' }),
+    type: duration({ min: '1s', max: '3650d' }),
     default: '30d',
     description: 'longest `ttl` of a visibility `After`; past it a publish is refused with 400',
   },
   maxExecutionsWithoutAgent: {
     name: 'max_executions_without_agent',
-    kind: integer(millions),
+    type: integer(millions),
     default: '100000',
     description: 'executions that may wait for agents that no process has, besides the others; past it a publish is refused with 503',
   },
   maxExecutionsPerCorrelation: {
     name: 'max_executions_per_correlation',
-    kind: integer(millions),
+    type: integer(millions),
     default: '1000',
     description: 'how often one agent may run in one generation of a correlation, which stops a cycle',
   },
   maxConcurrentExecutions: {
     name: 'max_concurrent_executions',
-    kind: integer({ min: 1, max: 10_000 }),
+    type: integer({ min: 1, max: 10_000 }),
     default: '64',
     description: 'executions at once in one process',
   },
   maxStreams: {
     name: 'max_streams',
-    kind: integer({ min: 1, max: 100_000 }),
+    type: integer({ min: 1, max: 100_000 }),
     default: '2500',
     description: 'streams of the changelog that may be open at once in one process; past it one is refused with 503',
   },
   maxStreamsPerAddress: {
     name: 'max_streams_per_address',
-    kind: integer({ min: 1, max: 100_000 }),
+    type: integer({ min: 1, max: 100_000 }),
     default: '500',
     description: 'the same from one address; behind a proxy all come from its own, unless `trusted_proxies` lists it',
   },
   shutdownGraceMs: {
     name: 'shutdown_grace',
-    kind: duration({ min: '0s', max: '1h' }),
+    type: duration({ min: '0s', max: '1h' }),
     default: '30s',
     description: 'how long running executions may go on after SIGTERM before they are handed back',
   },
   leaseMs: {
     name: 'lease',
-    kind: duration({ min: '1s', max: '1h' }),
+    type: duration({ min: '1s', max: '1h' }),
     default: '30s',
     description: 'how long a process that has gone silent keeps its executions',
   },
   retainExecutionsMs: {
     name: 'retain_executions',
-    kind: duration(longest),
+    type: duration(longest),
     default: null,
     description: 'how long executions are kept after their end, at least; without it for ever',
   },
   retainRunsMs: {
     name: 'retain_runs',
-    kind: duration(longest),
+    type: duration(longest),
     default: null,
     description: 'the same for runs, with whose artifacts and executions nothing happens before',
   },
-  retainBatchesMs: { name: 'retain_batches', kind: duration(longest), default: null, description: 'the same for batches, with their rows and runs' },
-  retainDeliveriesMs: { name: 'retain_deliveries', kind: duration(longest), default: null, description: 'the same for webhook deliveries' },
+  retainBatchesMs: { name: 'retain_batches', type: duration(longest), default: null, description: 'the same for batches, with their rows and runs' },
+  retainDeliveriesMs: { name: 'retain_deliveries', type: duration(longest), default: null, description: 'the same for webhook deliveries' },
   retainKeysMs: {
     name: 'retain_keys',
-    kind: duration({ min: '1m', max: '30d' }),
+    type: duration({ min: '1m', max: '30d' }),
     default: '1d',
     description: 'how long an idempotency key holds; nothing that it may name is deleted before',
   },
-  bodyLimitBytes: { name: 'body_limit', kind: size({ min: '1KiB', max: '256MiB' }), default: '1MiB', description: 'largest request body, and largest payload that an agent publishes' },
+  bodyLimitBytes: { name: 'body_limit', type: size({ min: '1KiB', max: '256MiB' }), default: '1MiB', description: 'largest request body, and largest payload that an agent publishes' },
   requestTimeoutMs: {
     name: 'request_timeout',
-    kind: duration({ min: '1s', max: '1h' }),
+    type: duration({ min: '1s', max: '1h' }),
     default: '60s',
     description: 'in which the body of a request has to arrive; past it 408',
   },
   uploadTimeoutMs: {
     name: 'upload_timeout',
-    kind: duration({ min: '1s', max: '1d' }),
+    type: duration({ min: '1s', max: '1d' }),
     default: '1h',
     description: 'the same for an uploaded file',
   },
   minTransferRateBytes: {
     name: 'min_transfer_rate',
-    kind: size({ min: '1B', max: '1MiB' }),
+    type: size({ min: '1B', max: '1MiB' }),
     default: '1KiB',
     description: 'least rate of a transfer, in a second; a body that is slower for 10 s is refused with 408, the reader of an answer is disconnected',
   },
   uploadSpaceBytes: {
     name: 'upload_space',
-    kind: size({ min: '64MiB', max: '1024GiB' }),
+    type: size({ min: '64MiB', max: '1024GiB' }),
     default: '2GiB',
     description: "disk for one process's temporary files, in which uploads and long lists of batches wait until they are stored; past it 503",
   },
   maxConnections: {
     name: 'max_connections',
-    kind: integer({ min: 1, max: 1_000_000 }),
+    type: integer({ min: 1, max: 1_000_000 }),
     default: '5000',
     description: 'connections to one process at once; past it a new one is closed without an answer',
   },
   memoryBudgetBytes: {
     name: 'memory_budget',
-    kind: size({ min: '16MiB', max: '1024GiB' }),
+    type: size({ min: '16MiB', max: '1024GiB' }),
     default: null,
     description: "memory for clients' data in one process: bodies and answers; past it a request is refused with 503; half as much besides for the inputs of executions, which wait; without it a quarter of V8's heap limit",
   },
   logLevel: {
     name: 'log_level',
-    kind: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    type: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     default: 'info',
     description: 'least level that is logged',
   },
@@ -296,7 +296,7 @@ export function variableGroupsOf({ name, plainVariable, secret }: Setting): Sour
 
 export const variablesOf = (setting: Setting): string[] => variableGroupsOf(setting).flat().map(({ name }) => name);
 
-/** The first one of each kind. */
+/** The first one of each type. */
 export const flagOf = (setting: Setting): string => commandFlagsOf(setting)[0]!.name;
 export const variableOf = (setting: Setting): string => variablesOf(setting)[0]!;
 

@@ -1,7 +1,7 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import { follow } from './follow.js';
 import { summaryOf } from './progress-text.js';
-import { interruption } from './interruption.js';
+import { abortOnSigint } from './abort-on-sigint.js';
 import { refuseUnwritable } from './results-file.js';
 import { serverAt } from './server-option.js';
 import { lookAt } from './watch-batch.js';
@@ -15,7 +15,7 @@ interface WatchOptions {
 export async function watch(id: string, { url, out }: WatchOptions): Promise<void> {
   const server = serverAt(url);
   if (out !== undefined) await refuseUnwritable(out);
-  await follow(server, await lookAt(server, id), out, interruption());
+  await follow(server, await lookAt(server, id), out, abortOnSigint());
 }
 
 /** Runs the failed rows of an ended batch again, and watches them. */
@@ -23,7 +23,7 @@ export async function retryFailed(id: string, { url, out }: WatchOptions): Promi
   const server = serverAt(url);
   if (out !== undefined) await refuseUnwritable(out);
   const { body } = await server.post<BatchBody>(`/batch/${encodeURIComponent(id)}/retry-failed`, null);
-  await follow(server, body, out, interruption());
+  await follow(server, body, out, abortOnSigint());
 }
 
 /** Cancels a batch, and tells how far it had come. */

@@ -1,7 +1,7 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import { batchRequest, type BatchRequestOptions } from './batch-request.js';
 import { follow } from './follow.js';
-import { INTERRUPTED, interruption } from './interruption.js';
+import { INTERRUPTED, abortOnSigint } from './abort-on-sigint.js';
 import { refuseUnwritable } from './results-file.js';
 import { serverAt } from './server-option.js';
 import { inTypedOptions } from './typed-options.js';
@@ -18,7 +18,7 @@ export async function runBatch(file: string, { url, out, ...options }: BatchRunO
   const request = await batchRequest(options);
   await refuseUnreadable(file);
   if (out !== undefined) await refuseUnwritable(out);
-  const signal = interruption();
+  const signal = abortOnSigint();
   console.error(`Sending ${file}; the server checks and stores every row before it answers`);
   let batch: BatchBody;
   try {

@@ -1,8 +1,8 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import { ClientError } from './client-errors.js';
 import { failureReasons } from './failure-reasons.js';
-import { INTERRUPTED } from './interruption.js';
-import { isAway, patiently } from './patiently.js';
+import { INTERRUPTED } from './abort-on-sigint.js';
+import { isUnavailable, retryWhileUnavailable } from './retry-while-unavailable.js';
 import { PlainProgress } from './plain-progress.js';
 import { ProgressBar } from './progress-bar.js';
 import type { Progress } from './progress.js';
@@ -31,7 +31,7 @@ export async function follow(server: Server, batch: BatchBody, out: string | und
       process.exitCode = INTERRUPTED;
       return;
     }
-    throw isAway(error) ? new ClientError(`${error.message}; the batch goes on when the server starts again, and to watch it then: ${again}`) : error;
+    throw isUnavailable(error) ? new ClientError(`${error.message}; the batch goes on when the server starts again, and to watch it then: ${again}`) : error;
   }
   console.log(`${summaryOf(ended)}${out === undefined ? '' : `; results in ${out}`}`);
   process.exitCode = ended.status === 'completed' && ended.failed_items === 0 ? 0 : 1;
@@ -41,7 +41,7 @@ export async function follow(server: Server, batch: BatchBody, out: string | und
 async function watchAndSave(server: Server, first: BatchBody, out: string | undefined, progress: Progress, signal: AbortSignal): Promise<BatchBody> {
   const ended = await watchBatch(server, first, progress, signal);
   progress.end();
-  if (out !== undefined) await patiently(() => saveResults(server, first.batch_id, out, signal), (line) => progress.say(line), signal);
+  if (out !== undefined) await retryWhileUnavailable(() => saveResults(server, first.batch_id, out, signal), (line) => progress.say(line), signal);
   return ended;
 }
 

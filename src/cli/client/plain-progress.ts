@@ -1,5 +1,5 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
-import { Pace } from './pace.js';
+import { Throughput } from './throughput.js';
 import type { Progress } from './progress.js';
 import { percentage, progressText } from './progress-text.js';
 
@@ -7,25 +7,25 @@ const EVERY_MS = 10_000;
 
 /** A line at first, and every ten seconds, for logs. */
 export class PlainProgress implements Progress {
-  private pace = new Pace();
+  private throughput = new Throughput();
   private lastLineAt = -Infinity;
 
   constructor(private readonly stream: NodeJS.WritableStream) {}
 
   show(batch: BatchBody): void {
     const now = performance.now();
-    this.pace.see(batch.completed_items, now);
+    this.throughput.see(batch.completed_items, now);
     if (now - this.lastLineAt < EVERY_MS) return;
     this.lastLineAt = now;
-    this.say(`${percentage(batch)} ${progressText(batch, this.pace)}`);
+    this.say(`${percentage(batch)} ${progressText(batch, this.throughput)}`);
   }
 
   say(line: string): void {
     this.stream.write(`${line}\n`);
   }
 
-  forgetPace(): void {
-    this.pace = new Pace();
+  forgetThroughput(): void {
+    this.throughput = new Throughput();
   }
 
   end(): void {

@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
-import { Pace } from './pace.js';
+import { Throughput } from './throughput.js';
 import type { Progress } from './progress.js';
 import { percentage, progressText } from './progress-text.js';
 
@@ -14,14 +14,14 @@ const USUAL_COLUMNS = 80;
 
 /** A bar that is drawn in place. */
 export class ProgressBar implements Progress {
-  private pace = new Pace();
+  private throughput = new Throughput();
   private bar: SingleBar | null = null;
 
   constructor(private readonly stream: NodeJS.WriteStream) {}
 
   show(batch: BatchBody): void {
-    this.pace.see(batch.completed_items, performance.now());
-    const texts = { percent: percentage(batch), text: progressText(batch, this.pace) };
+    this.throughput.see(batch.completed_items, performance.now());
+    const texts = { percent: percentage(batch), text: progressText(batch, this.throughput) };
     if (this.bar) return this.bar.update(batch.completed_items, texts);
     this.bar = this.newBar();
     this.bar.start(batch.total_items, batch.completed_items, texts);
@@ -33,8 +33,8 @@ export class ProgressBar implements Progress {
     this.stream.write(`${line}\n`);
   }
 
-  forgetPace(): void {
-    this.pace = new Pace();
+  forgetThroughput(): void {
+    this.throughput = new Throughput();
   }
 
   end(): void {

@@ -1,14 +1,14 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
-import type { Pace } from './pace.js';
+import type { Throughput } from './throughput.js';
 
 export const count = (items: number): string => items.toLocaleString('en-US');
 
 export const percentage = (batch: BatchBody): string => `${Math.floor(batch.progress_percentage)}%`;
 
-/** `1,294/3,080 rows, 118/s, 3 failed, 15 s left`; without the pace where the batch has ended or nothing is known of it. */
-export function progressText({ completed_items: done, total_items: total, failed_items: failed }: BatchBody, pace: Pace): string {
-  const rate = pace.perSecond;
-  const left = pace.secondsFor(total - done);
+/** `1,294/3,080 rows, 118/s, 3 failed, 15 s left`; without the throughput where the batch has ended or nothing is known of it. */
+export function progressText({ completed_items: done, total_items: total, failed_items: failed }: BatchBody, throughput: Throughput): string {
+  const rate = throughput.perSecond;
+  const left = throughput.secondsFor(total - done);
   return [
     `${count(done)}/${count(total)} rows`,
     ...(rate === null ? [] : [`${rate < 10 ? rate.toFixed(1) : count(Math.round(rate))}/s`]),

@@ -6,7 +6,7 @@ export interface Progress {
   /** One line that stays. */
   say(line: string): void;
   /** What was seen so far says nothing of the time that is left. */
-  forgetPace(): void;
+  forgetThroughput(): void;
   /** Leaves the last state standing. */
   end(): void;
 }

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { RunBody } from '../../http/dto/run-body.js';
-import { INTERRUPTED, interruption } from './interruption.js';
+import { INTERRUPTED, abortOnSigint } from './abort-on-sigint.js';
 import { readJsonArgument } from './json-argument.js';
-import { patiently } from './patiently.js';
+import { retryWhileUnavailable } from './retry-while-unavailable.js';
 import type { Server } from './server.js';
 import { serverAt } from './server-option.js';
 
@@ -21,7 +21,7 @@ export async function run(agent: string, { inputs = '{}', url, async: atOnce = f
     console.log(started.run_id);
     return;
   }
-  const signal = interruption();
+  const signal = abortOnSigint();
   // At once: without it, nobody finds the run of a command that was ended.
   console.error(`Run ${started.run_id}`);
   let ended: RunBody;
@@ -41,7 +41,7 @@ async function endOf(server: Server, started: RunBody, signal: AbortSignal): Pro
   let current = started;
   for (let pause = FIRST_LOOK_MS; current.status === 'starting' || current.status === 'running'; pause = Math.min(2 * pause, LOOK_MS)) {
     await setTimeout(pause, undefined, { signal });
-    current = await patiently(() => server.get<RunBody>(`/run/${started.run_id}`, signal), console.error, signal);
+    current = await retryWhileUnavailable(() => server.get<RunBody>(`/run/${started.run_id}`, signal), console.error, signal);
   }
   return current;
 }

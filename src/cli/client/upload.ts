@@ -6,7 +6,7 @@ import { FormData } from 'undici';
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import type { JsonObject } from '../../common/json.js';
 import { AnswerLost, ClientError } from './client-errors.js';
-import { isAway, patiently } from './patiently.js';
+import { isUnavailable, retryWhileUnavailable } from './retry-while-unavailable.js';
 import type { Server } from './server.js';
 import { typedCommand } from './typed-command.js';
 
@@ -28,8 +28,8 @@ export async function upload(server: Server, file: string, request: JsonObject, 
     signal.throwIfAborted();
     if (!(error instanceof AnswerLost)) throw error;
     console.error('The answer was lost; sending the file again, which makes no second batch');
-    return patiently(send, console.error, signal).catch((last: unknown) => {
-      throw isAway(last) ? new ClientError(`${last.message}; ${whereItIsSeen(server)}`) : last;
+    return retryWhileUnavailable(send, console.error, signal).catch((last: unknown) => {
+      throw isUnavailable(last) ? new ClientError(`${last.message}; ${whereItIsSeen(server)}`) : last;
     });
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
-import { patiently } from './patiently.js';
+import { retryWhileUnavailable } from './retry-while-unavailable.js';
 import type { Progress } from './progress.js';
 import type { Server } from './server.js';
 
@@ -16,12 +16,12 @@ export async function watchBatch(server: Server, first: BatchBody, progress: Pro
   // The time that the server was away says nothing of how fast the batch goes on.
   const interrupted = (line: string): void => {
     progress.say(line);
-    progress.forgetPace();
+    progress.forgetThroughput();
   };
   progress.show(batch);
   for (let pause = FIRST_LOOK_MS; batch.status === 'starting' || batch.status === 'running'; pause = Math.min(2 * pause, LOOK_MS)) {
     await setTimeout(pause, undefined, { signal });
-    batch = await patiently(() => lookAt(server, first.batch_id, signal), interrupted, signal);
+    batch = await retryWhileUnavailable(() => lookAt(server, first.batch_id, signal), interrupted, signal);
     progress.show(batch);
   }
   return batch;

@@ -2,7 +2,7 @@
 export const INTERRUPTED = 130;
 
 /** Ctrl-C aborts the signal from now on, instead of ending the process. */
-export function interruption(): AbortSignal {
+export function abortOnSigint(): AbortSignal {
   const controller = new AbortController();
   // Stays on: npm passes a terminal's Ctrl-C on, and the second one of the same keystroke must not kill.
   process.on('SIGINT', () => controller.abort());

@@ -3,10 +3,10 @@ import type { JsonObject } from '../common/json.js';
 import { parseSize } from './sizes.js';
 
 /** `wrong` is the part of the given value that does not fit. */
-export type Reading<T> = { value: T } | { wrong: unknown };
+export type ParseResult<T> = { value: T } | { wrong: unknown };
 
-/** A kind of setting: how its values are read, wherever they come from, and how they are described. */
-export interface Kind<T> {
+/** The type of a setting: how its values are read, wherever they come from, and how they are described. */
+export interface SettingType<T> {
   /** Stands for the value in `--help`. */
   placeholder: string;
   /** Completes "must be ...". */
@@ -14,49 +14,49 @@ export interface Kind<T> {
   /** Of the value in the configuration file. */
   schema: JsonObject;
   /** `raw` is text from a flag or the environment, or whatever the configuration file holds. */
-  read(raw: unknown): Reading<T>;
+  parse(raw: unknown): ParseResult<T>;
 }
 
-const fits = <T>(raw: unknown, value: T | null | undefined): Reading<T> => (value == null ? { wrong: raw } : { value });
+const fits = <T>(raw: unknown, value: T | null | undefined): ParseResult<T> => (value == null ? { wrong: raw } : { value });
 
-export function text(bounds: { min: number; max: number }): Kind<string> {
+export function text(bounds: { min: number; max: number }): SettingType<string> {
   const fitting = (raw: unknown): raw is string => typeof raw === 'string' && raw.length >= bounds.min && raw.length <= bounds.max;
   return {
     placeholder: 'text',
     expected: `a text of ${bounds.min} to ${bounds.max} characters`,
     schema: { type: 'string', minLength: bounds.min, maxLength: bounds.max },
-    read: (raw) => fits(raw, fitting(raw) ? raw : null),
+    parse: (raw) => fits(raw, fitting(raw) ? raw : null),
   };
 }
 
-export function matching(form: { placeholder: string; expected: string; pattern: string; accepts?: (text: string) => boolean }): Kind<string> {
+export function matching(form: { placeholder: string; expected: string; pattern: string; accepts?: (text: string) => boolean }): SettingType<string> {
   const pattern = new RegExp(form.pattern, 'u');
   const fitting = (raw: unknown): raw is string => typeof raw === 'string' && pattern.test(raw) && (form.accepts?.(raw) ?? true);
   return {
     placeholder: form.placeholder,
     expected: form.expected,
     schema: { type: 'string', pattern: form.pattern },
-    read: (raw) => fits(raw, fitting(raw) ? raw : null),
+    parse: (raw) => fits(raw, fitting(raw) ? raw : null),
   };
 }
 
-export function oneOf<T extends string>(...values: T[]): Kind<T> {
+export function oneOf<T extends string>(...values: T[]): SettingType<T> {
   return {
     placeholder: values.join('|'),
     expected: `one of ${values.join(', ')}`,
     schema: { type: 'string', enum: values },
-    read: (raw) => fits(raw, values.find((value) => value === raw)),
+    parse: (raw) => fits(raw, values.find((value) => value === raw)),
   };
 }
 
-export function integer(bounds: { min: number; max: number }): Kind<number> {
+export function integer(bounds: { min: number; max: number }): SettingType<number> {
   const parse = (raw: unknown): unknown => (typeof raw === 'string' && /^\d+$/.test(raw) ? Number(raw) : raw);
   const fitting = (number: unknown): number is number => Number.isSafeInteger(number) && isWithin(number as number, bounds);
   return {
     placeholder: 'n',
     expected: `an integer from ${bounds.min} to ${bounds.max}`,
     schema: { type: 'integer', minimum: bounds.min, maximum: bounds.max },
-    read: (raw) => {
+    parse: (raw) => {
       const number = parse(raw);
       return fits(raw, fitting(number) ? number : null);
     },
@@ -65,23 +65,23 @@ export function integer(bounds: { min: number; max: number }): Kind<number> {
 
 const BOOLEANS = new Map<unknown, boolean>([[true, true], ['true', true], ['1', true], [false, false], ['false', false], ['0', false]]);
 
-export function boolean(): Kind<boolean> {
+export function boolean(): SettingType<boolean> {
   return {
     placeholder: 'true|false',
     expected: 'true or false',
     schema: { type: 'boolean' },
-    read: (raw) => fits(raw, BOOLEANS.get(raw)),
+    parse: (raw) => fits(raw, BOOLEANS.get(raw)),
   };
 }
 
 /** Milliseconds. */
-export function duration(bounds: { min: string; max: string }): Kind<number> {
+export function duration(bounds: { min: string; max: string }): SettingType<number> {
   const limits = { min: parseDuration(bounds.min)!, max: parseDuration(bounds.max)! };
   return {
     placeholder: 'duration',
     expected: `a duration from ${bounds.min} to ${bounds.max}, such as 500ms, 30s or 5m`,
     schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$' },
-    read: (raw) => {
+    parse: (raw) => {
       const value = typeof raw === 'string' ? parseDuration(raw) : null;
       return fits(raw, value !== null && isWithin(value, limits) ? value : null);
     },
@@ -89,31 +89,31 @@ export function duration(bounds: { min: string; max: string }): Kind<number> {
 }
 
 /** Bytes. */
-export function size(bounds: { min: string; max: string }): Kind<number> {
+export function size(bounds: { min: string; max: string }): SettingType<number> {
   const limits = { min: parseSize(bounds.min)!, max: parseSize(bounds.max)! };
   return {
     placeholder: 'size',
     expected: `a size from ${bounds.min} to ${bounds.max}, such as 512KiB, 1MiB or a number of bytes`,
     schema: { type: ['string', 'integer'], pattern: '^\\d+ ?(B|KiB|MiB|GiB)?$', minimum: limits.min, maximum: limits.max },
-    read: (raw) => {
+    parse: (raw) => {
       const value = typeof raw === 'string' || typeof raw === 'number' ? parseSize(String(raw)) : null;
       return fits(raw, value !== null && isWithin(value, limits) ? value : null);
     },
   };
 }
 
-/** A list in the configuration file; elsewhere, and there too, one text with commas. Each item is of kind `item`. */
-export function listOf<T>(item: Kind<T>, expected: string): Kind<T[]> {
+/** A list in the configuration file; elsewhere, and there too, one text with commas. Each item is of type `item`. */
+export function listOf<T>(item: SettingType<T>, expected: string): SettingType<T[]> {
   return {
     placeholder: 'list',
     expected,
     schema: { type: ['array', 'string'], items: { ...item.schema, errorMessage: `must be ${item.expected}` } },
-    read: (raw) => {
+    parse: (raw) => {
       const items = splitList(raw);
       if (!items) return { wrong: raw };
-      const readings = items.map((part) => item.read(part));
-      const wrong = readings.find((reading) => 'wrong' in reading);
-      return wrong ?? { value: readings.flatMap((reading) => ('value' in reading ? [reading.value] : [])) };
+      const results = items.map((part) => item.parse(part));
+      const wrong = results.find((result) => 'wrong' in result);
+      return wrong ?? { value: results.flatMap((result) => ('value' in result ? [result.value] : [])) };
     },
   };
 }

@@ -1,11 +1,11 @@
 import { isIP, isIPv6 } from 'node:net';
-import { integer, listOf, matching, type Kind } from './kinds.js';
+import { integer, listOf, matching, type SettingType } from './setting-types.js';
 
 const HOST_NAME = '[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*';
 const IPV6 = '[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*';
 
 /** A name or an address, without a port; IPv6 without brackets. */
-export function host(): Kind<string> {
+export function host(): SettingType<string> {
   return matching({
     placeholder: 'host',
     expected: 'a host name or an IP address, without a port',
@@ -15,14 +15,14 @@ export function host(): Kind<string> {
 }
 
 /** As a `Host` header has them: with a port or without, IPv6 in brackets. */
-export function hostList(): Kind<string[]> {
+export function hostList(): SettingType<string[]> {
   const expected = 'a host name or address, with a port or without, such as desk.example.com';
   const host = matching({ placeholder: 'host', expected, pattern: `^(${HOST_NAME}|\\[${IPV6}\\])(:\\d{1,5})?$` });
   return lowerCased(listOf(host, 'host names or addresses, with a port or without, such as desk.example.com'));
 }
 
 /** Hosts as URLs have them, in the form that the URL parser gives them; `*.` before a name stands for everything below it. */
-export function webhookHostList(): Kind<string[]> {
+export function webhookHostList(): SettingType<string[]> {
   const expected = 'a host name or address without a port, such as hooks.example.com or *.example.com';
   const isHost = (text: string): boolean => URL.canParse(`http://${text.replace(/^\*\./, '')}`);
   const host = matching({ placeholder: 'host', expected, pattern: `^((\\*\\.)?${HOST_NAME}|\\[${IPV6}\\])$`, accepts: isHost });
@@ -31,14 +31,14 @@ export function webhookHostList(): Kind<string[]> {
   );
 }
 
-export const portList = (): Kind<number[]> => listOf(integer({ min: 1, max: 65_535 }), 'ports such as 80, 443');
+export const portList = (): SettingType<number[]> => listOf(integer({ min: 1, max: 65_535 }), 'ports such as 80, 443');
 
 /** An http or https URL. */
-export function httpUrl(): Kind<string> {
+export function httpUrl(): SettingType<string> {
   return matching({ placeholder: 'url', expected: 'a URL that begins with http:// or https://', pattern: '^https?://', accepts: URL.canParse });
 }
 
-export function originList(): Kind<string[]> {
+export function originList(): SettingType<string[]> {
   const origin = matching({
     placeholder: 'origin',
     expected: 'an origin such as https://app.example.com, without a path or a default port',
@@ -48,7 +48,7 @@ export function originList(): Kind<string[]> {
   return lowerCased(listOf(origin, 'origins such as https://app.example.com, without a path or a default port'));
 }
 
-export function cidrList(): Kind<string[]> {
+export function cidrList(): SettingType<string[]> {
   const range = matching({ placeholder: 'range', expected: 'an address range such as 10.0.0.0/8 or fd00::/8', pattern: '^[0-9A-Fa-f:.]+/\\d{1,3}$', accepts: isCidr });
   return listOf(range, 'address ranges such as 10.0.0.0/8 or fd00::/8');
 }
@@ -60,7 +60,7 @@ function isCidr(text: string): boolean {
 }
 
 /** `sqlite:<path>`, `postgres://...` or `postgresql://...`. */
-export function databaseUrl(): Kind<string> {
+export function databaseUrl(): SettingType<string> {
   return matching({
     placeholder: 'url',
     expected: 'sqlite:<path of a file> or postgres://<user>@<host>/<database>',
@@ -70,14 +70,14 @@ export function databaseUrl(): Kind<string> {
 }
 
 // What they are compared with, a request's Host and Origin, is compared in lower case.
-const lowerCased = (kind: Kind<string[]>): Kind<string[]> => mapped(kind, (item) => item.toLowerCase());
+const lowerCased = (type: SettingType<string[]>): SettingType<string[]> => mapped(type, (item) => item.toLowerCase());
 
-function mapped(kind: Kind<string[]>, change: (item: string) => string): Kind<string[]> {
+function mapped(type: SettingType<string[]>, change: (item: string) => string): SettingType<string[]> {
   return {
-    ...kind,
-    read: (raw) => {
-      const reading = kind.read(raw);
-      return 'value' in reading ? { value: reading.value.map(change) } : reading;
+    ...type,
+    parse: (raw) => {
+      const result = type.parse(raw);
+      return 'value' in result ? { value: result.value.map(change) } : result;
     },
   };
 }

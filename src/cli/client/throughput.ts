@@ -3,11 +3,11 @@ interface Sample {
   items: number;
 }
 
-/** Long enough that the pauses between looks do not show, short enough to follow a change of pace. */
+/** Long enough that the pauses between looks do not show, short enough to follow a change of speed. */
 const WINDOW_MS = 15_000;
 
 /** How fast a batch goes on, by what was seen of it in the last seconds. */
-export class Pace {
+export class Throughput {
   private samples: Sample[] = [];
 
   /** `at`: milliseconds of a clock that never goes back. */
