@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { LoadedCatalog } from '../catalog/configuration-file/load-catalog.js';
-import { CatalogError } from '../catalog/mistakes.js';
+import { CatalogError } from '../catalog/diagnostics.js';
 import type { Role } from '../common/role.js';
 import { readEnvironment } from '../config/environment.js';
 import { resolveSettings } from '../config/resolve-settings.js';

@@ -1,4 +1,4 @@
-import { CatalogError } from '../catalog/mistakes.js';
+import { CatalogError } from '../catalog/diagnostics.js';
 import { DomainError } from '../common/domain-error.js';
 import { SettingsError } from '../config/resolve-settings.js';
 import { StartError } from '../database/start-error.js';

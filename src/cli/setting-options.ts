@@ -18,14 +18,14 @@ export function addSettingOptions(command: Command, names?: string[]): Command {
 /** The settings given on the command line, by the keys of their flags. SettingsError where the value of a secret is among them. */
 export function settingFlags(options: Record<string, unknown>): Record<string, unknown> {
   const given = settings.flatMap((setting) => flagsOf(setting).map((flag) => ({ setting, flag, value: options[optionOf(setting, flag).attributeName()] })));
-  const mistakes = given.filter(({ setting, flag, value }) => value !== undefined && !isTaken(setting, flag)).map(({ setting, flag }) => mistakeOf(setting, flag));
-  if (mistakes.length > 0) throw new SettingsError(mistakes);
+  const problems = given.filter(({ setting, flag, value }) => value !== undefined && !isTaken(setting, flag)).map(({ setting, flag }) => problemOf(setting, flag));
+  if (problems.length > 0) throw new SettingsError(problems);
   return Object.fromEntries(given.map(({ flag, value }) => [flag.key, value]));
 }
 
 const isTaken = (setting: Setting, flag: Flag): boolean => commandFlagsOf(setting).some(({ key }) => key === flag.key);
 
-function mistakeOf(setting: Setting, flag: Flag): string {
+function problemOf(setting: Setting, flag: Flag): string {
   const ways = [...commandFlagsOf(setting).map(({ name }) => name), ...variablesOf(setting)];
   return `${flag.name}: the value of a secret is not taken from a flag, which the process list shows; use ${ways.slice(0, -1).join(', ')} or ${ways.at(-1)!}`;
 }

@@ -22,8 +22,8 @@ export interface SettingsSources {
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 
-  constructor(readonly mistakes: readonly string[]) {
-    super(mistakes.join('\n'));
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('\n'));
   }
 }
 
@@ -33,10 +33,10 @@ type Given = { source: string } & ({ raw: unknown } | { problem: string });
 /** Every setting, from the first source that gives it. SettingsError where any source gives a wrong value, used or not. */
 export function resolveSettings(sources: SettingsSources): Settings {
   const server = isJsonObject(sources.server) ? sources.server : {};
-  const mistakes = [...unknownNames(sources, server)];
+  const problems = [...unknownNames(sources, server)];
   const files = sources.file === undefined ? [] : [resolve(sources.file)];
-  const values = settingEntries.map(([key, setting]) => [key, firstOf(setting, valuesGiven(setting, sources, server, files), mistakes)] as const);
-  if (mistakes.length > 0) throw new SettingsError(mistakes);
+  const values = settingEntries.map(([key, setting]) => [key, firstOf(setting, valuesGiven(setting, sources, server, files), problems)] as const);
+  if (problems.length > 0) throw new SettingsError(problems);
   const settings = Object.assign(new Settings(), Object.fromEntries(values));
   const contradiction = contradictionIn(settings);
   if (contradiction !== null) throw new SettingsError([contradiction]);
@@ -73,20 +73,20 @@ function valueOfGroup(given: (Source & { raw: unknown })[], files: string[]): Gi
   return ['text' in read ? { source, raw: read.text } : { source, problem: read.problem }];
 }
 
-function firstOf(setting: Setting, given: Given[], mistakes: string[]): unknown {
+function firstOf(setting: Setting, given: Given[], problems: string[]): unknown {
   const preset: Given[] = setting.default === null ? [] : [{ source: 'default', raw: setting.default }];
-  const results = [...given, ...preset].map((one) => parseOf(setting, one, mistakes));
+  const results = [...given, ...preset].map((one) => parseOf(setting, one, problems));
   const first = results[0];
   return first && 'value' in first ? first.value : null;
 }
 
-function parseOf({ type, secret }: Setting, given: Given, mistakes: string[]): ParseResult<unknown> {
+function parseOf({ type, secret }: Setting, given: Given, problems: string[]): ParseResult<unknown> {
   if ('problem' in given) {
-    mistakes.push(`${given.source}: ${given.problem}`);
+    problems.push(`${given.source}: ${given.problem}`);
     return { wrong: null };
   }
   const result = type.parse(given.raw);
-  if ('wrong' in result) mistakes.push(`${given.source}: must be ${type.expected}${secret ? '' : ` (got ${show(result.wrong)})`}`);
+  if ('wrong' in result) problems.push(`${given.source}: must be ${type.expected}${secret ? '' : ` (got ${show(result.wrong)})`}`);
   return result;
 }
 

@@ -139,7 +139,7 @@ export interface ExecutionInputs {
  * other attempt is to be made, its `retryAfterMs` that none is before then.
  */
 export interface PreparedEngine {
-  /** The payload, a list of payloads, an object keyed by type name, GivenOutputs, DeferredCompletion, or null: see `blackboard/execution/outputs.ts`. */
+  /** The payload, a list of payloads, an object keyed by type name, ExplicitOutputs, DeferredCompletion, or null: see `blackboard/execution/outputs.ts`. */
   run(inputs: ExecutionInputs, context: EngineContext): Promise<unknown>;
 }
 

@@ -9,7 +9,7 @@ import { agentDefinitionOf } from './provider/agent.decorator.js';
 
 /**
  * The catalog of a configuration file and of agent classes, checked with every engine and setting that there is. `flags`: settings by
- * their names. CatalogError with every mistake at once.
+ * their names. CatalogError with every error at once.
  */
 export function loadConfiguration(
   file: string,

@@ -111,7 +111,7 @@ describe('where csv_root holds everything', () => {
     expect(await ask(service, { batch_inputs: 'rows/good.csv' })).toEqual({ status: 200, detail: undefined });
   });
 
-  it('of a CSV with a mistake, only places are told', async () => {
+  it('of a CSV with an error, only places are told', async () => {
     await writeFile(inside('rows/bad.csv'), SECRET);
     for (const attempt of ATTEMPTS) {
       const { status, detail } = await ask(service, { batch_inputs: 'rows/bad.csv', ...attempt });

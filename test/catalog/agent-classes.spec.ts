@@ -1,5 +1,5 @@
 import { Agent, type AgentArtifact } from '../../src/index.js';
-import { agent, load, mistakesIn } from './loading.js';
+import { agent, load, diagnosticsIn } from './loading.js';
 
 @Agent({
   name: 'triage',
@@ -51,7 +51,7 @@ agents:
     }
     const options = { name: 'triage', consumes: [{ types: ['T'], where: 'payload +', tag: ['x'] }], timeout: 'soon', engine: { kind: 'expression' } };
     Agent(options as Parameters<typeof Agent>[0])(Wrong);
-    const mistakes = await mistakesIn(`bogus: 1\nagents:\n${agent('triage', '{ types: [T] }')}`, { classes: [Wrong, Triage] });
+    const mistakes = await diagnosticsIn(`bogus: 1\nagents:\n${agent('triage', '{ types: [T] }')}`, { classes: [Wrong, Triage] });
     expect(mistakes.map(({ path }) => path)).toEqual([
       'bogus',
       'Wrong.engine',

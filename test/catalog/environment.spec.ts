@@ -1,4 +1,4 @@
-import { load, mistakesIn, mistakeTexts } from './loading.js';
+import { load, diagnosticsIn, mistakeTexts } from './loading.js';
 
 const serverName = async (value: string, environment: Record<string, string>): Promise<unknown> =>
   (await load(`server: { server_name: ${value} }`, { environment })).server.server_name;
@@ -40,22 +40,22 @@ agents:
     expect(catalog.type('T')!.check({ region: 'south' })).toBe('payload.region: must be "north"');
   });
 
-  test('one that is missing is a mistake, told once, with its place', async () => {
+  test('one that is missing is an error, told once, with its place', async () => {
     const text = 'types: {}\nserver:\n  port: ${PORT}\n  server_name: ${NAME}\n';
-    expect(await mistakesIn(text)).toEqual([
+    expect(await diagnosticsIn(text)).toEqual([
       { path: 'server.port', line: 3, message: 'the environment variable PORT is not set; set it, or write ${PORT:-default}' },
       { path: 'server.server_name', line: 4, message: 'the environment variable NAME is not set; set it, or write ${NAME:-default}' },
     ]);
   });
 
-  test('a form that is none, and a key, are mistakes', async () => {
+  test('a form that is none, and a key, are errors', async () => {
     expect(await mistakeTexts('server: { server_name: "${NAME-x}" }')).toEqual([
       'server.server_name: ${NAME-x} is neither ${NAME} nor ${NAME:-default}',
     ]);
     expect(await mistakeTexts('types: { "${NAME}": {} }', { environment: { NAME: 'T' } })).toEqual(['types.${NAME}: a key cannot come from the environment']);
   });
 
-  test('no value of the environment shows up in a mistake', async () => {
+  test('no value of the environment shows up in an error', async () => {
     const texts = await mistakeTexts('server: { port: ${SECRET} }', { environment: { SECRET: 'hunter2hunter2' } });
     expect(texts).toHaveLength(1);
     expect(texts[0]).not.toContain('hunter2');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { CatalogError } from '../../src/catalog/mistakes.js';
+import { CatalogError } from '../../src/catalog/diagnostics.js';
 import { load } from './loading.js';
 
 const EXAMPLE = parse(`
@@ -36,14 +36,14 @@ function mutated(mutations: [string[], unknown][]): string {
   return JSON.stringify(copy);
 }
 
-/** Whatever a file holds, it is loaded or refused with mistakes that have their places: nothing else is thrown. */
+/** Whatever a file holds, it is loaded or refused with errors that have their places: nothing else is thrown. */
 async function loadsOrTells(text: string): Promise<void> {
   try {
     await load(text);
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
-    expect(error.mistakes.length).toBeGreaterThan(0);
-    for (const { line, message } of error.mistakes) {
+    expect(error.diagnostics.length).toBeGreaterThan(0);
+    for (const { line, message } of error.diagnostics) {
       expect(line).toBeGreaterThan(0);
       expect(message).not.toMatch(/undefined|\[object/);
     }

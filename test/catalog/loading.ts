@@ -1,5 +1,5 @@
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
-import { CatalogError, type Mistake } from '../../src/catalog/mistakes.js';
+import { CatalogError, type Diagnostic } from '../../src/catalog/diagnostics.js';
 import type { LoadedCatalog } from '../../src/catalog/configuration-file/load-catalog.js';
 import type { AgentClass } from '../../src/engines/engine.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
@@ -24,11 +24,11 @@ export async function load(text: string, { name = 'starling.yaml', environment =
   }
 }
 
-export async function mistakesIn(text: string, given: Given = {}): Promise<readonly Mistake[]> {
+export async function diagnosticsIn(text: string, given: Given = {}): Promise<readonly Diagnostic[]> {
   try {
     await load(text, given);
   } catch (error) {
-    if (error instanceof CatalogError) return error.mistakes;
+    if (error instanceof CatalogError) return error.diagnostics;
     throw error;
   }
   return [];
@@ -36,7 +36,7 @@ export async function mistakesIn(text: string, given: Given = {}): Promise<reado
 
 /** As `path: message`, without lines. */
 export const mistakeTexts = async (text: string, given: Given = {}): Promise<string[]> =>
-  (await mistakesIn(text, given)).map(({ path, message }) => `${path}: ${message}`);
+  (await diagnosticsIn(text, given)).map(({ path, message }) => `${path}: ${message}`);
 
 /** One agent with an expression engine; `more` are further lines of it, indented by four spaces. */
 export const agent = (name: string, consumes: string, more = ''): string =>

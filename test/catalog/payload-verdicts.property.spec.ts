@@ -7,7 +7,7 @@ import { compilePayloadSchema, type PayloadValidator } from '../../src/catalog/s
 
 function validator(schema: JsonObject): PayloadValidator {
   const compiled = compilePayloadSchema(schema);
-  if ('mistakes' in compiled) throw new Error(`${JSON.stringify(schema)}: ${JSON.stringify(compiled.mistakes)}`);
+  if ('errors' in compiled) throw new Error(`${JSON.stringify(schema)}: ${JSON.stringify(compiled.errors)}`);
   return compiled.validate;
 }
 
@@ -60,7 +60,7 @@ describe('a schema that refers to itself', () => {
     ['a circle of two', { one: { anyOf: [{ $ref: '#/$defs/other' }, { required: ['x'] }] }, other: { oneOf: [{ $ref: '#/$defs/one' }] } }, { allOf: [{ $ref: '#/$defs/one' }] }],
     ['a circle below a property', { one: { allOf: [{ $ref: '#/$defs/one' }] } }, { properties: { x: { $ref: '#/$defs/one' } } }],
   ])('is refused for %s', (_what, $defs, root) => {
-    expect(compilePayloadSchema({ ...root, $defs })).toEqual({ mistakes: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining('leads back to itself') })]) });
+    expect(compilePayloadSchema({ ...root, $defs })).toEqual({ errors: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining('leads back to itself') })]) });
   });
 
   it('accepts what plain Ajv accepts', () => {

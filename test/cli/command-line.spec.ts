@@ -124,7 +124,7 @@ describe('starling check', () => {
     expect(code).toBe(0);
   });
 
-  test('of a bad file tells every mistake with its path', async () => {
+  test('of a bad file reports every error with its path', async () => {
     const file = folder.write('bad.yaml', `server: { port: abc, lease: 2d, prot: 1 }\n${GOOD.replace('kind: expression,', 'kind: expresion,').replace('schema: {', 'shema: {')}`);
     const { code, stdout } = await runProgram(['check', file]);
     expect(code).toBe(1);
@@ -142,7 +142,7 @@ describe('starling check', () => {
   test.each([
     ['a missing file', 'missing.yaml', null],
     ['text that is no YAML', 'broken.yaml', 'agents: [}'],
-  ])('of %s is one mistake', async (_, name, text) => {
+  ])('of %s is one error', async (_, name, text) => {
     const file = text === null ? join(folder.path, name) : folder.write(name, text);
     const { code, stdout } = await runProgram(['check', file]);
     expect(code).toBe(1);
@@ -197,7 +197,7 @@ describe('wrong settings', () => {
     ]);
   });
 
-  test('are told beside the mistakes of the file', async () => {
+  test('are told beside the errors of the file', async () => {
     const file = folder.write('both.yaml', GOOD.replace('kind: expression,', 'kind: expresion,'));
     const { code, stderr } = await runProgram(['serve', '--config', file, '--port', 'abc']);
     expect(code).toBe(1);

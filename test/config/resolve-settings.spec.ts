@@ -9,7 +9,7 @@ function mistakesOf(sources: Partial<SettingsSources>): readonly string[] {
   try {
     from(sources);
   } catch (error) {
-    if (error instanceof SettingsError) return error.mistakes;
+    if (error instanceof SettingsError) return error.problems;
     throw error;
   }
   throw new Error('the settings were accepted');
@@ -200,7 +200,7 @@ describe('a wrong value', () => {
     }
   });
 
-  test('a section that is no object is one mistake', () => {
+  test('a section that is no object is one error', () => {
     expect(mistakesOf({ server: ['port'] })).toEqual(['server: must be an object (got ["port"])']);
   });
 });

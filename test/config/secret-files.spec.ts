@@ -22,7 +22,7 @@ function mistakesOf(sources: Partial<SettingsSources>): readonly string[] {
   try {
     from(sources);
   } catch (error) {
-    if (error instanceof SettingsError) return error.mistakes;
+    if (error instanceof SettingsError) return error.problems;
     throw error;
   }
   throw new Error('the settings were accepted');
@@ -66,7 +66,7 @@ describe('a secret in a file', () => {
     ['as a variable and in a file', { environment: { STARLING_WEBHOOK_SECRET: SECRET, STARLING_WEBHOOK_SECRET_FILE: '/nowhere' } }, 'STARLING_WEBHOOK_SECRET and STARLING_WEBHOOK_SECRET_FILE'],
     ['as a plain variable and in a file', { environment: { DATABASE_URL: 'sqlite:a.db', DATABASE_URL_FILE: '/nowhere' } }, 'DATABASE_URL and DATABASE_URL_FILE'],
     ['as a flag and in a file', { flags: { database_url: 'sqlite:a.db', database_url_file: '/nowhere' } }, '--database-url and --database-url-file'],
-  ])('given %s is a mistake', (_what, sources, names) => {
+  ])('given %s is an error', (_what, sources, names) => {
     expect(mistakesOf(sources)).toEqual([`${names}: only one of them may be given`]);
   });
 

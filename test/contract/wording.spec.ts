@@ -60,7 +60,7 @@ describe('Interface B to the letter', () => {
     ['a payload with a wrong part', order({ customer: {}, lines: [{ count: 1 }, { count: 0 }] }), 'payload.lines[1].count: must be >= 1'],
     ['a payload with a wrong format', order({ customer: { email: 'x' }, lines: [] }), 'payload.customer.email: must match format "email"'],
     ['a payload with an unknown key', order({ customer: {}, lines: [], line: 1 }), 'payload.line: is no known key; did you mean lines?'],
-    ['a payload with several mistakes', order({ customer: 1 }), 'payload.lines: is required; payload.customer: must be object'],
+    ['a payload with several errors', order({ customer: 1 }), 'payload.lines: is required; payload.customer: must be object'],
     ['tags that are no list', { type: 'Declared', tags: 'vip' }, 'tags: must be an array'],
     ['a tag of no characters', { type: 'Declared', tags: ['vip', ''] }, `tags: each value must be ${TEXT_RULE}`],
     ['a tag with NUL', { type: 'Declared', tags: ['a\0b'] }, `tags: each value must be ${TEXT_RULE}`],

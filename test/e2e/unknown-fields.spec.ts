@@ -156,7 +156,7 @@ describe('unknown fields', () => {
     type Schema = { additionalProperties?: unknown };
     const schemas = document.components!.schemas as Record<string, Schema>;
     const isClosed = (name: string): boolean => schemas[name]!.additionalProperties === false;
-    const closed = ['PublishRequest', 'SyncPublishRequest', 'ProducedFilters', 'WebhookRequest', 'RunAgentRequest', 'AgentInput', 'ClaimRequestBody', 'ClaimOneRequest', 'LeaseRequest', 'CompleteRequest', 'GivenOutputBody', 'FailRequest', 'EndRequest'];
+    const closed = ['PublishRequest', 'SyncPublishRequest', 'ProducedFilters', 'WebhookRequest', 'RunAgentRequest', 'AgentInput', 'ClaimRequestBody', 'ClaimOneRequest', 'LeaseRequest', 'CompleteRequest', 'OutputBody', 'FailRequest', 'EndRequest'];
     expect(closed.filter((name) => !isClosed(name))).toEqual([]);
     expect(['RunRequest', 'BatchRequest', 'JsonRpcMessage'].filter(isClosed)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { CatalogError } from '../../src/catalog/mistakes.js';
+import { CatalogError } from '../../src/catalog/diagnostics.js';
 import type { PreparedEngine } from '../../src/engines/engine.js';
 import { FunctionEngine } from '../../src/engines/function/function.engine.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
@@ -65,11 +65,11 @@ describe('function agents, as real modules in a folder', () => {
     ['is no JavaScript', 'broken.mjs', 'export default async ( => null;', /broken\.mjs cannot be loaded: /],
     ['imports a package that is not installed', 'lonely.mjs', 'import "no-such-package-here";\nexport default async () => null;', /lonely\.mjs cannot be loaded: .*no-such-package-here/],
     ['throws when it is imported', 'angry.mjs', 'throw new Error("not today");', /angry\.mjs cannot be loaded: not today$/],
-  ])('a module that %s is a mistake', async (_, module, text, message) => {
+  ])('a module that %s is an error', async (_, module, text, message) => {
     if (text === 'FOLDER') folder.write(`${module}/inside.txt`, '');
     else if (text !== null) folder.write(module, text);
     const error = await catalogOf(folder, agentWith(module)).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CatalogError);
-    expect((error as CatalogError).mistakes).toEqual([{ path: 'agents.a.engine.module', line: 1, message: expect.stringMatching(message) }]);
+    expect((error as CatalogError).diagnostics).toEqual([{ path: 'agents.a.engine.module', line: 1, message: expect.stringMatching(message) }]);
   });
 });

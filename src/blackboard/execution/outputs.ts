@@ -1,12 +1,12 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition, ArtifactType, Output } from '../../catalog/definitions.js';
-import { describeVisibilityMistake, findTtlMistake, findVisibilityMistake, toVisibility } from '../../catalog/given-visibility.js';
+import { describeVisibilityProblem, findTtlProblem, findVisibilityProblem, toVisibility } from '../../catalog/parse-visibility.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
 import { isShortText, SHORT_TEXT_RULE, shown } from '../../common/short-text.js';
 import { unknownFields } from '../../common/unknown-fields.js';
 import type { Settings } from '../../config/settings.js';
-import { GivenOutputs } from '../../engines/given-outputs.js';
+import { ExplicitOutputs } from '../../engines/explicit-outputs.js';
 import { rememberText } from '../../cel/language/json-text.js';
 
 /** An execution publishes at most this many artifacts. */
@@ -35,7 +35,7 @@ export class OutputError extends Error {}
  */
 export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput[] {
   if (answer === null || answer === undefined) return [];
-  if (answer instanceof GivenOutputs) return checkGiven(answer.outputs, agent, catalog, limits);
+  if (answer instanceof ExplicitOutputs) return checkExplicit(answer.outputs, agent, catalog, limits);
   if (agent.outputs.length === 0) throw new OutputError('the agent publishes no type, so it must answer null');
   const keyed = agent.outputs.length === 1 ? { [agent.outputs[0]!.type]: answer } : answer;
   if (!isJsonObject(keyed)) throw new OutputError(`the answer must be an object keyed by type name (${namesOf(agent)})`);
@@ -51,7 +51,7 @@ function refuseTooMany(count: number): void {
   if (count > MAX_OUTPUTS) throw new OutputError(`the answer has ${count} artifacts, and an execution publishes at most ${MAX_OUTPUTS}`);
 }
 
-function checkGiven(given: readonly unknown[], agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput[] {
+function checkExplicit(given: readonly unknown[], agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput[] {
   refuseTooMany(given.length);
   return given.map((each, index) => {
     try {
@@ -82,8 +82,8 @@ function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, limi
 }
 
 function checkVisibility(given: JsonValue, { maxTtlMs }: OutputLimits): Visibility {
-  const mistake = findVisibilityMistake(given) ?? findTtlMistake(toVisibility(given as JsonObject), maxTtlMs);
-  if (mistake !== null) throw new OutputError(`.visibility: ${describeVisibilityMistake(mistake)}`);
+  const problem = findVisibilityProblem(given) ?? findTtlProblem(toVisibility(given as JsonObject), maxTtlMs);
+  if (problem !== null) throw new OutputError(`.visibility: ${describeVisibilityProblem(problem)}`);
   return toVisibility(given as JsonObject);
 }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import { EXTERNAL } from '../../catalog/definitions.js';
-import { describeVisibilityMistake, findTtlMistake } from '../../catalog/given-visibility.js';
+import { describeVisibilityProblem, findTtlProblem } from '../../catalog/parse-visibility.js';
 import { unknownType } from '../../catalog/unknown-names.js';
 import { PUBLIC } from '../../catalog/visibility.js';
 import { Clock } from '../../common/clock.js';
@@ -94,8 +94,8 @@ export class Publisher {
     const problem = type.check(publication.payload);
     if (problem !== null) throw new DomainError('invalid', problem);
     const visibility = publication.visibility ?? PUBLIC;
-    const mistake = findTtlMistake(visibility, this.settings.maxTtlMs);
-    if (mistake !== null) throw new DomainError('invalid', `visibility: ${describeVisibilityMistake(mistake)}`);
+    const ttlProblem = findTtlProblem(visibility, this.settings.maxTtlMs);
+    if (ttlProblem !== null) throw new DomainError('invalid', `visibility: ${describeVisibilityProblem(ttlProblem)}`);
     const payloadText = JSON.stringify(publication.payload);
     rememberText(publication.payload, payloadText);
     return {

@@ -3,8 +3,8 @@ import { isJsonObject } from '../../common/json.js';
 import type { AgentOptions, OutputOptions, Remaining } from '../agent-options.js';
 import { EXTERNAL, WORKFLOW_ERROR } from '../definitions.js';
 import { checkDuration } from './duration-checks.js';
-import { findTtlMistake, findVisibilityMistake, toVisibility } from '../given-visibility.js';
-import type { Findings, Path, Report } from '../mistakes.js';
+import { findTtlProblem, findVisibilityProblem, toVisibility } from '../parse-visibility.js';
+import type { Diagnostics, Path, Report } from '../diagnostics.js';
 import { checkSubscription } from './subscription-checks.js';
 
 /** Finds what an agent's schema cannot see. `maxTtlMs`: null where the settings are wrong. */
@@ -12,41 +12,41 @@ export function checkAgent(options: Remaining<AgentOptions>, maxTtlMs: number | 
   for (const [index, subscription] of (options.consumes ?? []).entries()) {
     if (subscription) checkSubscription(subscription, [...path, 'consumes', index], report);
   }
-  const { mistakes } = report;
-  checkOutputs(options.publishes ?? [], maxTtlMs, [...path, 'publishes'], mistakes);
-  checkDuration(options.timeout, [...path, 'timeout'], mistakes);
-  checkRetry(options.retry ?? {}, [...path, 'retry'], mistakes);
+  const { errors } = report;
+  checkOutputs(options.publishes ?? [], maxTtlMs, [...path, 'publishes'], errors);
+  checkDuration(options.timeout, [...path, 'timeout'], errors);
+  checkRetry(options.retry ?? {}, [...path, 'retry'], errors);
 }
 
 /** Names by which a client or the service itself publishes, or which another agent has. */
-export function checkAgentName(name: string, taken: ReadonlySet<string>, path: Path, mistakes: Findings): void {
-  if (name === EXTERNAL) mistakes.add(path, `${EXTERNAL} is what clients publish as; choose another name`);
-  if (taken.has(name)) mistakes.add(path, `another agent is named ${name} already`);
+export function checkAgentName(name: string, taken: ReadonlySet<string>, path: Path, errors: Diagnostics): void {
+  if (name === EXTERNAL) errors.add(path, `${EXTERNAL} is what clients publish as; choose another name`);
+  if (taken.has(name)) errors.add(path, `another agent is named ${name} already`);
 }
 
-function checkOutputs(outputs: (Remaining<OutputOptions> | undefined)[], maxTtlMs: number | null, path: Path, mistakes: Findings): void {
+function checkOutputs(outputs: (Remaining<OutputOptions> | undefined)[], maxTtlMs: number | null, path: Path, errors: Diagnostics): void {
   const seen = new Set<string>();
   for (const [index, output] of outputs.entries()) {
     if (output?.type === undefined) continue;
     const { type, visibility } = output;
-    if (seen.has(type)) mistakes.add([...path, index, 'type'], `${type} is published twice; keep one`);
-    if (type === WORKFLOW_ERROR) mistakes.add([...path, index, 'type'], `${WORKFLOW_ERROR} is published by the service alone; throw an error instead`);
+    if (seen.has(type)) errors.add([...path, index, 'type'], `${type} is published twice; keep one`);
+    if (type === WORKFLOW_ERROR) errors.add([...path, index, 'type'], `${WORKFLOW_ERROR} is published by the service alone; throw an error instead`);
     seen.add(type);
-    checkVisibility(visibility, maxTtlMs, [...path, index, 'visibility'], mistakes);
+    checkVisibility(visibility, maxTtlMs, [...path, index, 'visibility'], errors);
   }
 }
 
 /** By the same rules as what clients and agents give. Where the schema has found something, this would only repeat it. */
-function checkVisibility(visibility: unknown, maxTtlMs: number | null, path: Path, mistakes: Findings): void {
-  if (!isJsonObject(visibility) || mistakes.touches(path)) return;
-  const mistake = findVisibilityMistake(visibility) ?? (maxTtlMs === null ? null : findTtlMistake(toVisibility(visibility), maxTtlMs));
-  if (mistake) mistakes.add([...path, ...mistake.path], mistake.message);
+function checkVisibility(visibility: unknown, maxTtlMs: number | null, path: Path, errors: Diagnostics): void {
+  if (!isJsonObject(visibility) || errors.touches(path)) return;
+  const error = findVisibilityProblem(visibility) ?? (maxTtlMs === null ? null : findTtlProblem(toVisibility(visibility), maxTtlMs));
+  if (error) errors.add([...path, ...error.path], error.message);
 }
 
-function checkRetry(retry: NonNullable<Remaining<AgentOptions>['retry']>, path: Path, mistakes: Findings): void {
-  checkDuration(retry.delay, [...path, 'delay'], mistakes, { zero: true });
-  checkDuration(retry.max_delay, [...path, 'max_delay'], mistakes, { zero: true });
+function checkRetry(retry: NonNullable<Remaining<AgentOptions>['retry']>, path: Path, errors: Diagnostics): void {
+  checkDuration(retry.delay, [...path, 'delay'], errors, { zero: true });
+  checkDuration(retry.max_delay, [...path, 'max_delay'], errors, { zero: true });
   const delay = parseDuration(retry.delay ?? '1s');
   const longest = retry.max_delay === undefined ? null : parseDuration(retry.max_delay);
-  if (delay !== null && longest !== null && longest < delay) mistakes.add([...path, 'max_delay'], 'must not be shorter than delay (default 1s)');
+  if (delay !== null && longest !== null && longest < delay) errors.add([...path, 'max_delay'], 'must not be shorter than delay (default 1s)');
 }

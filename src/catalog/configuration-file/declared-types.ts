@@ -4,16 +4,16 @@ import { parseDuration } from '../../common/durations.js';
 import { PatternBudget } from '../../patterns/pattern-work.js';
 import { WORKFLOW_ERROR, type AgentDefinition, type ArtifactType } from '../definitions.js';
 import { checkDuration } from './duration-checks.js';
-import type { Findings } from '../mistakes.js';
+import type { Diagnostics } from '../diagnostics.js';
 import { compilePayloadSchema } from '../schemas/payload-schema.js';
 
 type Declarations = NonNullable<Remaining<ConfigurationOptions>['types']>;
 
 /** Every type that the service knows: those that are declared, those that agents only mention, and WorkflowError. */
-export function artifactTypes(declarations: Declarations, agents: readonly AgentDefinition[], mistakes: Findings): ArtifactType[] {
+export function artifactTypes(declarations: Declarations, agents: readonly AgentDefinition[], errors: Diagnostics): ArtifactType[] {
   const types = new Map<string, ArtifactType>();
   const budget = new PatternBudget();
-  for (const [name, declaration] of Object.entries(declarations)) types.set(name, declare(name, declaration ?? {}, budget, mistakes));
+  for (const [name, declaration] of Object.entries(declarations)) types.set(name, declare(name, declaration ?? {}, budget, errors));
   if (!types.has(WORKFLOW_ERROR)) types.set(WORKFLOW_ERROR, workflowErrorType(null));
   for (const name of agents.flatMap(mentionedTypes)) {
     if (!types.has(name)) types.set(name, openType(name));
@@ -21,22 +21,22 @@ export function artifactTypes(declarations: Declarations, agents: readonly Agent
   return [...types.values()];
 }
 
-function declare(name: string, declaration: NonNullable<Declarations[string]>, budget: PatternBudget, mistakes: Findings): ArtifactType {
+function declare(name: string, declaration: NonNullable<Declarations[string]>, budget: PatternBudget, errors: Diagnostics): ArtifactType {
   const { version = 1, description = '', schema, retain } = declaration;
-  checkDuration(retain, ['types', name, 'retain'], mistakes);
+  checkDuration(retain, ['types', name, 'retain'], errors);
   const declared = { name, version, description, retainMs: retain === undefined ? null : parseDuration(retain) };
-  if (name === WORKFLOW_ERROR) return declareWorkflowError(declaration, declared.retainMs, mistakes);
+  if (name === WORKFLOW_ERROR) return declareWorkflowError(declaration, declared.retainMs, errors);
   if (schema === undefined) return openType(name, declared);
   const compiled = compilePayloadSchema(schema, budget);
   if ('validate' in compiled) return declaredType({ ...declared, schema }, compiled.validate);
-  for (const { path, message } of compiled.mistakes) mistakes.add(['types', name, 'schema', ...path], message);
+  for (const { path, message } of compiled.errors) errors.add(['types', name, 'schema', ...path], message);
   return openType(name, declared);
 }
 
-function declareWorkflowError(declaration: NonNullable<Declarations[string]>, retainMs: number | null, mistakes: Findings): ArtifactType {
+function declareWorkflowError(declaration: NonNullable<Declarations[string]>, retainMs: number | null, errors: Diagnostics): ArtifactType {
   const others = Object.keys(declaration).filter((key) => key !== 'retain');
   if (others.length > 0 || retainMs === null) {
-    mistakes.add(['types', WORKFLOW_ERROR], 'is always known and published by the service alone; only its `retain` can be set, another type needs another name');
+    errors.add(['types', WORKFLOW_ERROR], 'is always known and published by the service alone; only its `retain` can be set, another type needs another name');
   }
   return workflowErrorType(retainMs);
 }

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../common/durations.js';
-import type { Findings, Path } from '../mistakes.js';
+import type { Diagnostics, Path } from '../diagnostics.js';
 
 // Ten years: what is longer is a slip, and would leave the range of exact times.
 const LONGEST_MS = 3650 * 86_400_000;
@@ -13,7 +13,7 @@ export function durationProblem(duration: string | undefined, { zero = false } =
 }
 
 /** The same, noted under its path. */
-export function checkDuration(duration: string | undefined, path: Path, mistakes: Findings, { zero = false } = {}): void {
+export function checkDuration(duration: string | undefined, path: Path, errors: Diagnostics, { zero = false } = {}): void {
   const problem = durationProblem(duration, { zero });
-  if (problem !== null) mistakes.add(path, problem);
+  if (problem !== null) errors.add(path, problem);
 }

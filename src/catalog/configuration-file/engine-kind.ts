@@ -2,7 +2,7 @@ import type { JsonObject } from '../../common/json.js';
 import type { Environment } from '../../config/environment.js';
 import type { Catalog } from '../catalog.js';
 import type { AgentDefinition } from '../definitions.js';
-import type { Path } from '../mistakes.js';
+import type { Path } from '../diagnostics.js';
 
 /** A kind of engine as the catalog sees it. */
 export interface EngineKind {

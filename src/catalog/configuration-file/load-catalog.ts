@@ -10,12 +10,12 @@ import { configurationSchema } from './configuration-schema.js';
 import { defineBudget, defineModels } from '../costs.js';
 import { cycleWarnings } from './cycle-warnings.js';
 import { artifactTypes } from './declared-types.js';
-import { parseConfiguration } from './document.js';
+import { parseYamlSource } from './yaml-source.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
-import { CatalogError, describeMistake, Report, type Findings } from '../mistakes.js';
-import { checkShape } from './shape.js';
+import { CatalogError, describeDiagnostic, Report, type Diagnostics } from '../diagnostics.js';
+import { validateSchema } from './schema-validation.js';
 import { triggerWarnings } from './trigger-warnings.js';
-import { agentsInClasses, agentsInFile, defineAgents, type ClassAgent, type WrittenAgent } from './written-agents.js';
+import { agentsInClasses, agentsInFile, defineAgents, type ClassAgent, type ParsedAgent } from './parse-agents.js';
 
 export interface CatalogSources {
   /** Path of the configuration file, YAML or JSON. */
@@ -40,27 +40,27 @@ export interface LoadedCatalog {
   baseDirectory: string;
 }
 
-/** Reads the configuration file and the agents that are written as classes. CatalogError with every mistake at once. */
+/** Reads the configuration file and the agents that are written as classes. CatalogError with every error at once. */
 export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalog> {
   const report = new Report();
-  const { mistakes, warnings } = report;
+  const { errors, warnings } = report;
   const baseDirectory = dirname(resolve(sources.file));
-  const document = parseConfiguration(await readText(sources.file), sources.environment, mistakes);
-  if (!document.readable) throw new CatalogError(sources.file, mistakes.toMistakes(document.lineOf));
+  const source = parseYamlSource(await readText(sources.file), sources.environment, errors);
+  if (!source.readable) throw new CatalogError(sources.file, errors.toDiagnostics(source.lineOf));
 
   const schema = configurationSchema(sources.engines, sources.serverSchema);
-  const configuration = checkShape<ConfigurationOptions>(document.value, schema, [], mistakes);
-  const written = [...agentsInFile(configuration), ...agentsInClasses(sources.classAgents ?? [], mistakes)];
+  const configuration = validateSchema<ConfigurationOptions>(source.value, schema, [], errors);
+  const parsed = [...agentsInFile(configuration), ...agentsInClasses(sources.classAgents ?? [], errors)];
   const server = configuration.server ?? {};
-  const agents = defineAgents(written, sources.settings(server)?.maxTtlMs ?? null, report);
-  const digest = configurationDigest(document.written, (sources.classAgents ?? []).map(({ className, options }) => [className, options]));
+  const agents = defineAgents(parsed, sources.settings(server)?.maxTtlMs ?? null, report);
+  const digest = configurationDigest(source.spelled, (sources.classAgents ?? []).map(({ className, options }) => [className, options]));
   const further = { models: defineModels(configuration.models ?? {}), budget: defineBudget(configuration.budget), digest };
-  const catalog = new Catalog(artifactTypes(configuration.types ?? {}, agents, mistakes), agents, baseDirectory, further);
-  await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, written, report);
-  if (!mistakes.empty) throw new CatalogError(sources.file, mistakes.toMistakes(document.lineOf), server);
+  const catalog = new Catalog(artifactTypes(configuration.types ?? {}, agents, errors), agents, baseDirectory, further);
+  await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, parsed, report);
+  if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(source.lineOf), server);
 
-  addCatalogWarnings(catalog, written, warnings);
-  return { catalog, warnings: warnings.toMistakes(document.lineOf).map(describeMistake), server, baseDirectory };
+  addCatalogWarnings(catalog, parsed, warnings);
+  return { catalog, warnings: warnings.toDiagnostics(source.lineOf).map(describeDiagnostic), server, baseDirectory };
 }
 
 async function readText(file: string): Promise<string> {
@@ -80,22 +80,22 @@ function whyUnreadable({ code, message }: NodeJS.ErrnoException): string {
 async function checkEngines(
   kinds: readonly EngineKind[],
   checks: EngineChecks,
-  written: readonly WrittenAgent[],
-  { mistakes, warnings }: Report,
+  parsed: readonly ParsedAgent[],
+  { errors, warnings }: Report,
 ): Promise<void> {
   for (const [position, agent] of checks.catalog.agents.entries()) {
     const path = [...written[position]!.path, 'engine'];
     const kind = kinds.find((candidate) => candidate.kind === agent.engine.kind);
-    if (!kind || mistakes.touches(path)) continue;
+    if (!kind || errors.touches(path)) continue;
     for (const finding of await kind.check(agent, checks)) {
-      (finding.warning ? warnings : mistakes).add([...path, ...finding.path], finding.message);
+      (finding.warning ? warnings : errors).add([...path, ...finding.path], finding.message);
     }
   }
 }
 
-/** Only for a catalog without mistakes: what is missing from a wrong one would be warned of as well. */
-function addCatalogWarnings(catalog: Catalog, written: readonly WrittenAgent[], warnings: Findings): void {
-  const pathOf = new Map(written.map(({ name, path }) => [name, path]));
+/** Only for a catalog without errors: what is missing from a wrong one would be warned of as well. */
+function addCatalogWarnings(catalog: Catalog, parsed: readonly ParsedAgent[], warnings: Diagnostics): void {
+  const pathOf = new Map(parsed.map(({ name, path }) => [name, path]));
   for (const { agent, below, message } of [...triggerWarnings(catalog), ...cycleWarnings(catalog)]) {
     warnings.add([...pathOf.get(agent)!, ...below], message);
   }

@@ -1,37 +1,37 @@
 import { checkExpression, expressionWarnings } from '../../cel/language/check.js';
 import type { Remaining, SubscriptionOptions } from '../agent-options.js';
 import { checkDuration } from './duration-checks.js';
-import type { Findings, Path, Report } from '../mistakes.js';
+import type { Diagnostics, Path, Report } from '../diagnostics.js';
 
 type Checked = Remaining<SubscriptionOptions>;
 
 /** Finds what a subscription's schema cannot see: expressions, and parts that do not go together. */
 export function checkSubscription(subscription: Checked, path: Path, report: Report): void {
-  const { mistakes } = report;
+  const { errors } = report;
   checkSource(subscription.where, [...path, 'where'], report);
   checkSource(subscription.join?.by, [...path, 'join', 'by'], report);
-  checkDuration(subscription.join?.within, [...path, 'join', 'within'], mistakes);
-  checkDuration(subscription.batch?.timeout, [...path, 'batch', 'timeout'], mistakes);
-  checkJoin(subscription, path, mistakes);
-  checkBatch(subscription, path, mistakes);
+  checkDuration(subscription.join?.within, [...path, 'join', 'within'], errors);
+  checkDuration(subscription.batch?.timeout, [...path, 'batch', 'timeout'], errors);
+  checkJoin(subscription, path, errors);
+  checkBatch(subscription, path, errors);
 }
 
-function checkSource(source: string | undefined, path: Path, { mistakes, warnings }: Report): void {
+function checkSource(source: string | undefined, path: Path, { errors, warnings }: Report): void {
   if (source === undefined) return;
   const problem = checkExpression(source);
-  if (problem !== null) mistakes.add(path, problem);
+  if (problem !== null) errors.add(path, problem);
   else for (const warning of expressionWarnings(source)) warnings.add(path, warning);
 }
 
-function checkJoin({ join, types, mode, batch }: Checked, path: Path, mistakes: Findings): void {
+function checkJoin({ join, types, mode, batch }: Checked, path: Path, errors: Diagnostics): void {
   if (!join) return;
   const at = [...path, 'join'];
-  if (batch) mistakes.add(at, 'a subscription has a join or a batch window, not both');
-  else if (mode === 'any') mistakes.add(at, 'mode any takes each artifact on its own; a join needs mode all');
-  else if (types?.length === 1) mistakes.add(at, 'a join needs at least two types');
+  if (batch) errors.add(at, 'a subscription has a join or a batch window, not both');
+  else if (mode === 'any') errors.add(at, 'mode any takes each artifact on its own; a join needs mode all');
+  else if (types?.length === 1) errors.add(at, 'a join needs at least two types');
 }
 
-function checkBatch({ join, types, mode, batch }: Checked, path: Path, mistakes: Findings): void {
+function checkBatch({ join, types, mode, batch }: Checked, path: Path, errors: Diagnostics): void {
   if (!batch || join || mode === 'any' || (types?.length ?? 0) < 2) return;
-  mistakes.add([...path, 'batch'], 'a batch window over several types needs mode any, since mode all joins them');
+  errors.add([...path, 'batch'], 'a batch window over several types needs mode any, since mode all joins them');
 }

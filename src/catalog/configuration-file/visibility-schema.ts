@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../common/short-text.js';
-import { MAX_VISIBILITY_NAMES } from '../given-visibility.js';
+import { MAX_VISIBILITY_NAMES } from '../parse-visibility.js';
 
 const shortText: JsonObject = { type: 'string', minLength: 1, maxLength: MAX_SHORT_TEXT };
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../common/json.js';
 import { isJsonObject } from '../../common/json.js';
 import { WORKFLOW_ERROR, type ArtifactType } from '../definitions.js';
-import { formatPath } from '../mistakes.js';
+import { formatPath } from '../diagnostics.js';
 import { compilePayloadSchema, type PayloadValidator } from './payload-schema.js';
 import type { SchemaError } from './schema-errors.js';
 
@@ -46,7 +46,7 @@ const WORKFLOW_ERROR_SCHEMA: JsonObject = {
 /** Always known, and published by the service alone. */
 export function workflowErrorType(retainMs: number | null): ArtifactType {
   const compiled = compilePayloadSchema(WORKFLOW_ERROR_SCHEMA);
-  if ('mistakes' in compiled) throw new Error(`the schema of ${WORKFLOW_ERROR} is wrong`);
+  if ('errors' in compiled) throw new Error(`the schema of ${WORKFLOW_ERROR} is wrong`);
   const description = 'An execution that failed for good, a join that expired or a limit that was reached';
   return declaredType({ name: WORKFLOW_ERROR, version: 1, description, schema: WORKFLOW_ERROR_SCHEMA, retainMs }, compiled.validate);
 }

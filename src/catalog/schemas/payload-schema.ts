@@ -10,7 +10,7 @@ import { UniqueItems } from './unique-items.js';
 /** Gives what is wrong with a payload; empty where it fits. */
 export type PayloadValidator = (payload: unknown) => SchemaError[];
 
-export type CompiledSchema = { validate: PayloadValidator } | { mistakes: SchemaError[] };
+export type CompiledSchema = { validate: PayloadValidator } | { errors: SchemaError[] };
 
 const DEFAULT_DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -18,12 +18,12 @@ const DEFAULT_DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 export function compilePayloadSchema(schema: JsonObject, budget = new PatternBudget()): CompiledSchema {
   const draft = draftOf(schema);
   if (draft === null) {
-    return mistake(['$schema'], `must be ${DRAFT_NAMES.join(' or ')}`);
+    return schemaError(['$schema'], `must be ${DRAFT_NAMES.join(' or ')}`);
   }
-  if (schema.$async !== undefined) return mistake(['$async'], 'is not supported: payloads are checked at once');
-  if (typeof schema.type === 'string' && schema.type !== 'object') return mistake(['type'], 'must be object: every payload is one');
+  if (schema.$async !== undefined) return schemaError(['$async'], 'is not supported: payloads are checked at once');
+  if (typeof schema.type === 'string' && schema.type !== 'object') return schemaError(['type'], 'must be object: every payload is one');
   const wrong = violationsOfDraft(draft, schema);
-  if (wrong.length > 0) return { mistakes: wrong };
+  if (wrong.length > 0) return { errors: wrong };
   return compile(draft, schema, budget);
 }
 
@@ -67,12 +67,12 @@ function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): Compi
   try {
     // Stops at the first error, so that a hostile payload of a megabyte cannot make as many errors as it has values.
     const quick = compiled(false);
-    const mistakes = [...unknownFormats, ...refusedPatterns(patterns, schema), ...dynamicReferences(schema), ...endlessReferences(references, schema)];
-    if (mistakes.length > 0) return { mistakes: withoutRepetition(mistakes) };
+    const errors = [...unknownFormats, ...refusedPatterns(patterns, schema), ...dynamicReferences(schema), ...endlessReferences(references, schema)];
+    if (errors.length > 0) return { errors: withoutRepetition(errors) };
     const thorough = compiled(true);
     return { validate: (payload) => violations(quick, thorough, [references, uniqueItems], payload) };
   } catch (error) {
-    return mistake([], compileProblem(error as Error));
+    return schemaError([], compileProblem(error as Error));
   }
 }
 
@@ -129,4 +129,4 @@ const withoutRepetition = (errors: SchemaError[]): SchemaError[] => [
   ...new Map(errors.map((error) => [JSON.stringify([error.path, error.message]), error])).values(),
 ];
 
-const mistake = (path: SchemaError['path'], message: string): CompiledSchema => ({ mistakes: [{ path, message }] });
+const schemaError = (path: SchemaError['path'], message: string): CompiledSchema => ({ errors: [{ path, message }] });

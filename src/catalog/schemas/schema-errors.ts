@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { nearestName } from '../../common/nearest-name.js';
-import type { Path } from '../mistakes.js';
+import type { Path } from '../diagnostics.js';
 
 /** One violation of a JSON Schema, with the path of what violates it. */
 export interface SchemaError {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
-import type { Path } from '../mistakes.js';
+import type { Path } from '../diagnostics.js';
 
 /** What is no schema, whatever it looks like. */
 export const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required']);

@@ -1,13 +1,13 @@
 import { arithmeticWarnings } from './arithmetic-warnings.js';
-import { literalMistake } from './literal-check.js';
-import { nameMistake } from './name-check.js';
+import { literalProblem } from './literal-check.js';
+import { nameProblem } from './name-check.js';
 import { compiled } from './programs.js';
 
 /** What is wrong with an expression, in words that say what to change; null where it compiles. */
 export function checkExpression(source: string): string | null {
   try {
     const { expr } = compiled(source).parsed;
-    return nameMistake(expr) ?? literalMistake(expr);
+    return nameProblem(expr) ?? literalProblem(expr);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

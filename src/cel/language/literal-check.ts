@@ -6,17 +6,17 @@ import { type Expr, parts } from './syntax-tree.js';
 const FROM_TEXT = new Set(['timestamp', 'duration', 'int', 'uint', 'bool']);
 
 /** The first literal that can never work: a pattern, a time or an integer that is none; null where there is none. */
-export function literalMistake(expr: Expr): string | null {
-  const mistake = integerMistake(expr) ?? callMistake(expr);
-  if (mistake !== null) return mistake;
+export function literalProblem(expr: Expr): string | null {
+  const problem = integerProblem(expr) ?? callProblem(expr);
+  if (problem !== null) return problem;
   for (const part of parts(expr)) {
-    const partMistake = literalMistake(part);
-    if (partMistake !== null) return partMistake;
+    const partProblem = literalProblem(part);
+    if (partProblem !== null) return partProblem;
   }
   return null;
 }
 
-function integerMistake({ exprKind }: Expr): string | null {
+function integerProblem({ exprKind }: Expr): string | null {
   if (exprKind.case !== 'constExpr') return null;
   const { constantKind } = exprKind.value;
   const bits = constantKind.case === 'int64Value' ? 63n : constantKind.case === 'uint64Value' ? 64n : null;
@@ -25,7 +25,7 @@ function integerMistake({ exprKind }: Expr): string | null {
   return value >= -(2n ** bits) && value < 2n ** bits ? null : `has the integer ${value}, which needs more than 64 bits`;
 }
 
-function callMistake(expr: Expr): string | null {
+function callProblem(expr: Expr): string | null {
   if (expr.exprKind.case !== 'callExpr') return null;
   const { function: name, target, args } = expr.exprKind.value;
   const text = args[0] && textOf(args[0]);

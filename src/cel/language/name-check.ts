@@ -10,34 +10,34 @@ const MACROS = new Set(['all', 'exists', 'exists_one', 'existsOne', 'map', 'filt
 const FUNCTIONS = new Set(Array.from(language.funcs, ({ name }) => name));
 
 /** The first variable or function that CEL and Starling do not have, or that is called wrongly; null where there is none. */
-export function nameMistake(expr: Expr, known: readonly string[] = VARIABLES): string | null {
+export function nameProblem(expr: Expr, known: readonly string[] = VARIABLES): string | null {
   const { exprKind } = expr;
   if (isTypeName(expr)) return null;
-  if (exprKind.case === 'identExpr') return variableMistake(exprKind.value.name.replace(/^\./, ''), known);
-  const mistake = exprKind.case === 'callExpr' ? callMistake(exprKind.value) : messageMistake(exprKind);
-  if (mistake !== null) return mistake;
+  if (exprKind.case === 'identExpr') return variableProblem(exprKind.value.name.replace(/^\./, ''), known);
+  const problem = exprKind.case === 'callExpr' ? callProblem(exprKind.value) : messageProblem(exprKind);
+  if (problem !== null) return problem;
   const inner = exprKind.case === 'comprehensionExpr' ? loopParts(exprKind.value) : [];
   const innerKnown = exprKind.case === 'comprehensionExpr' ? [...known, exprKind.value.iterVar, exprKind.value.accuVar] : known;
   for (const part of parts(expr)) {
     if (exprKind.case === 'callExpr' && part === exprKind.value.target && namespaced(exprKind.value)) continue;
-    const partMistake = nameMistake(part, inner.includes(part) ? innerKnown : known);
-    if (partMistake !== null) return partMistake;
+    const partProblem = nameProblem(part, inner.includes(part) ? innerKnown : known);
+    if (partProblem !== null) return partProblem;
   }
   return null;
 }
 
-function variableMistake(name: string, known: readonly string[]): string | null {
+function variableProblem(name: string, known: readonly string[]): string | null {
   if (known.includes(name) || TYPES.includes(name)) return null;
   const nearest = nearestName(name, known);
   return `names the unknown variable ${name}; ${nearest ? `did you mean ${nearest}?` : `there are ${VARIABLES.join(', ')}`}`;
 }
 
-function messageMistake({ case: kind, value }: Expr['exprKind']): string | null {
+function messageProblem({ case: kind, value }: Expr['exprKind']): string | null {
   if (kind !== 'structExpr' || value.messageName === '' || language.registry.getMessage(value.messageName)) return null;
   return `makes a message of the unknown type ${value.messageName}`;
 }
 
-function callMistake(call: Call): string | null {
+function callProblem(call: Call): string | null {
   const name = namespaced(call) ?? call.function;
   if (OPERATORS.has(name)) return null;
   if (name === 'has' && !call.target) return 'has() takes one field, as in has(payload.text)';
@@ -46,10 +46,10 @@ function callMistake(call: Call): string | null {
     const nearest = nearestName(name, [...FUNCTIONS, ...MACROS]);
     return `calls the unknown function ${name}${nearest ? `; did you mean ${nearest}?` : ''}`;
   }
-  return arityMistake(call, name);
+  return arityProblem(call, name);
 }
 
-function arityMistake(call: Call, name: string): string | null {
+function arityProblem(call: Call, name: string): string | null {
   const isMethod = call.target !== undefined && !namespaced(call);
   const candidates = Array.from(language.funcs.find(name) ?? []).filter(({ target }) => (target !== undefined) === isMethod);
   if (candidates.length === 0) return `calls ${name} wrongly: write ${isMethod ? `${name}(x), not x.${name}()` : `x.${name}(), not ${name}(x)`}`;

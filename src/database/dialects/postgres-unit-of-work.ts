@@ -56,7 +56,7 @@ export class PostgresUnitOfWork extends UnitOfWork {
     while (this.open.size > 0) await Promise.all(this.open);
   }
 
-  // Two transactions that wait for each other's rows are no mistake: Postgres gives one of them up, and it is run again. So is one
+  // Two transactions that wait for each other's rows are no fault: Postgres gives one of them up, and it is run again. So is one
   // in whose way a newer program's migration came.
   private async runUntilDecided<T>(work: (tx: Transaction) => Promise<T>, how: TransactionOptions): Promise<T> {
     const startedAt = performance.now();

@@ -1,7 +1,7 @@
 import type { OutboundAnswer } from '../../http-client/outbound.js';
 import { retryAfter } from '../../http-client/retry-after.js';
 import { DeferredCompletion } from '../deferred-completion.js';
-import { readAnswer } from '../given-outputs.js';
+import { readAnswer } from '../explicit-outputs.js';
 import { EngineFailure } from '../engine-failure.js';
 
 const REQUEST_TIMEOUT = 408;

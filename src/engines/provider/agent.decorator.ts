@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { AgentOptions } from '../../catalog/agent-options.js';
-import type { ClassAgent } from '../../catalog/configuration-file/written-agents.js';
+import type { ClassAgent } from '../../catalog/configuration-file/parse-agents.js';
 import type { AgentClass } from '../engine.js';
 
 export interface ClassAgentOptions extends AgentOptions {

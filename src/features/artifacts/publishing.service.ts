@@ -3,7 +3,7 @@ import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
 import type { Item } from '../../blackboard/queries/stored-pieces.js';
 import { type FindRows, type StoredText, StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import { Blackboard, type Published } from '../../blackboard/publishing/blackboard.js';
-import { toVisibility } from '../../catalog/given-visibility.js';
+import { toVisibility } from '../../catalog/parse-visibility.js';
 import { PUBLIC } from '../../catalog/visibility.js';
 import { Clock } from '../../common/clock.js';
 import { lastFields } from '../../common/json.js';

@@ -11,7 +11,7 @@ import type { HeldRequest } from '../../common/held-request.js';
 import { lastFields } from '../../common/json.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { GivenOutputs } from '../../engines/given-outputs.js';
+import { ExplicitOutputs } from '../../engines/explicit-outputs.js';
 import type { ClaimOneRequest, ClaimRequestBody } from './dto/claim-request.js';
 import type { LeaseBody } from './dto/held-execution-body.js';
 import type { CompleteRequest, FailRequest, LeaseRequest } from './dto/lease-requests.js';
@@ -62,7 +62,7 @@ export class ExternalWorkService {
   }
 
   async complete(id: string, { lease_token, outputs, output }: CompleteRequest): Promise<TextInParts> {
-    await this.leases.complete(id, lease_token, outputs ? new GivenOutputs(outputs) : output);
+    await this.leases.complete(id, lease_token, outputs ? new ExplicitOutputs(outputs) : output);
     return this.executions.changed(id);
   }
 

@@ -1,5 +1,5 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { MAX_VISIBILITY_NAMES } from '../../catalog/given-visibility.js';
+import { MAX_VISIBILITY_NAMES } from '../../catalog/parse-visibility.js';
 import { ISO_DURATION_PATTERN } from '../../common/durations.js';
 import { SHORT_TEXT_SCHEMA } from '../validation/short-text.js';
 

@@ -5,7 +5,7 @@ import { parseIsoDuration } from '../../common/durations.js';
 import { ISO_DURATION_SCHEMA } from './api-visibility.js';
 import { IfGiven } from '../validation/if-given.js';
 
-// As far as an artifact may be hidden (catalog/given-visibility.ts).
+// As far as an artifact may be hidden (catalog/parse-visibility.ts).
 const MAX_MS = 36_525 * 86_400_000;
 
 /** A field of a request, with its documentation: how long what follows from it may take. */

@@ -44,7 +44,7 @@ export class ValidationPipe implements PipeTransform {
     const errors = validateSync(instance, { validationError: { target: false, value: false } });
     const refusesUnknown = type === 'body' && !ignoresUnknownFields(metatype);
     const problems = [...describeErrors(errors), ...(refusesUnknown ? this.unknownIn(value, instance, fields, '') : [])];
-    // In the order of their names, so that the same mistake always reads the same.
+    // In the order of their names, so that the same problem always reads the same.
     if (problems.length > 0) throw new DomainError('invalid', problems.sort().join('; '));
     return instance;
   }

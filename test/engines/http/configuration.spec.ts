@@ -1,5 +1,5 @@
 // What `starling check` says of http agents.
-import { CatalogError } from '../../../src/catalog/mistakes.js';
+import { CatalogError } from '../../../src/catalog/diagnostics.js';
 import { loadConfiguration } from '../../../src/engines/load-configuration.js';
 import { ConfigurationFolder } from '../../support/configuration-folder.js';
 
@@ -12,7 +12,7 @@ describe('an http agent', () => {
   const mistakes = async (engine: string, environment?: Record<string, string>): Promise<string[]> => {
     const error = await load(engine, environment).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CatalogError);
-    return (error as CatalogError).mistakes.map(({ path, message }) => `${path}: ${message}`);
+    return (error as CatalogError).diagnostics.map(({ path, message }) => `${path}: ${message}`);
   };
 
   test.each([
@@ -25,11 +25,11 @@ describe('an http agent', () => {
     ['url: "http://a.example/", max_answer: 65MiB', 'agents.a.engine.max_answer: must be a size from 1B to 64MiB'],
     ['url: "http://a.example/", max_answer: 0B', 'agents.a.engine.max_answer: must be a size from 1B to 64MiB'],
     ['url: "http://a.example/", method: PUT', 'agents.a.engine.method: is no known key'],
-  ])('%s is a mistake', async (engine, message) => {
+  ])('%s is an error', async (engine, message) => {
     expect(await mistakes(engine)).toEqual([message]);
   });
 
-  test.each(['short', 'whsec_this is no base64'])('a secret such as %j is a mistake, which does not quote it', async (secret) => {
+  test.each(['short', 'whsec_this is no base64'])('a secret such as %j is an error, which does not quote it', async (secret) => {
     expect(await mistakes('url: "http://a.example/", secret: "${SECRET}"', { SECRET: secret })).toEqual([
       'agents.a.engine.secret: must be a text of 16 to 256 characters, and base64 where it begins with whsec_',
     ]);

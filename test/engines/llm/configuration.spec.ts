@@ -1,7 +1,7 @@
 // What `starling check` says of llm agents, and where their models come from.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CatalogError } from '../../../src/catalog/mistakes.js';
+import { CatalogError } from '../../../src/catalog/diagnostics.js';
 import { loadConfiguration } from '../../../src/engines/load-configuration.js';
 import { Board } from '../../e2e/board.js';
 import { ConfigurationFolder } from '../../support/configuration-folder.js';
@@ -19,7 +19,7 @@ describe('an llm agent', () => {
   const mistakes = async (text: string): Promise<string[]> => {
     const error = await load(text).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CatalogError);
-    return (error as CatalogError).mistakes.map(({ path, message }) => `${path}: ${message}`);
+    return (error as CatalogError).diagnostics.map(({ path, message }) => `${path}: ${message}`);
   };
 
   test.each([
@@ -32,7 +32,7 @@ describe('an llm agent', () => {
     ['model: openai/x, instructions: x, context: all', 'agents.a.engine.context: must be one of "none", "correlation"'],
     ['model: openai/x, instructions: x, context: { type: Fact }', 'agents.a.engine.context.type: is no known key; did you mean types?'],
     ['model: mistral/small, instructions: x', 'agents.a.engine.model: the provider mistral needs the package @ai-sdk/mistral: npm install @ai-sdk/mistral, or say with base_url where an OpenAI-compatible server is'],
-  ])('%s is a mistake', async (engine, message) => {
+  ])('%s is an error', async (engine, message) => {
     expect(await mistakes(agentWith(engine))).toEqual([message]);
   });
 

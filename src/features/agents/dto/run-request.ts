@@ -27,27 +27,27 @@ export class RunAgentRequest {
   @Opaque()
   @ValidateBy({
     name: 'isInputs',
-    validator: { validate: (value) => inputsMistake(value) === null, defaultMessage: (args) => inputsMistake(args?.value) ?? '' },
+    validator: { validate: (value) => inputsProblem(value) === null, defaultMessage: (args) => inputsProblem(args?.value) ?? '' },
   })
   inputs!: AgentInput[];
 }
 
 export const RUN_REQUEST_EXAMPLE = { inputs: [{ type: 'CustomerMessage', payload: { text: 'My card has not arrived yet' } }] };
 
-function inputsMistake(value: unknown): string | null {
+function inputsProblem(value: unknown): string | null {
   if (!Array.isArray(value)) return 'must be a list of objects with type and payload';
   if (value.length > MAX_INPUTS) return `must not hold more than ${MAX_INPUTS} artifacts`;
-  const mistakes = value.flatMap((input: unknown, index) => inputMistakes(input).map((mistake) => `[${index}]${mistake}`));
-  return mistakes.length > 0 ? mistakes.join('; inputs: ') : null;
+  const problems = value.flatMap((input: unknown, index) => inputProblems(input).map((problem) => `[${index}]${problem}`));
+  return problems.length > 0 ? problems.join('; inputs: ') : null;
 }
 
-function inputMistakes(input: unknown): string[] {
+function inputProblems(input: unknown): string[] {
   if (!isJsonObject(input)) return [' must be an object with type and payload'];
-  const mistakes: string[] = [];
-  if (typeof input['type'] !== 'string') mistakes.push('.type must be a string');
-  else if (!maxLength(input['type'], MAX_SHORT_TEXT)) mistakes.push(`.type must be shorter than or equal to ${MAX_SHORT_TEXT} characters`);
-  if (!isJsonObject(input['payload'])) mistakes.push('.payload must be an object');
+  const problems: string[] = [];
+  if (typeof input['type'] !== 'string') problems.push('.type must be a string');
+  else if (!maxLength(input['type'], MAX_SHORT_TEXT)) problems.push(`.type must be shorter than or equal to ${MAX_SHORT_TEXT} characters`);
+  if (!isJsonObject(input['payload'])) problems.push('.payload must be an object');
   const [unknown] = unknownFields(input, FIELDS);
-  if (unknown) mistakes.push(`.${unknown.name} ${unknown.problem}`);
-  return mistakes;
+  if (unknown) problems.push(`.${unknown.name} ${unknown.problem}`);
+  return problems;
 }

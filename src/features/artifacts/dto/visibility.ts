@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ValidateBy } from 'class-validator';
-import { describeVisibilityMistake, findVisibilityMistake } from '../../../catalog/given-visibility.js';
+import { describeVisibilityProblem, findVisibilityProblem } from '../../../catalog/parse-visibility.js';
 import { Opaque } from '../../../http/validation/opaque.js';
 
 export const IsVisibility = (): PropertyDecorator =>
@@ -9,8 +9,8 @@ export const IsVisibility = (): PropertyDecorator =>
     ValidateBy({
       name: 'isVisibility',
       validator: {
-        validate: (value) => findVisibilityMistake(value) === null,
-        defaultMessage: (args) => describeVisibilityMistake(findVisibilityMistake(args?.value)!),
+        validate: (value) => findVisibilityProblem(value) === null,
+        defaultMessage: (args) => describeVisibilityProblem(findVisibilityProblem(args?.value)!),
       },
     }),
   );

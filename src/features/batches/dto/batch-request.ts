@@ -17,7 +17,7 @@ const MOST_WORKERS = 1_000;
 
 const DELIMITER = /^[^"\r\n\u0000]$/u;
 
-function delimiterMistake(value: unknown): string | null {
+function delimiterProblem(value: unknown): string | null {
   if (typeof value !== 'string' || [...value].length !== 1) return 'must be exactly one character';
   return DELIMITER.test(value) ? null : 'must not be a quote, a line break or NUL';
 }
@@ -25,7 +25,7 @@ function delimiterMistake(value: unknown): string | null {
 const MOST_NAMES = 1_000;
 const LONGEST_NAME = 255;
 
-function mappingMistake(value: unknown): string | null {
+function mappingProblem(value: unknown): string | null {
   if (!isJsonObject(value) || !Object.values(value).every((name) => typeof name === 'string')) return 'must be an object whose values are strings';
   const names = Object.values(value) as string[];
   if (names.length > MOST_NAMES) return `must not have more than ${MOST_NAMES} names`;
@@ -61,7 +61,7 @@ export class UploadedBatchRequest {
   })
   @IfGiven()
   @Opaque()
-  @ValidateBy({ name: 'isMapping', validator: { validate: (value) => mappingMistake(value) === null, defaultMessage: (args) => mappingMistake(args?.value) ?? '' } })
+  @ValidateBy({ name: 'isMapping', validator: { validate: (value) => mappingProblem(value) === null, defaultMessage: (args) => mappingProblem(args?.value) ?? '' } })
   input_mapping?: Record<string, string>;
 
   @ApiProperty({ description: 'False: one run at a time, in order', type: Boolean, required: false, default: true, example: true })
@@ -78,7 +78,7 @@ export class UploadedBatchRequest {
 
   @ApiProperty({ description: 'What separates the fields of a CSV line: one character, and not a quote, a line break or NUL', type: String, required: false, default: ',', minLength: 1, maxLength: 1, pattern: DELIMITER.source, example: ',' })
   @IfGiven()
-  @ValidateBy({ name: 'isDelimiter', validator: { validate: (value) => delimiterMistake(value) === null, defaultMessage: (args) => delimiterMistake(args?.value) ?? '' } })
+  @ValidateBy({ name: 'isDelimiter', validator: { validate: (value) => delimiterProblem(value) === null, defaultMessage: (args) => delimiterProblem(args?.value) ?? '' } })
   delimiter?: string;
 
   @ApiProperty({ description: 'A column: rows with an equal value run once, the others repeat its result', type: String, required: false, maxLength: MAX_SHORT_TEXT, example: 'text' })

@@ -23,7 +23,7 @@ export class LeaseRequest {
 }
 
 /** One output of a completed execution. Its fields are checked as an agent's answer is. */
-export class GivenOutputBody {
+export class OutputBody {
   @ApiProperty({ description: 'One of the types that the agent publishes', maxLength: MAX_SHORT_TEXT, example: 'Approval' })
   type!: string;
 
@@ -53,7 +53,7 @@ const OneOfBoth = (): PropertyDecorator =>
 /** Body of a completion: `outputs` or `output`. */
 @SchemaPart({ oneOf: [{ required: ['outputs'] }, { required: ['output'] }] })
 export class CompleteRequest extends LeaseRequest {
-  @ApiProperty({ description: 'What it publishes; an empty list publishes nothing', type: [GivenOutputBody], maxItems: MAX_OUTPUTS, required: false })
+  @ApiProperty({ description: 'What it publishes; an empty list publishes nothing', type: [OutputBody], maxItems: MAX_OUTPUTS, required: false })
   @IfGiven()
   @IsArray()
   @Opaque()

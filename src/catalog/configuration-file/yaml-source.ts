@@ -1,15 +1,15 @@
 import { isAlias, isCollection, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Node, Pair, Scalar, YAMLError, YAMLMap } from 'yaml';
 import type { Environment } from '../../config/environment.js';
-import { readPlainScalar, Variables } from './variables.js';
-import type { Findings, Path } from '../mistakes.js';
+import { readPlainScalar, Interpolation } from './interpolation.js';
+import type { Diagnostics, Path } from '../diagnostics.js';
 
 /** A parsed configuration file, and where in it things stand. */
-export interface ConfigurationDocument {
+export interface YamlSource {
   value: unknown;
   /** The same with variables as the file spells them; null where it cannot be read. */
-  written: unknown;
-  /** False where the text is no YAML, so that looking further would only find follow-up mistakes. */
+  spelled: unknown;
+  /** False where the text is no YAML, so that looking further would only find follow-up errors. */
   readable: boolean;
   /** The line, from 1, of the thing at `path` or of the nearest thing around it; none for what is not in the file. */
   lineOf(path: Path): number | undefined;
@@ -17,37 +17,37 @@ export interface ConfigurationDocument {
 
 type Ancestors = readonly (Document | Node | Pair)[];
 
-/** Parses YAML or JSON and fills in environment variables; what is wrong goes to `mistakes`. */
-export function parseConfiguration(text: string, environment: Environment, mistakes: Findings): ConfigurationDocument {
-  const variables = new Variables(environment);
+/** Parses YAML or JSON and fills in environment variables; what is wrong goes to `errors`. */
+export function parseYamlSource(text: string, environment: Environment, errors: Diagnostics): YamlSource {
+  const interpolation = new Interpolation(environment);
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false };
-  const document = parseDocument(variables.setAside(text), options);
+  const document = parseDocument(interpolation.setAside(text), options);
   const lineOf = (path: Path): number | undefined => lineAt(document, lines, path);
-  const unreadable: ConfigurationDocument = { value: null, written: null, readable: false, lineOf };
+  const unreadable: YamlSource = { value: null, spelled: null, readable: false, lineOf };
 
   const problems: YAMLError[] = [...document.errors, ...document.warnings];
-  for (const problem of problems) mistakes.add([], describeProblem(problem), lines.linePos(problem.pos[0]).line);
+  for (const problem of problems) errors.add([], describeProblem(problem), lines.linePos(problem.pos[0]).line);
   if (problems.length > 0) return unreadable;
 
   const spelled = document.clone();
   visit(document, {
-    Map: (_, map, ancestors) => reportDuplicateKeys(map, pathOf([...ancestors, map]), mistakes),
-    Scalar: (role, scalar, ancestors) => fillInVariables(scalar, role === 'key', ancestors, variables, mistakes),
+    Map: (_, map, ancestors) => reportDuplicateKeys(map, pathOf([...ancestors, map]), errors),
+    Scalar: (role, scalar, ancestors) => interpolate(scalar, role === 'key', ancestors, interpolation, errors),
   });
   try {
-    return { value: document.toJS() as unknown, written: asSpelled(spelled, variables), readable: true, lineOf };
+    return { value: document.toJS() as unknown, spelled: asSpelled(spelled, interpolation), readable: true, lineOf };
   } catch (error) {
     // An alias without its anchor, or aliases that multiply beyond the parser's limit.
-    mistakes.add([], (error as Error).message);
+    errors.add([], (error as Error).message);
     return unreadable;
   }
 }
 
-function asSpelled(document: Document, variables: Variables): unknown {
+function asSpelled(document: Document, interpolation: Interpolation): unknown {
   visit(document, {
     Scalar: (_, scalar) => {
-      if (typeof scalar.value === 'string') scalar.value = variables.restore(scalar.value);
+      if (typeof scalar.value === 'string') scalar.value = interpolation.restore(scalar.value);
     },
   });
   return document.toJS() as unknown;
@@ -57,24 +57,24 @@ function describeProblem(problem: YAMLError): string {
   return problem.code === 'MULTIPLE_DOCS' ? 'the file holds several YAML documents; keep one' : problem.message;
 }
 
-function reportDuplicateKeys(map: YAMLMap, path: Path, mistakes: Findings): void {
+function reportDuplicateKeys(map: YAMLMap, path: Path, errors: Diagnostics): void {
   const seen = new Set<string>();
   for (const { key } of map.items) {
     const name = String(isScalar(key) ? key.value : key);
-    if (seen.has(name)) mistakes.add([...path, name], 'stands twice; keep one');
+    if (seen.has(name)) errors.add([...path, name], 'stands twice; keep one');
     seen.add(name);
   }
 }
 
-function fillInVariables(scalar: Scalar, isKey: boolean, ancestors: Ancestors, variables: Variables, mistakes: Findings): void {
-  if (typeof scalar.value !== 'string' || !variables.areIn(scalar.value)) return;
+function interpolate(scalar: Scalar, isKey: boolean, ancestors: Ancestors, interpolation: Interpolation, errors: Diagnostics): void {
+  if (typeof scalar.value !== 'string' || !interpolation.areIn(scalar.value)) return;
   const path = pathOf([...ancestors, scalar]);
   if (isKey) {
-    scalar.value = variables.restore(scalar.value);
-    mistakes.add(pathOf([...ancestors, scalar]), 'a key cannot come from the environment');
+    scalar.value = interpolation.restore(scalar.value);
+    errors.add(pathOf([...ancestors, scalar]), 'a key cannot come from the environment');
     return;
   }
-  const text = variables.fillIn(scalar.value, (message) => mistakes.add(path, message));
+  const text = interpolation.fillIn(scalar.value, (message) => errors.add(path, message));
   scalar.value = scalar.type === 'PLAIN' && scalar.tag === undefined ? readPlainScalar(text) : text;
 }
 

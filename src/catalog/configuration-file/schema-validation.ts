@@ -1,24 +1,24 @@
 import { Ajv } from 'ajv';
 import type { JsonObject } from '../../common/json.js';
 import type { Remaining } from '../agent-options.js';
-import type { Findings, Path } from '../mistakes.js';
+import type { Diagnostics, Path } from '../diagnostics.js';
 import { describeSchemaErrors } from '../schemas/schema-errors.js';
 
 /**
- * Checks `value` against our own `schema`, and gives back what fits: so the checks that follow find every other mistake in
+ * Checks `value` against our own `schema`, and gives back what fits: so the checks that follow find every other error in
  * the same go, and need not doubt the types of what they read. `at` stands before every path.
  */
-export function checkShape<T>(value: unknown, schema: JsonObject, at: Path, mistakes: Findings): Remaining<T> {
+export function validateSchema<T>(value: unknown, schema: JsonObject, at: Path, errors: Diagnostics): Remaining<T> {
   const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, strictTypes: false, strictRequired: false });
   ajv.addVocabulary(['errorMessage']);
   const validate = ajv.compile(schema);
   validate(value);
-  const errors = describeSchemaErrors(validate.errors ?? [], value);
-  for (const { path, message } of errors) {
+  const found = describeSchemaErrors(validate.errors ?? [], value);
+  for (const { path, message } of found) {
     // What stands there already is the cause: a variable without a value is no number either.
-    if (!mistakes.has([...at, ...path])) mistakes.add([...at, ...path], message);
+    if (!errors.has([...at, ...path])) errors.add([...at, ...path], message);
   }
-  return errors.reduce((remaining, { path }) => take(remaining, path), structuredClone(value)) as Remaining<T>;
+  return found.reduce((remaining, { path }) => take(remaining, path), structuredClone(value)) as Remaining<T>;
 }
 
 function take(value: unknown, path: Path): unknown {

@@ -6,7 +6,7 @@ import { EngineFailure } from './engine-failure.js';
  * An answer from outside that lists its outputs, each `{type, payload, tags?, visibility?}`. What is in the list is checked with the
  * answer, in `blackboard/execution/outputs.ts`.
  */
-export class GivenOutputs {
+export class ExplicitOutputs {
   constructor(readonly outputs: readonly unknown[]) {}
 }
 
@@ -17,7 +17,7 @@ export class GivenOutputs {
 export function readAnswer(body: unknown): unknown {
   if (!isJsonObject(body) || !Array.isArray(body.outputs) || !body.outputs.every(namesType)) return body;
   const [unknown] = unknownFields(body, ['outputs']);
-  if (!unknown) return new GivenOutputs(body.outputs);
+  if (!unknown) return new ExplicitOutputs(body.outputs);
   if (body.outputs.length === 0 || !body.outputs.every(hasPayload)) return body;
   throw new EngineFailure('output', `${unknown.name}: ${unknown.problem}`);
 }

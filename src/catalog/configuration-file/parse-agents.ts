@@ -3,8 +3,8 @@ import { defineAgent } from './agent-definition.js';
 import type { AgentOptions, ConfigurationOptions, Remaining } from '../agent-options.js';
 import { classAgentSchema } from './configuration-schema.js';
 import type { AgentDefinition } from '../definitions.js';
-import type { Findings, Path, Report } from '../mistakes.js';
-import { checkShape } from './shape.js';
+import type { Diagnostics, Path, Report } from '../diagnostics.js';
+import { validateSchema } from './schema-validation.js';
 
 /** An agent that is written as a class; `engine` is the opaque object that leads to the class. */
 export interface ClassAgent {
@@ -15,7 +15,7 @@ export interface ClassAgent {
 }
 
 /** An agent as either front end wrote it, and where it stands. */
-export interface WrittenAgent {
+export interface ParsedAgent {
   path: Path;
   namePath: Path;
   name: string;
@@ -23,26 +23,26 @@ export interface WrittenAgent {
   engine: AgentDefinition['engine'];
 }
 
-export function agentsInFile(configuration: Remaining<ConfigurationOptions>): WrittenAgent[] {
+export function agentsInFile(configuration: Remaining<ConfigurationOptions>): ParsedAgent[] {
   return Object.entries(configuration.agents ?? {}).map(([name, options = {}]) => {
     const path = ['agents', name];
     return { path, namePath: path, name, options, engine: { ...options.engine, kind: options.engine?.kind ?? '' } };
   });
 }
 
-export function agentsInClasses(classes: readonly ClassAgent[], mistakes: Findings): WrittenAgent[] {
+export function agentsInClasses(classes: readonly ClassAgent[], errors: Diagnostics): ParsedAgent[] {
   return classes.map(({ className, options, engine }) => {
     const path = [className];
-    const { name = className, ...rest } = checkShape<AgentOptions & { name: string }>(options, classAgentSchema, path, mistakes);
+    const { name = className, ...rest } = validateSchema<AgentOptions & { name: string }>(options, classAgentSchema, path, errors);
     return { path, namePath: [...path, 'name'], name, options: rest, engine };
   });
 }
 
 /** One model for both front ends, by the same checks. */
-export function defineAgents(written: readonly WrittenAgent[], maxTtlMs: number | null, report: Report): AgentDefinition[] {
+export function defineAgents(parsed: readonly ParsedAgent[], maxTtlMs: number | null, report: Report): AgentDefinition[] {
   const taken = new Set<string>();
-  return written.map(({ name, namePath, path, options, engine }) => {
-    checkAgentName(name, taken, namePath, report.mistakes);
+  return parsed.map(({ name, namePath, path, options, engine }) => {
+    checkAgentName(name, taken, namePath, report.errors);
     checkAgent(options, maxTtlMs, path, report);
     taken.add(name);
     return defineAgent(name, options, engine);

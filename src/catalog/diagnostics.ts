@@ -2,26 +2,26 @@
 export type Path = readonly (string | number)[];
 
 /** One thing that is wrong or doubtful in the configuration. `path` reads like `agents.classifier.consumes[0].where`. */
-export interface Mistake {
+export interface Diagnostic {
   path: string;
   /** From 1; absent where the thing does not come from the file. */
   line?: number;
   message: string;
 }
 
-export const describeMistake = ({ path, line, message }: Mistake): string =>
+export const describeDiagnostic = ({ path, line, message }: Diagnostic): string =>
   (line === undefined ? '' : `line ${line}: `) + (path === '' ? message : `${path}: ${message}`);
 
 /** Everything that keeps a configuration from being served, all at once. */
 export class CatalogError extends Error {
   constructor(
     readonly file: string,
-    readonly mistakes: readonly Mistake[],
+    readonly diagnostics: readonly Diagnostic[],
     /** What of the `server:` section has the right form, so that its values can be judged in the same go. */
     readonly server?: Record<string, unknown>,
   ) {
-    const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`;
-    super(`${file} has ${count}:\n${mistakes.map((mistake) => `  ${describeMistake(mistake)}`).join('\n')}`);
+    const count = diagnostics.length === 1 ? '1 error' : `${diagnostics.length} errors`;
+    super(`${file} has ${count}:\n${diagnostics.map((diagnostic) => `  ${describeDiagnostic(diagnostic)}`).join('\n')}`);
     this.name = 'CatalogError';
   }
 }
@@ -42,7 +42,7 @@ interface Located {
 }
 
 /** Collects what is found wrong, or doubtful, while a configuration is checked. */
-export class Findings {
+export class Diagnostics {
   private readonly found: Located[] = [];
 
   /** `line` only where the path does not lead to it. */
@@ -55,16 +55,16 @@ export class Findings {
   }
 
   has(path: Path): boolean {
-    return this.found.some((mistake) => mistake.path.length === path.length && leadsTo(path, mistake.path));
+    return this.found.some((diagnostic) => diagnostic.path.length === path.length && leadsTo(path, diagnostic.path));
   }
 
   /** Whether anything at or below `path` is known to be wrong. */
   touches(path: Path): boolean {
-    return this.found.some((mistake) => leadsTo(path, mistake.path));
+    return this.found.some((diagnostic) => leadsTo(path, diagnostic.path));
   }
 
   /** In the order of the file; what does not come from it stands last. */
-  toMistakes(lineOf: (path: Path) => number | undefined): Mistake[] {
+  toDiagnostics(lineOf: (path: Path) => number | undefined): Diagnostic[] {
     return this.found
       .map(({ path, message, line }) => ({ path: formatPath(path), line: line ?? lineOf(path), message }))
       .sort((a, b) => (a.line ?? Number.MAX_SAFE_INTEGER) - (b.line ?? Number.MAX_SAFE_INTEGER));
@@ -73,8 +73,8 @@ export class Findings {
 
 /** What keeps a configuration from being served, and what is only doubtful. */
 export class Report {
-  readonly mistakes = new Findings();
-  readonly warnings = new Findings();
+  readonly errors = new Diagnostics();
+  readonly warnings = new Diagnostics();
 }
 
 const leadsTo = (start: Path, path: Path): boolean => start.every((segment, position) => path[position] === segment);

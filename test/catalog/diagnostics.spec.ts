@@ -1,9 +1,9 @@
-import { agent, load, mistakesIn, mistakeTexts } from './loading.js';
-import { CatalogError } from '../../src/catalog/mistakes.js';
+import { agent, load, diagnosticsIn, mistakeTexts } from './loading.js';
+import { CatalogError } from '../../src/catalog/diagnostics.js';
 
 const subscribed = (subscription: string, more = ''): string => `agents:\n${agent('a', subscription, more)}`;
 
-describe('mistakes in a configuration', () => {
+describe('errors in a configuration', () => {
   test('all of them are told in one go, each with its path and line', async () => {
     const text = `
 servr: { port: 1 }
@@ -29,7 +29,7 @@ agents:
     consumes: [{ types: [Routing] }]
     engine: { kind: magic }
 `;
-    const mistakes = await mistakesIn(text);
+    const mistakes = await diagnosticsIn(text);
     const at = (path: string): string[] => mistakes.filter((mistake) => mistake.path === path).map(({ line, message }) => `${line}: ${message}`);
     expect(at('servr')).toEqual(['2: is no known key; did you mean server?']);
     expect(at('types.Ticket.version')).toEqual(['5: must be >= 1']);
@@ -59,7 +59,7 @@ agents:
   test('the error itself lists them, a line each', async () => {
     const error = await load('agents: {}\nfoo: 1\nbar: 2\n').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CatalogError);
-    expect((error as CatalogError).message).toMatch(/starling\.yaml has 2 mistakes:\n {2}line 2: foo: is no known key\n {2}line 3: bar: is no known key$/);
+    expect((error as CatalogError).message).toMatch(/starling\.yaml has 2 errors:\n {2}line 2: foo: is no known key\n {2}line 3: bar: is no known key$/);
   });
 
   const cases: [what: string, text: string, mistake: string | RegExp][] = [

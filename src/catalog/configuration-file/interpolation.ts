@@ -11,7 +11,7 @@ const VARIABLE = /\$\{([A-Za-z_][^}\n]*)\}/g;
  * The `${NAME}` and `${NAME:-default}` of a configuration text. They are set aside before the text is parsed and filled in
  * afterwards, so that no value of the environment can change the structure of the file.
  */
-export class Variables {
+export class Interpolation {
   private readonly references: string[] = [];
 
   constructor(private readonly environment: Environment) {}
@@ -29,24 +29,24 @@ export class Variables {
     return text.replace(PLACEHOLDER, (_, position: string) => `\${${this.references[Number(position)]}}`);
   }
 
-  /** Calls `onMistake` for each variable that has no value. */
-  fillIn(text: string, onMistake: (message: string) => void): string {
+  /** Calls `onProblem` for each variable that has no value. */
+  fillIn(text: string, onProblem: (message: string) => void): string {
     return text.replace(PLACEHOLDER, (_, position: string) => {
       const reference = this.references[Number(position)]!;
-      const value = this.valueOf(reference, onMistake);
+      const value = this.valueOf(reference, onProblem);
       return value ?? `\${${reference}}`;
     });
   }
 
-  private valueOf(reference: string, onMistake: (message: string) => void): string | undefined {
+  private valueOf(reference: string, onProblem: (message: string) => void): string | undefined {
     const [, name, fallback] = /^(\w+)(?::-(.*))?$/.exec(reference) ?? [];
     if (name === undefined) {
-      onMistake(`\${${reference}} is neither \${NAME} nor \${NAME:-default}`);
+      onProblem(`\${${reference}} is neither \${NAME} nor \${NAME:-default}`);
       return undefined;
     }
     const value = this.environment[name];
     if (fallback !== undefined) return value || fallback;
-    if (value === undefined) onMistake(`the environment variable ${name} is not set; set it, or write \${${name}:-default}`);
+    if (value === undefined) onProblem(`the environment variable ${name} is not set; set it, or write \${${name}:-default}`);
     return value;
   }
 }
