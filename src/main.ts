@@ -20,7 +20,7 @@ export interface ServerOptions extends Configuration, Pick<AppOptions, 'agents' 
 export async function startServer(options: ServerOptions): Promise<void> {
   const { settings, catalog, logger, role } = options;
   endOnBugs(logger);
-  tellWhatIsMissing(settings, role, logger);
+  warnAboutMissingApp(settings, role, logger);
   const tracing = await loadTracing(readTracingSettings(readEnvironment()), logger);
   const bindable = await withAddress(settings);
   const app = await createApp({ ...options, settings: bindable, tracing });
@@ -34,7 +34,7 @@ export async function startServer(options: ServerOptions): Promise<void> {
   console.error(welcome(role, catalog, url, isWildcard(bound) ? addressText(bound) : null));
 }
 
-function tellWhatIsMissing({ createUi, dashboard }: Settings, { api }: Role, logger: Logger): void {
+function warnAboutMissingApp({ createUi, dashboard }: Settings, { api }: Role, logger: Logger): void {
   if (api && (createUi || dashboard)) logger.warn(`${dashboard ? 'dashboard' : 'create_ui'}: this build has no web app yet; serving the API alone`);
 }
 

@@ -17,7 +17,7 @@ export interface Configuration extends LoadedCatalog {
 
 /**
  * The configuration file, with the agents that are written as classes, and the settings from everywhere. AggregateError of a
- * CatalogError and a SettingsError, so that everything wrong is told at once.
+ * CatalogError and a SettingsError, so that everything that is wrong is reported together.
  */
 export async function readConfiguration(
   file: string,

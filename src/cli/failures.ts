@@ -7,7 +7,7 @@ import { ClientError } from './client/client-errors.js';
 /** What an operator can mend; everything else is a bug, whose stack is wanted. */
 const FOR_THE_OPERATOR = [CatalogError, SettingsError, StartError, DomainError, ClientError];
 
-/** Wraps a command so that its failure is told on standard error and ends the process with 1. */
+/** Wraps a command so that its failure is reported on standard error and ends the process with 1. */
 export function failing<A extends unknown[]>(command: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
   return async (...args) => {
     try {

@@ -10,7 +10,7 @@ export type TryOutcome = 'delivered' | 'retried' | 'dead' | 'discarded';
 /** `held`: the try has not been made yet. */
 export type DeliveryOutcome = TryOutcome | 'held';
 
-/** What the core tells about its work; the metrics feature turns it into histograms. All durations in milliseconds. */
+/** What the core reports about its work; the metrics feature turns it into histograms. All durations in milliseconds. */
 export abstract class Telemetry {
   abstract executionEnded(agent: string, outcome: AttemptOutcome, durationMs: number): void;
   abstract executionClaimed(agent: string, waitedMs: number): void;

@@ -12,7 +12,7 @@ export abstract class Broadcast {
   abstract close(): Promise<void>;
 }
 
-/** One process alone has nobody to tell. */
+/** One process alone has no others to notify. */
 export class NoBroadcast extends Broadcast {
   send(): void {
     // Nobody is there.

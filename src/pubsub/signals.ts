@@ -8,7 +8,7 @@ type Listener<T> = (value: T) => void;
 export class Topic<T> {
   private readonly listeners = new Set<Listener<T>>();
 
-  constructor(private readonly tellOthers: Listener<T> = () => undefined) {}
+  constructor(private readonly sendToOthers: Listener<T> = () => undefined) {}
 
   /** Whether anybody in this process would be woken. */
   get isHeard(): boolean {
@@ -27,7 +27,7 @@ export class Topic<T> {
 
   /** Wakes those in the other processes that share the database. */
   publishElsewhere(value: T): void {
-    this.tellOthers(value);
+    this.sendToOthers(value);
   }
 
   publishEverywhere(value: T): void {
@@ -41,7 +41,7 @@ export class Topic<T> {
 export class Signals {
   private readonly shared = new Map<string, Topic<unknown>>();
   private receiving = false;
-  private told = 0;
+  private sent = 0;
 
   /** A generation of a correlation has settled; published after the commit. */
   readonly correlationSettled: Topic<{ correlationId: string; generation: number }>;
@@ -99,16 +99,16 @@ export class Signals {
 
   /**
    * `name`: between processes, whose versions may differ; what one does not know it leaves alone. Of wake-ups that say the same one is
-   * enough; `each`: what is told twice counts twice, as pieces of a text do.
+   * enough; `each`: what is sent twice counts twice, as pieces of a text do.
    */
   private share<T>(name: string, { each = false } = {}): Topic<T> {
-    const topic = new Topic<T>((value) => this.tellOthers(each ? [name, value, (this.told += 1)] : [name, value]));
+    const topic = new Topic<T>((value) => this.sendToOthers(each ? [name, value, (this.sent += 1)] : [name, value]));
     this.shared.set(name, topic as Topic<unknown>);
     return topic;
   }
 
   // All have got what came from elsewhere: those who cannot use it would hand it to each other for ever.
-  private tellOthers(message: [name: string, value: unknown, told?: number]): void {
+  private sendToOthers(message: [name: string, value: unknown, sent?: number]): void {
     if (!this.receiving) this.broadcast.send(JSON.stringify(message));
   }
 

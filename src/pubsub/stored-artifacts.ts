@@ -3,12 +3,12 @@ import type { Transaction } from '../database/unit-of-work.js';
 import { Signals } from './signals.js';
 import { StreamInterest } from './stream-interest.js';
 
-const TELL_OTHERS_EVERY_MS = 20;
+const SEND_EVERY_MS = 20;
 
 /** Wakes those who read the changelog, where there are any: here at once, elsewhere a few dozen times a second at most. */
 @Injectable()
 export class StoredArtifacts {
-  private untold = 0;
+  private unsent = 0;
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -18,16 +18,16 @@ export class StoredArtifacts {
 
   /** An artifact gets this position if the transaction commits. */
   stored(tx: Transaction, seq: number): void {
-    if (this.signals.artifactStored.isHeard || this.interest.isElsewhere) tx.afterCommit(() => this.tell(seq));
+    if (this.signals.artifactStored.isHeard || this.interest.isElsewhere) tx.afterCommit(() => this.emit(seq));
   }
 
-  private tell(seq: number): void {
+  private emit(seq: number): void {
     this.signals.artifactStored.publish(seq);
     if (!this.interest.isElsewhere) return;
-    this.untold = Math.max(this.untold, seq);
+    this.unsent = Math.max(this.unsent, seq);
     this.timer ??= setTimeout(() => {
       this.timer = null;
-      this.signals.artifactStored.publishElsewhere(this.untold);
-    }, TELL_OTHERS_EVERY_MS).unref();
+      this.signals.artifactStored.publishElsewhere(this.unsent);
+    }, SEND_EVERY_MS).unref();
   }
 }

@@ -19,7 +19,7 @@ agents:
     engine: { kind: external, assignee: anna }
 `;
 
-const STRANGERS = 150;
+const OTHERS = 150;
 
 // Real: an app, its database and its HTTP. The clock stands still until a test moves it.
 describe('claims that wait', () => {
@@ -58,17 +58,17 @@ describe('claims that wait', () => {
     let arrived = 0;
     (board.app.app.getHttpServer() as NodeJS.EventEmitter).on('request', () => (arrived += 1));
     const wait = (assignee: string): Promise<Held[]> => outside.claim({ agents: ['packer', 'checker'], assignee, wait: 60 });
-    const strangers = Array.from({ length: STRANGERS }, (_, n) => wait(`stranger-${n}`));
-    await eventually('they have all come', () => arrived === STRANGERS);
+    const others = Array.from({ length: OTHERS }, (_, n) => wait(`stranger-${n}`));
+    await eventually('they have all come', () => arrived === OTHERS);
     const anna = wait('anna');
     const before = await transactions();
     const check = await board.publish('Check', { n: 1 });
     const [held] = await anna;
     expect(held).toMatchObject({ correlation_id: check, assignee: 'anna' });
-    expect((await transactions()) - before).toBeLessThan(STRANGERS / 2);
+    expect((await transactions()) - before).toBeLessThan(OTHERS / 2);
     expect(await outside.send(held!, 'complete', { output: {} })).toMatchObject({ status: 200 });
     clock.advance(61_000);
-    expect((await Promise.all(strangers)).flat()).toEqual([]);
+    expect((await Promise.all(others)).flat()).toEqual([]);
   });
 
   it('hold nothing for a client that has gone', async () => {

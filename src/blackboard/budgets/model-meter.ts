@@ -5,12 +5,12 @@ interface OpenCall {
   need: ModelNeed;
   /** By performance.now(). */
   since: number;
-  told: AttemptUsage | null;
+  reported: AttemptUsage | null;
 }
 
 /**
  * What one attempt takes of models. A call for which something was reserved counts as all of that until it is settled: a provider bills
- * what it generates, also where the call is given up or breaks off before it has told any figures.
+ * what it generates, also where the call is given up or breaks off before it has reported any figures.
  */
 export class ModelMeter {
   private counted: AttemptUsage | null = null;
@@ -23,11 +23,11 @@ export class ModelMeter {
 
   /** A call for which this is reserved is about to be made. */
   begins(need: ModelNeed): void {
-    this.call = { need, since: performance.now(), told: null };
+    this.call = { need, since: performance.now(), reported: null };
   }
 
   used(usage: AttemptUsage): void {
-    if (this.call) this.call.told = addUsage(this.call.told, usage);
+    if (this.call) this.call.reported = addUsage(this.call.reported, usage);
     else this.counted = addUsage(this.counted, usage);
   }
 
@@ -36,17 +36,17 @@ export class ModelMeter {
     const { call } = this;
     this.call = null;
     if (!call || end === 'refused') return;
-    const hasTold = call.told !== null && call.told.inputTokens + call.told.outputTokens > 0;
-    this.counted = addUsage(this.counted, hasTold ? call.told! : allOf(call));
+    const hasReported = call.reported !== null && call.reported.inputTokens + call.reported.outputTokens > 0;
+    this.counted = addUsage(this.counted, hasReported ? call.reported! : allOf(call));
   }
 }
 
-function allOf({ need, since, told }: OpenCall): AttemptUsage {
+function allOf({ need, since, reported }: OpenCall): AttemptUsage {
   return {
     model: need.model,
-    inputTokens: Math.max(need.inputTokens, told?.inputTokens ?? 0),
-    outputTokens: Math.max(need.outputTokens, told?.outputTokens ?? 0),
-    cost: need.cost === null ? null : Math.max(need.cost, told?.cost ?? 0),
+    inputTokens: Math.max(need.inputTokens, reported?.inputTokens ?? 0),
+    outputTokens: Math.max(need.outputTokens, reported?.outputTokens ?? 0),
+    cost: need.cost === null ? null : Math.max(need.cost, reported?.cost ?? 0),
     latencyMs: performance.now() - since,
   };
 }

@@ -123,7 +123,7 @@ export class CorrelationChanges {
     this.stored.push({ ...artifact, sequence: correlation.artifact_count, traceparent: this.traceparentIn(correlation) });
   }
 
-  /** Writes all counts, tells what was published, and settles what has nothing pending; the last step of every transaction that changed any. */
+  /** Writes all counts, runs the hooks for what was published, and settles what has nothing pending; the last step of every transaction that changed any. */
   async save(): Promise<void> {
     if (this.stored.length > 0) await this.published.run(this.tx, this.stored, this.now);
     for (const correlation of this.touched.values()) {

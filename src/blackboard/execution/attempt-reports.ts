@@ -9,7 +9,7 @@ import type { ExecutionFailure } from './ending-execution.js';
 /** Whose attempt it is. */
 type Attempted = Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId'>;
 
-/** Tells of attempts: to the log, to metrics, and to those who trace. */
+/** Reports attempts to the log, to the metrics and to traces. */
 @Injectable()
 export class AttemptReports {
   constructor(

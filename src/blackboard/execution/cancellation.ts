@@ -15,7 +15,7 @@ import { TimerQueue } from '../scheduling/timer-queue.js';
 import { JoinRemoval } from '../joins/join-removal.js';
 
 /** Ids in one message between processes, which takes 7,500 bytes. */
-const TOLD_AT_ONCE = 100;
+const IDS_IN_A_SIGNAL = 100;
 
 /**
  * Cancelling a correlation: what is pending never starts, leases are revoked, timers and waiting artifacts are dropped, and the
@@ -88,14 +88,14 @@ export class Cancellation {
     await changes.end(correlation, as, reason ?? null);
     const left = open.filter(({ state, lease_owner }) => state === 'running' && lease_owner === null).map(({ agent }) => agent);
     tx.afterCommit(() => {
-      this.tellEngines(running);
+      this.abortEngines(running);
       // Their places are free, which no process of ours will notice by itself.
       new Set(left).forEach((agent) => this.signals.executionReady.publish(agent));
     });
   }
 
-  private tellEngines(ids: readonly string[]): void {
-    for (let told = 0; told < ids.length; told += TOLD_AT_ONCE) this.signals.executionsCancelled.publishEverywhere(ids.slice(told, told + TOLD_AT_ONCE));
+  private abortEngines(ids: readonly string[]): void {
+    for (let sent = 0; sent < ids.length; sent += IDS_IN_A_SIGNAL) this.signals.executionsCancelled.publishEverywhere(ids.slice(sent, sent + IDS_IN_A_SIGNAL));
   }
 }
 

@@ -57,7 +57,7 @@ export class Outcomes {
       await this.usages.spend(tx, changes, execution);
       await consume(tx, execution, released, now);
       await this.dropDue(tx, execution, released);
-      this.tellEnded(tx, execution, now, null);
+      this.emitEnded(tx, execution, now, null);
       for (const output of outputs) await this.publisher.store(tx, changes, output);
       await countActivity(tx, execution, now, { failures: 0, artifacts_produced: outputs.length });
       await this.release(changes, execution);
@@ -201,7 +201,7 @@ export class Outcomes {
   private async writeFailure(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution, released: ReleasedExecution, failure: ExecutionFailure): Promise<void> {
     await consume(tx, execution, released, changes.now);
     await this.dropDue(tx, execution, released);
-    this.tellEnded(tx, execution, changes.now, failure);
+    this.emitEnded(tx, execution, changes.now, failure);
     await this.errors.write(tx, changes, {
       agent: execution.agent,
       errorType: failure.type,
@@ -220,7 +220,7 @@ export class Outcomes {
     if (due_at !== null) await this.timers.cancel(tx, 'due', id);
   }
 
-  private tellEnded(tx: Transaction, execution: EndingExecution, now: number, failure: ExecutionFailure | null): void {
+  private emitEnded(tx: Transaction, execution: EndingExecution, now: number, failure: ExecutionFailure | null): void {
     if (!this.liveEvents.areWanted) return;
     const { id: execution_id, agent: consumer, correlationId: correlation_id } = execution;
     for (const artifact_id of new Set(execution.inputs.map(({ id }) => id))) {

@@ -157,11 +157,11 @@ export class ExternalClaims {
       .set({ claimed_by })
       .where('id', 'in', claimed.map(({ id }) => id))
       .execute();
-    tx.afterCommit(() => claimed.forEach((execution) => this.tell(execution, now)));
+    tx.afterCommit(() => claimed.forEach((execution) => this.emitStarted(execution, now)));
     return claimed.map((execution) => ({ ...execution, token: outsideToken(execution.leaseToken, execution.id), leaseUntil }));
   }
 
-  private tell(execution: ClaimedExecution, now: number): void {
+  private emitStarted(execution: ClaimedExecution, now: number): void {
     if (execution.attempt === 1) this.telemetry.executionClaimed(execution.agent, execution.waitedMs);
     if (this.liveEvents.areWanted) this.liveEvents.emit(executionEvent('execution_started', execution, now));
   }

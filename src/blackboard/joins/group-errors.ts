@@ -5,7 +5,7 @@ import { artifactIds } from '../scheduling/execution-queue.js';
 import { type WorkflowFailure, WorkflowErrors } from '../scheduling/workflow-errors.js';
 import type { Member } from './waiting-groups.js';
 
-/** Tells of groups that end without an execution. */
+/** Reports groups that end without an execution. */
 @Injectable()
 export class GroupErrors {
   constructor(private readonly errors: WorkflowErrors) {}

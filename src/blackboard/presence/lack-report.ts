@@ -9,7 +9,7 @@ const MOST_NAMED = 50;
 /** Says in the log which agents are waited for that no process has: once for each of them, until a process has had it. */
 @Injectable()
 export class LackReport {
-  private told: ReadonlySet<string> = new Set();
+  private reported: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly executions: ExecutionsWithoutAgent,
@@ -17,12 +17,12 @@ export class LackReport {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  async tell(): Promise<void> {
+  async report(): Promise<void> {
     const executions = await this.executions.count();
     const groups = await this.groups.count();
     const lacking = new Set([...executions.keys(), ...groups.keys()]);
-    const isNew = [...lacking].some((agent) => !this.told.has(agent));
-    this.told = lacking;
+    const isNew = [...lacking].some((agent) => !this.reported.has(agent));
+    this.reported = lacking;
     if (!isNew) return;
     const agents = [...lacking].sort();
     const waiting = agents.slice(0, MOST_NAMED).map((agent) => [agent, { executions: executions.get(agent) ?? 0, groups: groups.get(agent) ?? 0 }]);

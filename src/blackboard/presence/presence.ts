@@ -42,10 +42,10 @@ export class Presence {
     }
   }
 
-  /** Counts what waits, and tells of what waits for agents that no process has. */
+  /** Counts what waits, and reports what waits for agents that no process has. */
   async count(): Promise<void> {
     await this.backlog.recount();
-    await this.lackReport.tell();
+    await this.lackReport.report();
   }
 
   private async register(): Promise<void> {

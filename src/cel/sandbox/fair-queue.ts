@@ -35,7 +35,7 @@ export class FairQueue<Item> {
     return next.items.shift();
   }
 
-  /** Tells how long an item of this key has taken. */
+  /** Records how long an item of this key has taken. */
   spend(key: string, ms: number): void {
     this.queueOf(key).spentMs += ms;
   }

@@ -11,7 +11,7 @@ interface WatchOptions {
   out?: string;
 }
 
-/** Watches a batch to its end, or tells at once how it ended. */
+/** Watches a batch to its end, or says how it ended. */
 export async function watch(id: string, { url, out }: WatchOptions): Promise<void> {
   const server = serverAt(url);
   if (out !== undefined) await refuseUnwritable(out);
@@ -26,7 +26,7 @@ export async function retryFailed(id: string, { url, out }: WatchOptions): Promi
   await follow(server, body, out, abortOnSigint());
 }
 
-/** Cancels a batch, and tells how far it had come. */
+/** Cancels a batch, and says how far it had come. */
 export async function cancel(id: string, { url }: { url?: string }): Promise<void> {
   const { body } = await serverAt(url).post<BatchBody>(`/batch/${encodeURIComponent(id)}/cancel`, null);
   console.log(summaryOf(body));

@@ -1,4 +1,4 @@
-/** What the person at the terminal can mend; the message is told as it is. */
+/** What the person at the terminal can mend; the message is shown as it is. */
 export class ClientError extends Error {
   override readonly name: string = 'ClientError';
 }

@@ -3,7 +3,7 @@ import { count } from './progress-text.js';
 import type { Server } from './server.js';
 
 const LOOKED_AT = 20;
-const TOLD = 3;
+const MAX_SHOWN = 3;
 const LONGEST = 160;
 
 /** The most frequent errors of a batch's first failed rows, a line each. */
@@ -11,11 +11,11 @@ export async function failureReasons(server: Server, { batch_id: id, failed_item
   const { results } = await server.get<BatchBody>(`/batch/${encodeURIComponent(id)}?results_status=failed&results_limit=${LOOKED_AT}`);
   const times = new Map<string, number>();
   for (const { error = 'no reason given' } of results) times.set(error, (times.get(error) ?? 0) + 1);
-  const told = [...times].sort(([, a], [, b]) => b - a).slice(0, TOLD);
-  const rest = times.size - told.length;
+  const shown = [...times].sort(([, a], [, b]) => b - a).slice(0, MAX_SHOWN);
+  const rest = times.size - shown.length;
   return [
     failed > results.length ? `Why rows failed, by the first ${results.length} of ${count(failed)}:` : 'Why rows failed:',
-    ...told.map(([error, rows]) => `  ${rows} x ${oneLine(error)}`),
+    ...shown.map(([error, rows]) => `  ${rows} x ${oneLine(error)}`),
     ...(rest > 0 ? [`  and ${rest} other ${rest === 1 ? 'reason' : 'reasons'}`] : []),
   ];
 }

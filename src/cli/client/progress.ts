@@ -1,6 +1,6 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 
-/** Tells a person how a batch goes on. */
+/** Shows a person how a batch goes on. */
 export interface Progress {
   show(batch: BatchBody): void;
   /** One line that stays. */

@@ -10,7 +10,7 @@ const CHANNEL = 'starling';
 const LONGEST_PAYLOAD = 7_500;
 const MOST_WAITING = 10_000;
 const CONNECT_AGAIN_MS = 1_000;
-/** A listener is never told that its connection is dead; a question that stays without an answer tells it. */
+/** A listener does not learn that its connection is dead; a question that stays without an answer shows it. */
 const STILL_THERE_MS = 5_000;
 const LAST_WORDS_MS = 1_000;
 
@@ -55,7 +55,7 @@ export class PostgresBroadcast extends Broadcast {
     try {
       await client.connect();
       await client.query(`listen ${CHANNEL}`);
-      this.tell(null);
+      this.emit(null);
       this.checkLater(client);
       void this.flush();
     } catch (error) {
@@ -86,7 +86,7 @@ export class PostgresBroadcast extends Broadcast {
       try {
         await this.client.query('select pg_notify($1, $2)', [CHANNEL, payload]);
       } catch (error) {
-        this.logger.debug({ err: error }, 'other processes could not be told');
+        this.logger.debug({ err: error }, 'other processes could not be notified');
         break;
       }
     }
@@ -109,10 +109,10 @@ export class PostgresBroadcast extends Broadcast {
 
   private receive(payload: string): void {
     const { from, texts } = JSON.parse(payload) as { from: string; texts: string[] };
-    if (from !== this.process) texts.forEach((text) => this.tell(text));
+    if (from !== this.process) texts.forEach((text) => this.emit(text));
   }
 
-  private tell(text: string | null): void {
+  private emit(text: string | null): void {
     for (const listener of this.listeners) {
       try {
         listener(text);

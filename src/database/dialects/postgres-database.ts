@@ -102,13 +102,13 @@ export class PostgresDatabase extends Database {
     return rows[0]!.time;
   }
 
-  /** Tells when an idle connection is lost, which the next query mends. */
-  onLoss(tell: (error: Error) => void): void {
+  /** Reports when an idle connection is lost, which the next query mends. */
+  onLoss(report: (error: Error) => void): void {
     for (const pool of this.pools) {
       pool.on('error', (error: Error & { client?: unknown }) => {
         // All of the connection, which the pool adds and a log has no use for.
         delete error.client;
-        tell(error);
+        report(error);
       });
     }
   }

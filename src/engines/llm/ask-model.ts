@@ -4,7 +4,7 @@ import { EngineFailure } from '../engine-failure.js';
 import { describeModelError } from './model-error.js';
 import type { ModelSource } from './model-providers.js';
 import { meteredModel } from './metered-model.js';
-import type { Tokens } from './told-usage.js';
+import type { Tokens } from './reported-usage.js';
 
 export interface Question {
   model: LanguageModel;
@@ -21,7 +21,7 @@ export interface Question {
   signal: AbortSignal;
 }
 
-/** Told while the model answers. */
+/** Reports while the model answers. */
 export interface Listener {
   /** A call is to be made, which will read about so many tokens. Where it rejects, none is made, and so does the answer. */
   calls(inputTokens: number): Promise<void>;
@@ -31,7 +31,7 @@ export interface Listener {
   begun(): void;
   /** A piece of the answer's text. */
   text(piece: string): void;
-  /** What a call of the model has taken since this was last told: at its end, and where its provider says so, before. */
+  /** What a call of the model has taken since this was last reported: at its end, and where its provider says so, before. */
   used(tokens: Tokens): void;
   /** What the provider leaves out of what it was asked for. */
   warning(text: string): void;
@@ -43,7 +43,7 @@ export interface ModelAnswer {
   before: ModelMessage[];
 }
 
-const UNTOLD = 'it does not say how many tokens a call takes: without a budget its calls count as none, with one as all that was reserved for them';
+const UNREPORTED = 'it does not say how many tokens a call takes: without a budget its calls count as none, with one as all that was reserved for them';
 
 /**
  * One answer of the model, after the tools that it asks for. Never asks twice: trying again is the execution's policy.
@@ -61,7 +61,7 @@ export async function askModel(question: Question, listener: Listener): Promise<
         begins: listener.calls,
         ended: listener.ended,
         used: listener.used,
-        untold: () => listener.warning(UNTOLD),
+        unreported: () => listener.warning(UNREPORTED),
       }),
       instructions: question.instructions,
       messages: question.messages,

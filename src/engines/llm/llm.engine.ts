@@ -100,7 +100,7 @@ class LlmAgent implements PreparedEngine {
   private readonly instructions: string;
   private model: Promise<LanguageModel> | null = null;
   private readonly warned = new Set<string>();
-  private hasToldCut = false;
+  private hasReportedCut = false;
   private readonly isLimited: boolean;
   private readonly maxOutputTokens: number | undefined;
 
@@ -131,7 +131,7 @@ class LlmAgent implements PreparedEngine {
     }
     const { context: option = 'none', context_tokens: tokens = DEFAULT_CONTEXT_TOKENS } = options;
     const earlier = await contextLines(option, tokens, artifacts, context);
-    if (earlier?.isCut) this.tellCut(tokens, context);
+    if (earlier?.isCut) this.reportCut(tokens, context);
     const messages: ModelMessage[] = [{ role: 'user', content: dataText(artifacts, earlier?.lines ?? null) }];
 
     const failed = new AbortController();
@@ -225,9 +225,9 @@ class LlmAgent implements PreparedEngine {
     return terms ? (input * terms.inputPerMillion + output * terms.outputPerMillion) / 1_000_000 : null;
   }
 
-  private tellCut(tokens: number, { logger }: EngineContext): void {
-    if (this.hasToldCut) return;
-    this.hasToldCut = true;
+  private reportCut(tokens: number, { logger }: EngineContext): void {
+    if (this.hasReportedCut) return;
+    this.hasReportedCut = true;
     logger.info({ context_tokens: tokens }, 'older artifacts are left out of the context: they do not fit into context_tokens (logged once)');
   }
 

@@ -2,7 +2,7 @@ import type { LanguageModel, wrapLanguageModel } from 'ai';
 import { EngineFailure } from '../engine-failure.js';
 import { hasGeneratedNothing } from './model-error.js';
 import { estimatedTokens } from './token-estimate.js';
-import { type Tokens, toldUsage } from './told-usage.js';
+import { type Tokens, reportedUsage } from './reported-usage.js';
 
 type Wrapping = Parameters<typeof wrapLanguageModel>[0];
 
@@ -14,10 +14,10 @@ export interface Meter {
    * that is given up or breaks off: how much the model generated is not known.
    */
   ended(end: 'answered' | 'refused'): Promise<void>;
-  /** Since it was last told. */
+  /** Since the last report. */
   used(tokens: Tokens): void;
-  /** A call has ended of which nothing was told. */
-  untold(): void;
+  /** A call has ended of which nothing was reported. */
+  unreported(): void;
 }
 
 /** Characters of one answer, with what the model thinks and asks of tools: more than any model writes, and what the SDK collects. */
@@ -28,7 +28,7 @@ const BROKEN: ReadonlySet<string> = new Set(['error', 'other']);
 const NOTHING: Tokens = { input: 0, output: 0 };
 
 /**
- * The model, each of whose calls tells what it has taken since it last told: where its provider says so on the way, and at its end.
+ * The model, each of whose calls reports what it has taken since its last report: where its provider says so on the way, and at its end.
  * The provider's own chunks are read here and go no further: the SDK would hand each through all of its streams.
  */
 export function meteredModel(wrap: typeof wrapLanguageModel, model: LanguageModel, meter: Meter): LanguageModel {
@@ -58,7 +58,7 @@ async function refusals<Answer>(answering: PromiseLike<Answer>, { ended }: Meter
 }
 
 /** For one call. */
-function metering({ ended, used, untold }: Meter): TransformStream<Part, Part> {
+function metering({ ended, used, unreported }: Meter): TransformStream<Part, Part> {
   let counted = NOTHING;
   let written = 0;
   let hasFailed = false;
@@ -69,16 +69,16 @@ function metering({ ended, used, untold }: Meter): TransformStream<Part, Part> {
   return new TransformStream({
     async transform(part, controller) {
       if (part.type === 'raw') {
-        const told = toldUsage(part.rawValue, counted);
-        if (told && (told.input !== counted.input || told.output !== counted.output)) count(told);
+        const reported = reportedUsage(part.rawValue, counted);
+        if (reported && (reported.input !== counted.input || reported.output !== counted.output)) count(reported);
         return;
       }
       if (part.type === 'finish') {
         const { inputTokens, outputTokens } = part.usage;
         count({ input: inputTokens.total ?? counted.input, output: outputTokens.total ?? counted.output });
-        // A stream that broke off may finish too, with the figures that it had told by then.
+        // A stream that broke off may finish too, with the figures that it had reported by then.
         if (!hasFailed && !BROKEN.has(part.finishReason.unified)) {
-          if (counted.input === 0 && counted.output === 0) untold();
+          if (counted.input === 0 && counted.output === 0) unreported();
           await ended('answered');
         }
       }

@@ -31,7 +31,7 @@ function parse(text: string): JsonObject {
     const message: unknown = JSON.parse(text);
     if (isJsonObject(message)) return message;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new DomainError('invalid', `The first message must be a filter, as a JSON object: ${EXAMPLE}`);
 }

@@ -70,7 +70,7 @@ export abstract class Sink {
     });
   }
 
-  /** Tells behind which position the stream begins. */
+  /** Says behind which position the stream begins. */
   abstract opened(position: number): void;
   abstract entries(batch: EntryBatch): void;
   abstract gap(gap: GapEntry): void;

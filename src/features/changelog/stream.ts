@@ -36,7 +36,7 @@ export interface StreamParts {
 export class Stream implements TailListener {
   private hasEnded = false;
   private sentBytes = -1;
-  private toldDeleted = 0;
+  private reportedDeleted = 0;
   private cancelBeat: Cancel = () => undefined;
   /** LiveEvents that came while it had not reached the tail; null once it has. */
   private early: [name: string, json: string][] | null = [];
@@ -121,7 +121,7 @@ export class Stream implements TailListener {
     const { tail, reader, sink } = this.parts;
     const window = { low: this.position, high: tail.position };
     const { rows, upTo, deletedUpTo } = await reader.read(window);
-    if (!this.hasEnded && deletedUpTo !== null) this.tellGap(deletedUpTo);
+    if (!this.hasEnded && deletedUpTo !== null) this.reportGap(deletedUpTo);
     for (const batch of inBatches(rows)) {
       if (this.hasEnded || sink.isFull) return;
       sink.entries(batch);
@@ -132,10 +132,10 @@ export class Stream implements TailListener {
     this.position = upTo;
   }
 
-  /** With the position before it, so that a reader who resumes from there is told again. */
-  private tellGap(deletedUpTo: number): void {
-    if (deletedUpTo <= this.toldDeleted) return;
-    this.toldDeleted = deletedUpTo;
+  /** With the position before it, so that a reader who resumes from there gets it again. */
+  private reportGap(deletedUpTo: number): void {
+    if (deletedUpTo <= this.reportedDeleted) return;
+    this.reportedDeleted = deletedUpTo;
     this.parts.sink.gap({ seq: this.position, event_type: 'gap', to_seq: deletedUpTo });
   }
 

@@ -53,7 +53,7 @@ export class Streams implements OnModuleDestroy {
         this.open.delete(stream);
         this.liveEvents.delete(stream);
         leave();
-        this.tellEnd(end, error);
+        this.reportEnd(end, error);
       };
       const { tail, limiter, clock, memory } = this;
       const stream = new Stream({ tail, limiter, clock, memory, reader, sink: makeSink(), filter, onEnd }, after ?? tail.position);
@@ -74,7 +74,7 @@ export class Streams implements OnModuleDestroy {
     for (const stream of [...this.open]) stream.end('stopping');
   }
 
-  private tellEnd(end: StreamEnd, error: unknown): void {
+  private reportEnd(end: StreamEnd, error: unknown): void {
     if (end === 'slow') this.logger.info('a stream was closed: its reader does not take what there is');
     else if (end === 'failed') this.logger.warn({ err: error }, 'a stream was closed: what its reader has missed could not be read');
   }

@@ -25,8 +25,8 @@ export class Tail {
   private started: Promise<void> | null = null;
   private unsubscribe: (() => void)[] = [];
   private reached = 0;
-  /** The position of an artifact that was told to be there. */
-  private told = 0;
+  /** The position of an artifact that was announced. */
+  private announced = 0;
   private reading: Promise<void> | null = null;
   private queued: Promise<void> | null = null;
   /** Who waits until all is handed out that was stored when they asked. `upTo`: the position that this was; null until the next look. */
@@ -118,12 +118,12 @@ export class Tail {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
     this.started = null;
-    this.told = 0;
+    this.announced = 0;
     this.waiting.splice(0).forEach(({ resolve }) => resolve());
   }
 
   private wake(seq: number): void {
-    this.told = Math.max(this.told, seq);
+    this.announced = Math.max(this.announced, seq);
     this.lookIn(Math.max(0, this.lookedAt + PAUSE_MS - performance.now()));
   }
 
@@ -154,7 +154,7 @@ export class Tail {
       if (started !== this.started) return;
       this.answerUpTo(found.final);
       // On Postgres it lies a few milliseconds behind what has been committed.
-      if (found.final < this.told || this.waiting.length > 0) this.lookIn(PAUSE_MS / 2);
+      if (found.final < this.announced || this.waiting.length > 0) this.lookIn(PAUSE_MS / 2);
       this.isInTrouble = false;
     } catch (error) {
       if (!this.isInTrouble) this.logger.warn({ err: error }, 'the changelog cannot be read on; trying again');

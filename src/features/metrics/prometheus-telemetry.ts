@@ -6,7 +6,7 @@ import { MetricsRegistry } from './metrics-registry.js';
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 const LONG_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_800];
 
-/** What the core tells, as Prometheus metrics of this process. */
+/** What the core reports, as Prometheus metrics of this process. */
 @Injectable()
 export class PrometheusTelemetry extends Telemetry {
   private readonly executions: Histogram<'agent' | 'outcome'>;

@@ -136,11 +136,11 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
 
   private commit(delivery: ClaimedDelivery, sent: Sent, holder: ClaimHolder): Promise<DeliveryOutcome> {
     // Given up by the shutdown, it says nothing of its target.
-    if (holder.isOurs()) this.tellBreaker(delivery, sent);
+    if (holder.isOurs()) this.reportToBreaker(delivery, sent);
     return commitWithRetry(holder, this.clock, () => this.outcomes.commit(delivery, sent, holder.onOutcomeVisible));
   }
 
-  private tellBreaker({ id, queue }: ClaimedDelivery, sent: Sent): void {
+  private reportToBreaker({ id, queue }: ClaimedDelivery, sent: Sent): void {
     if (sent.heldUntil !== null) this.breaker.holdUntil(queue, sent.heldUntil);
     else if (sent.target === 'works') this.breaker.worked(queue);
     else if (sent.target === 'fails') this.breaker.failed(queue, id);

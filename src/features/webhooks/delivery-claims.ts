@@ -12,14 +12,14 @@ import type { WebhookTarget } from './webhook-targets.repository.js';
 /** Larger payloads are read when there is room for them (see DeliveryPayloads): one round of claims takes up to 256 deliveries. */
 const SMALL_PAYLOAD_BYTES = 16 * 1_024;
 
-/** Of an artifact, what a delivery tells. */
-type ToldArtifact = Pick<ArtifactRow, (typeof TOLD)[number]> & {
+/** What a delivery shows of an artifact. */
+type DeliveredArtifact = Pick<ArtifactRow, (typeof DELIVERED)[number]> & {
   /** Null where it is not small. */
   payload: string | null;
   payload_bytes: number | string;
 };
 
-const TOLD = ['seq', 'id', 'type', 'produced_by', 'created_at', 'correlation_id', 'tags'] as const;
+const DELIVERED = ['seq', 'id', 'type', 'produced_by', 'created_at', 'correlation_id', 'tags'] as const;
 
 interface TargetOfDelivery extends Pick<WebhookTarget, 'url' | 'by' | 'secrets'> {
   /** As of the claim (epoch ms). */
@@ -36,12 +36,12 @@ export interface ClaimedDelivery {
   attempt: number;
   /** The guard of the outcome. */
   leaseToken: string;
-  artifact: ToldArtifact;
+  artifact: DeliveredArtifact;
   /** What caused it; null where nothing was traced. */
   traceparent: string | null;
 }
 
-type ContentRow = ToldArtifact & TargetOfDelivery & { content_of: string };
+type ContentRow = DeliveredArtifact & TargetOfDelivery & { content_of: string };
 
 /** In the background deliveries have the second one. */
 export const PRIORITIES = [0, -1];
@@ -79,7 +79,7 @@ const contentsOf = preparedWithList<object, string, ContentRow>((db, _place, ids
     .selectFrom('deliveries')
     .innerJoin('artifacts', 'artifacts.seq', 'deliveries.artifact_seq')
     .innerJoin('webhook_targets', 'webhook_targets.id', 'deliveries.target_id')
-    .select(TOLD.map((column) => `artifacts.${column}` as const))
+    .select(DELIVERED.map((column) => `artifacts.${column}` as const))
     .select([
       sql<number | string>`octet_length(artifacts.payload)`.as('payload_bytes'),
       sql<string | null>`case when octet_length(artifacts.payload) <= ${sql.lit(SMALL_PAYLOAD_BYTES)} then artifacts.payload end`.as('payload'),

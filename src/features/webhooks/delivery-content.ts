@@ -9,7 +9,7 @@ export function deliveryContent(artifact: Omit<ClaimedDelivery['artifact'], 'pay
   const { id, type, produced_by, tags } = artifact;
   const createdAt = toTimestamp(artifact.created_at);
   // Payload and tags are JSON already.
-  const told = [
+  const fields = [
     `"id":${JSON.stringify(id)}`,
     `"type":${JSON.stringify(type)}`,
     `"produced_by":${JSON.stringify(produced_by)}`,
@@ -18,5 +18,5 @@ export function deliveryContent(artifact: Omit<ClaimedDelivery['artifact'], 'pay
     `"tags":${tags}`,
   ];
   const correlationId = JSON.stringify(artifact.correlation_id);
-  return `{"event_type":"artifact.created","correlation_id":${correlationId},"sequence":${sequence},"artifact":{${told.join()}},"timestamp":"${createdAt}"}`;
+  return `{"event_type":"artifact.created","correlation_id":${correlationId},"sequence":${sequence},"artifact":{${fields.join()}},"timestamp":"${createdAt}"}`;
 }

@@ -2,18 +2,18 @@ import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import type { Clock } from '../../common/clock.js';
 
-const TELL_EVERY_MS = 60_000;
+const REPORT_EVERY_MS = 60_000;
 
-/** Node closes a connection past the limit at once, without an answer. The log tells how many, at most once a minute. */
+/** Node closes a connection past the limit at once, without an answer. The log says how many, at most once a minute. */
 export function limitConnections(server: Server, maxConnections: number, clock: Clock, logger: Logger): void {
   let dropped = 0;
-  let tellAt = -Infinity;
+  let reportAt = -Infinity;
   server.maxConnections = maxConnections;
   server.on('drop', () => {
     dropped += 1;
-    if (clock.now() < tellAt) return;
+    if (clock.now() < reportAt) return;
     logger.warn({ dropped }, `${maxConnections} connections are open; new ones are closed (max_connections)`);
     dropped = 0;
-    tellAt = clock.now() + TELL_EVERY_MS;
+    reportAt = clock.now() + REPORT_EVERY_MS;
   });
 }

@@ -18,21 +18,21 @@ const STREAMING = Symbol('streaming');
 /** What is answered from here on has no end to be measured: the request counts as ended now. */
 export const answersAsStream = (response: Response): void => void response.emit(STREAMING);
 
-/** Gives every request its id, and tells log and metrics how it ended. First in the chain, so that no answer goes without. */
+/** Gives every request its id, and reports to the log and the metrics how it ended. First in the chain, so that no answer goes without. */
 export function observeRequests(logger: Logger, onEnded: (request: EndedRequest) => void) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const started = performance.now();
     response.setHeader(REQUEST_ID, newId());
-    let isTold = false;
-    const tell = (): void => {
-      if (isTold) return;
-      isTold = true;
+    let isReported = false;
+    const report = (): void => {
+      if (isReported) return;
+      isReported = true;
       const durationMs = performance.now() - started;
       const route = (request.route as { path?: string } | undefined)?.path ?? 'unmatched';
       onEnded({ method: request.method, route, status: response.statusCode, durationMs });
       log(logger, request, response, durationMs);
     };
-    response.on(STREAMING, tell).on('close', tell);
+    response.on(STREAMING, report).on('close', report);
     next();
   };
 }

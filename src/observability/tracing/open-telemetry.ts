@@ -145,4 +145,4 @@ function samplerOf({ sampler, parentBased, ratio }: TracingSettings): Sampler {
   return parentBased ? new ParentBasedSampler({ root }) : root;
 }
 
-const diagnostics = (tell: (text: string) => void): DiagLogger => ({ error: tell, warn: tell, info: tell, debug: tell, verbose: tell });
+const diagnostics = (report: (text: string) => void): DiagLogger => ({ error: report, warn: report, info: report, debug: report, verbose: report });

@@ -11,7 +11,7 @@ export interface Tokens {
  * with the end of the answer alone, which a call that is given up or breaks off does not reach. `before`: what was said last.
  * Of the formats of Anthropic (from the first chunk on), Google (each chunk), OpenAI and those compatible with it (the last one).
  */
-export function toldUsage(chunk: unknown, before: Tokens): Tokens | null {
+export function reportedUsage(chunk: unknown, before: Tokens): Tokens | null {
   if (!isJsonObject(chunk)) return null;
   const usage = [chunk.usage, chunk.usageMetadata, within(chunk.message), within(chunk.response)].find(isJsonObject);
   if (!usage) return null;
