@@ -15,7 +15,7 @@ export type EvaluationResult = { ok: true; value: JsonValue } | { ok: false; err
 
 /**
  * Evaluates CEL within limits: no evaluation holds the main thread beyond 10 ms, and none lasts beyond 1 s (it then ends
- * with an error result); limits.ts has the others. For the 10 ms, whoever makes a large payload tells its text with
+ * with an error result); expression-limits.ts has the others. For the 10 ms, whoever makes a large payload tells its text with
  * `rememberText`. The variables are JSON and are not changed before the result.
  *
  * Never rejects for what an expression or a payload does. Rejects with a DomainError `unavailable` where this server cannot

@@ -39,12 +39,12 @@ export function buildProgram(): Command {
     .command('check')
     .description('check a configuration file: every error with its place, exit code 1 where there is one')
     .argument('<file>', 'configuration file')
-    .action(failing(async (file: string) => (await import('./check.js')).check(file)));
+    .action(failing(async (file: string) => (await import('./check-command.js')).check(file)));
 
   addSettingOptions(
     program.command('migrate').description('bring the database to the schema of this version; serve does so too').option(CONFIG_OPTION, 'configuration file'),
     ['database_url'],
-  ).action(failing(async (options: Record<string, string>) => (await import('./migrate.js')).migrateDatabase(options.config, flagsIn(options))));
+  ).action(failing(async (options: Record<string, string>) => (await import('./migrate-command.js')).migrateDatabase(options.config, flagsIn(options))));
 
   addClientCommands(program);
 

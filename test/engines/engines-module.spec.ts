@@ -9,7 +9,7 @@ import { Settings } from '../../src/config/settings.js';
 import { type AgentClass, type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
 import { EnginesModule } from '../../src/engines/engines.module.js';
 import { ExpressionEvaluator } from '../../src/cel/evaluator.js';
-import { EVALUATION_PROCESSES, MOST_WAITING } from '../../src/cel/language/limits.js';
+import { EVALUATION_PROCESSES, MOST_WAITING } from '../../src/cel/language/expression-limits.js';
 import { Resolver, SystemResolver } from '../../src/http-client/resolver.js';
 import { Agent, type AgentArtifact, type ExecutionContext } from '../../src/index.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';

@@ -1,4 +1,4 @@
-import { checkExpression, expressionWarnings } from '../../src/cel/language/check.js';
+import { checkExpression, expressionWarnings } from '../../src/cel/language/expression-check.js';
 
 describe('checkExpression', () => {
   it.each([

@@ -18,7 +18,7 @@ import { IdempotencyKeysRepository } from '../../src/features/idempotency/idempo
 import { IdempotencyService } from '../../src/features/idempotency/idempotency.service.js';
 import type { IdempotentAnswer, IdempotentRequest } from '../../src/features/idempotency/idempotent-request.js';
 import type { RequestIds } from '../../src/features/idempotency/request-ids.js';
-import { Reservations } from '../../src/features/idempotency/reservations.js';
+import { KeyReservations } from '../../src/features/idempotency/key-reservations.js';
 import { StoredHashes } from '../../src/features/idempotency/stored-hashes.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -54,7 +54,7 @@ describe('a key that two processes are asked for', () => {
     unitOfWork = unitOfWorkOn(database);
     const settings = Object.assign(new Settings(), { leaseMs: LEASE_MS, retainKeysMs: 86_400_000 });
     const service = (): IdempotencyService =>
-      new IdempotencyService(clock, new Reservations(clock, settings, unitOfWork, new IdempotencyKeysRepository(), new StoredHashes(null), new StoredTexts(unitOfWork, new MemoryBudget(1_024)), logger), logger);
+      new IdempotencyService(clock, new KeyReservations(clock, settings, unitOfWork, new IdempotencyKeysRepository(), new StoredHashes(null), new StoredTexts(unitOfWork, new MemoryBudget(1_024)), logger), logger);
     [first, second] = [service(), service()];
   });
 

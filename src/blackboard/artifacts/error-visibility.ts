@@ -1,5 +1,5 @@
 import { type LastingVisibility, PUBLIC, type Visibility } from '../../catalog/visibility.js';
-import { releaseTime } from './visibility.js';
+import { releaseTime } from './visibility-rules.js';
 
 /** An input of what failed. `createdAt`: epoch ms. */
 export interface FailedInput {

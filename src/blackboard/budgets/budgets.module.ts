@@ -5,12 +5,12 @@ import { CorrelationStateModule } from '../correlations/correlation-state.module
 import { BudgetWaiters } from './budget-waiters.js';
 import { Budgets } from './budgets.js';
 import { ModelCalls } from './model-calls.js';
-import { Reservations } from './reservations.js';
+import { BudgetReservations } from './budget-reservations.js';
 import { Usages } from './usages.js';
 
 @Module({
   imports: [CorrelationStateModule, DatabaseModule, SignalsModule],
-  providers: [BudgetWaiters, Budgets, ModelCalls, Reservations, Usages],
-  exports: [ModelCalls, Reservations, Usages],
+  providers: [BudgetWaiters, Budgets, ModelCalls, BudgetReservations, Usages],
+  exports: [ModelCalls, BudgetReservations, Usages],
 })
 export class BudgetsModule {}

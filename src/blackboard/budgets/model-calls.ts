@@ -8,7 +8,7 @@ import { EngineFailure } from '../../engines/engine-failure.js';
 import type { Span } from '../../observability/tracing/tracing.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import type { ModelMeter } from './model-meter.js';
-import { type Reservation, Reservations } from './reservations.js';
+import { type Reservation, BudgetReservations } from './budget-reservations.js';
 import { type Spender, Usages } from './usages.js';
 
 /** Others' calls take seconds. */
@@ -32,7 +32,7 @@ export class ModelCalls {
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly tracker: CorrelationTracker,
-    private readonly reservations: Reservations,
+    private readonly reservations: BudgetReservations,
     private readonly usages: Usages,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}

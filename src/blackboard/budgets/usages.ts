@@ -7,7 +7,7 @@ import type { ToolCall, ToolCallEnd } from '../../engines/engine.js';
 import { addCosts, addUsage, type AttemptUsage } from './attempt-usage.js';
 import { shortage } from './budget-room.js';
 import { Budgets } from './budgets.js';
-import { type ReservedCall, Reservations } from './reservations.js';
+import { type ReservedCall, BudgetReservations } from './budget-reservations.js';
 
 /** Its message says which budget. */
 export class BudgetOverrun extends Error {}
@@ -36,7 +36,7 @@ const HOUR_MS = 3_600_000;
 export class Usages {
   constructor(
     private readonly budgets: Budgets,
-    private readonly reservations: Reservations,
+    private readonly reservations: BudgetReservations,
     private readonly telemetry: Telemetry,
   ) {}
 

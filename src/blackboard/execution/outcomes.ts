@@ -15,7 +15,7 @@ import { TimerQueue } from '../scheduling/timer-queue.js';
 import { consume, countActivity } from './ended-rows.js';
 import { recordFailedAttempt } from './failed-attempts.js';
 import { type ReleasedExecution, deferToLease, releaseLease, finishUnderLease } from './lease-release.js';
-import { Reservations } from '../budgets/reservations.js';
+import { BudgetReservations } from '../budgets/budget-reservations.js';
 import { nextAttemptAt } from './retry.js';
 import { BudgetOverrun, hasSpent, Usages } from '../budgets/usages.js';
 import { WorkflowErrors } from '../scheduling/workflow-errors.js';
@@ -38,7 +38,7 @@ export class Outcomes {
     private readonly publisher: Publisher,
     private readonly errors: WorkflowErrors,
     private readonly usages: Usages,
-    private readonly reservations: Reservations,
+    private readonly reservations: BudgetReservations,
     private readonly cancellation: Cancellation,
     private readonly backlog: Backlog,
     private readonly timers: TimerQueue,

@@ -11,7 +11,7 @@ import { isJoin, type Matchable, refusal } from '../matching/matcher.js';
 import { Matching } from '../matching/matching.js';
 import { Processes } from '../processes/processes.js';
 import { ArtifactStore } from '../queries/artifact-store.js';
-import { releaseTime } from '../artifacts/visibility.js';
+import { releaseTime } from '../artifacts/visibility-rules.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import type { ArtifactExplanation, Explanation } from './explanation.js';
 import { type Recorded, Records } from './records.js';

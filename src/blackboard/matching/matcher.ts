@@ -4,7 +4,7 @@ import type { Visibility } from '../../catalog/visibility.js';
 import type { JsonValue } from '../../common/json.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import type { EvaluationResult } from '../../cel/evaluator.js';
-import { canSee } from '../artifacts/visibility.js';
+import { canSee } from '../artifacts/visibility-rules.js';
 
 /** What a subscription makes of an artifact. */
 export type Verdict =

@@ -25,7 +25,7 @@ import { boundedKey, lockKeysOf } from '../joins/lock-keys.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { WaitingArrivals } from '../scheduling/waiting-arrivals.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
-import { releaseTime } from '../artifacts/visibility.js';
+import { releaseTime } from '../artifacts/visibility-rules.js';
 
 /** Characters of a payload. */
 const LARGE = 64 * 1_024;

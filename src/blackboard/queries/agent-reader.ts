@@ -9,7 +9,7 @@ import type { AgentArtifact, BlackboardFilter, BlackboardReader } from '../../en
 import { type ArtifactRow, agentArtifactFromRow } from '../artifacts/artifact.js';
 import { type ArtifactFilter, NO_FILTER } from './artifact-filter.js';
 import { ArtifactStore } from './artifact-store.js';
-import { canSee } from '../artifacts/visibility.js';
+import { canSee } from '../artifacts/visibility-rules.js';
 
 const DEFAULT_LIMIT = 50;
 const MOST = 500;

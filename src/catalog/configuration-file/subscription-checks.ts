@@ -1,4 +1,4 @@
-import { checkExpression, expressionWarnings } from '../../cel/language/check.js';
+import { checkExpression, expressionWarnings } from '../../cel/language/expression-check.js';
 import type { Remaining, SubscriptionOptions } from '../agent-options.js';
 import { checkDuration } from './duration-checks.js';
 import type { Diagnostics, Path, Report } from '../diagnostics.js';

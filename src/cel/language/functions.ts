@@ -1,6 +1,6 @@
 import { celFunc, celMethod, CelScalar, listType } from '@bufbuild/cel';
 import { growList } from './growing-list.js';
-import { MOST_BYTES } from './limits.js';
+import { MOST_BYTES } from './expression-limits.js';
 
 const { BYTES, INT, STRING } = CelScalar;
 const LIST = listType(CelScalar.DYN);

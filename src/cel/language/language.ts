@@ -1,7 +1,7 @@
 import { type CelEnv, type CelInput, type CelResult, celEnv, parse, plan } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 import { boundedFunctions } from './functions.js';
-import { DEEPEST_NESTING, LONGEST_SOURCE } from './limits.js';
+import { DEEPEST_NESTING, LONGEST_SOURCE } from './expression-limits.js';
 import { parts } from './syntax-tree.js';
 
 /** CEL with its string extensions. */

@@ -3,7 +3,7 @@ import { toJson } from '@bufbuild/protobuf';
 import { isReflectMessage } from '@bufbuild/protobuf/reflect';
 import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import type { JsonObject, JsonValue } from '../../common/json.js';
-import { MOST_RESULT_VALUES } from './limits.js';
+import { MOST_RESULT_VALUES } from './expression-limits.js';
 
 type Value = Exclude<CelResult, Error>;
 

@@ -1,7 +1,7 @@
 import { EvaluationProcesses } from './evaluation-processes.js';
 import { type EvaluationResult, ExpressionEvaluator, type ExpressionVariables } from '../evaluator.js';
-import type { Program } from '../language/program.js';
-import { compiled } from '../language/programs.js';
+import type { Program } from '../language/expression-program.js';
+import { compiled } from '../language/compiled-programs.js';
 
 /** Short work is done at once on the main thread; whatever may take longer goes to a process that can be ended. */
 export class CelEvaluator extends ExpressionEvaluator {

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { EvaluationAnswer, EvaluationRequest } from './evaluation-messages.js';
-import { LARGEST_RESULT } from '../language/limits.js';
-import { compiled } from '../language/programs.js';
+import { LARGEST_RESULT } from '../language/expression-limits.js';
+import { compiled } from '../language/compiled-programs.js';
 
 /** Answers the requests of the parent process until that one ends. */
 export function answerRequests(): void {

@@ -6,7 +6,7 @@ import type { JsonValue } from '../../common/json.js';
 import type { EvaluationAnswer, EvaluationRequest } from './evaluation-messages.js';
 import type { EvaluationResult } from '../evaluator.js';
 import { inputParts } from './input-parts.js';
-import { EVALUATION_HEAP_MB, LARGEST_INPUT, LONGEST_EVALUATION_MS } from '../language/limits.js';
+import { EVALUATION_HEAP_MB, LARGEST_INPUT, LONGEST_EVALUATION_MS } from '../language/expression-limits.js';
 
 // `.ts` where this runs from its source, `.js` where it was built.
 const ENTRY = fileURLToPath(new URL(`./evaluation-entry${extname(import.meta.url)}`, import.meta.url));

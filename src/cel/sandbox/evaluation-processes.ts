@@ -2,7 +2,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { EvaluationProcess } from './evaluation-process.js';
 import type { EvaluationResult } from '../evaluator.js';
 import { FairQueue } from './fair-queue.js';
-import { EVALUATION_PROCESSES, MOST_WAITING } from '../language/limits.js';
+import { EVALUATION_PROCESSES, MOST_WAITING } from '../language/expression-limits.js';
 
 interface Waiting {
   source: string;

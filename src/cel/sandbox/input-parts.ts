@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { jsonPieces } from '../language/json-pieces.js';
-import { LARGEST_INPUT } from '../language/limits.js';
+import { LARGEST_INPUT } from '../language/expression-limits.js';
 
 const LONGEST_TURN_MS = 2;
 // Sending copies, several times over for what is not Latin text.

@@ -1,5 +1,5 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
-import { batchRequest, type BatchRequestOptions } from './batch-request.js';
+import { batchRequest, type BatchRequestOptions } from './batch-options.js';
 import { follow } from './follow.js';
 import { INTERRUPTED, abortOnSigint } from './abort-on-sigint.js';
 import { refuseUnwritable } from './results-file.js';

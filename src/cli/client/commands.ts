@@ -20,7 +20,7 @@ export function addClientCommands(program: Command): void {
     .argument('<agent>', 'name of the agent')
     .option('--inputs <json>', 'what the agent starts with: JSON, @<file>, or - for standard input (default: {})')
     .option('--async', "print the run's id at once")
-    .action(failing(async (agent: string, options: object) => (await import('./run.js')).run(agent, options)));
+    .action(failing(async (agent: string, options: object) => (await import('./run-command.js')).run(agent, options)));
 
   addBatchCommands(program.command('batch').description('run an agent over the rows of a CSV file, on a running server'));
 }

@@ -3,7 +3,7 @@ import type { EngineFinding } from '../../catalog/configuration-file/engine-kind
 import type { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
-import { checkExpression, expressionWarnings } from '../../cel/language/check.js';
+import { checkExpression, expressionWarnings } from '../../cel/language/expression-check.js';
 import type { Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
 
 const ASK_AGAIN_AFTER_MS = 1_000;

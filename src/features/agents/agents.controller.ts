@@ -10,8 +10,8 @@ import { AgentsService } from './agents.service.js';
 import { AGENTS_EXAMPLE, AgentsBody } from './dto/agents-body.js';
 import { HISTORY_EXAMPLE, HistoryBody, HourBody } from './dto/history-body.js';
 import { AgentPauseBody, PAUSED_EXAMPLE, RESUMED_EXAMPLE } from './dto/pause-body.js';
-import { RUN_EXAMPLE, RunAgentBody } from './dto/run-body.js';
-import { RUN_REQUEST_EXAMPLE, RunAgentRequest } from './dto/run-request.js';
+import { RUN_EXAMPLE, RunAgentBody } from './dto/agent-run-body.js';
+import { RUN_REQUEST_EXAMPLE, RunAgentRequest } from './dto/agent-run-request.js';
 
 const ApiAgentName = (): MethodDecorator =>
   ApiParam({ name: 'agent_name', description: "The agent's name", schema: { type: 'string', example: 'classifier' } });

@@ -16,7 +16,7 @@ import type { AgentNamesBody } from './dto/agent-names-body.js';
 import type { AgentsBody } from './dto/agents-body.js';
 import type { HistoryBody, HourBody } from './dto/history-body.js';
 import type { AgentPauseBody } from './dto/pause-body.js';
-import type { RunAgentRequest } from './dto/run-request.js';
+import type { RunAgentRequest } from './dto/agent-run-request.js';
 
 /** Lists agents, runs one directly, pauses and resumes one, and tells what one has done. */
 @Injectable()

@@ -6,7 +6,7 @@ import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { ClientGone } from '../../http/connections/client-gone.js';
 import { Held } from '../../http/bodies/held-body.js';
 import { ApiExecutionId } from './dto/api-execution-id.js';
-import { CLAIM_EXAMPLE, ClaimOneRequest, ClaimRequestBody } from './dto/claim-request.js';
+import { CLAIM_EXAMPLE, ClaimOneRequest, ClaimRequestBody } from './dto/claim-request-body.js';
 import { EXECUTION_EXAMPLE, ExecutionBody } from './dto/execution-body.js';
 import { ClaimBody, COMPLETED_EXAMPLE, FAILED_ATTEMPT_EXAMPLE, HELD_EXAMPLE, HeldExecutionBody, LEASE_EXAMPLE, LeaseBody, RELEASED_EXAMPLE } from './dto/held-execution-body.js';
 import { COMPLETE_EXAMPLE, CompleteRequest, FAIL_EXAMPLE, FailRequest, LEASE_TOKEN_EXAMPLE, LeaseRequest } from './dto/lease-requests.js';

@@ -4,13 +4,13 @@ import { SecretsModule } from '../../crypto/secrets.module.js';
 import { ExpiredKeys } from './expired-keys.js';
 import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
 import { IdempotencyService } from './idempotency.service.js';
-import { Reservations } from './reservations.js';
+import { KeyReservations } from './key-reservations.js';
 import { StoredHashes } from './stored-hashes.js';
 
 /** Idempotency keys; a feature whose routes carry `@Idempotent()` imports it. */
 @Module({
   imports: [BlackboardModule, SecretsModule],
-  providers: [ExpiredKeys, IdempotencyKeysRepository, IdempotencyService, Reservations, StoredHashes],
+  providers: [ExpiredKeys, IdempotencyKeysRepository, IdempotencyService, KeyReservations, StoredHashes],
   exports: [IdempotencyService],
 })
 export class IdempotencyModule {}

@@ -6,7 +6,7 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import type { AnswerContent, IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
 import { OwnWork } from './own-work.js';
 import type { RequestIds } from './request-ids.js';
-import { Reservations, type Reservation } from './reservations.js';
+import { KeyReservations, type KeyReservation } from './key-reservations.js';
 
 const ASK_AGAIN_AFTER_MS = 200;
 
@@ -18,7 +18,7 @@ export class IdempotencyService {
 
   constructor(
     private readonly clock: Clock,
-    private readonly reservations: Reservations,
+    private readonly reservations: KeyReservations,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -69,7 +69,7 @@ export class IdempotencyService {
     }
   }
 
-  private async reserve(request: IdempotentRequest, beforeWaiting: () => void): Promise<Exclude<Reservation, { state: 'held' }>> {
+  private async reserve(request: IdempotentRequest, beforeWaiting: () => void): Promise<Exclude<KeyReservation, { state: 'held' }>> {
     for (;;) {
       const reservation = await this.reservations.take(request);
       if (reservation.state !== 'held') return reservation;

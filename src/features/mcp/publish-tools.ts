@@ -11,7 +11,7 @@ import { checked } from './arguments.js';
 import { PublishArguments } from './dto/publish-arguments.js';
 import { HeldCall } from './held-call.js';
 import { KeyedWork } from './keyed-work.js';
-import { MAX_TOOLS_OF_A_KIND } from './limits.js';
+import { MAX_TOOLS_OF_A_KIND } from './mcp-limits.js';
 import type { Tool, ToolAnswer } from './tool.js';
 import { toolName } from './tool-names.js';
 

@@ -13,7 +13,7 @@ import { RunArguments } from './dto/run-arguments.js';
 import { HeldCall } from './held-call.js';
 import { inputsSchema } from './inputs-schema.js';
 import { KeyedWork } from './keyed-work.js';
-import { MAX_TOOLS_OF_A_KIND } from './limits.js';
+import { MAX_TOOLS_OF_A_KIND } from './mcp-limits.js';
 import type { Tool, ToolAnswer } from './tool.js';
 import { toolName } from './tool-names.js';
 

@@ -3,7 +3,7 @@ import { DomainError } from '../../common/domain-error.js';
 import type { MemoryReservation } from '../../common/memory-budget.js';
 import { parsedSize } from '../../common/parsed-size.js';
 import { collectText, TextInParts } from '../../common/text-in-parts.js';
-import { MOST_ANSWER_CHARACTERS } from './limits.js';
+import { MOST_ANSWER_CHARACTERS } from './mcp-limits.js';
 import type { ToolAnswer } from './tool.js';
 
 /**

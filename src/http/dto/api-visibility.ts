@@ -1,7 +1,7 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { MAX_VISIBILITY_NAMES } from '../../catalog/parse-visibility.js';
 import { ISO_DURATION_PATTERN } from '../../common/durations.js';
-import { SHORT_TEXT_SCHEMA } from '../validation/short-text.js';
+import { SHORT_TEXT_SCHEMA } from '../validation/is-short-text.js';
 
 /** No `format`: what goes by `duration` in JSON Schema has no weeks beside days and no fractions. */
 export const ISO_DURATION_SCHEMA = { type: 'string', pattern: ISO_DURATION_PATTERN } as const;

@@ -4,7 +4,7 @@ import { Expose, Transform } from 'class-transformer';
 import { ArrayMaxSize, ValidateBy, type ValidationArguments } from 'class-validator';
 import { shown } from '../../common/short-text.js';
 import { IfGiven } from './if-given.js';
-import { parseTimestamp } from './timestamp.js';
+import { parseTimestamp } from './parse-timestamp.js';
 
 interface Documentation {
   description: string;

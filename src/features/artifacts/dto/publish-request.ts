@@ -7,8 +7,8 @@ import { ApiVisibility } from '../../../http/dto/api-visibility.js';
 import { Deadline } from '../../../http/dto/deadline.js';
 import { IfGiven } from '../../../http/validation/if-given.js';
 import { Opaque } from '../../../http/validation/opaque.js';
-import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/short-text.js';
-import { IsVisibility } from './visibility.js';
+import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';
+import { IsVisibility } from './is-visibility.js';
 import { WebhookRequest } from './webhook-request.js';
 
 const MAX_TAGS = 100;

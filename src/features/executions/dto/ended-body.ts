@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/short-text.js';
+import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';
 
 /** Body of a request to end what waits for an agent. */
 export class EndRequest {

@@ -6,7 +6,7 @@ import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
 import { IfGiven } from '../../../http/validation/if-given.js';
 import { Opaque } from '../../../http/validation/opaque.js';
-import { SHORT_TEXT_SCHEMA } from '../../../http/validation/short-text.js';
+import { SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';
 import { SchemaPart } from '../../../http/dto/schema-part.js';
 
 const LONGEST_ERROR_TYPE = 100;

@@ -1,7 +1,7 @@
 import { arithmeticWarnings } from './arithmetic-warnings.js';
 import { literalProblem } from './literal-check.js';
 import { nameProblem } from './name-check.js';
-import { compiled } from './programs.js';
+import { compiled } from './compiled-programs.js';
 
 /** What is wrong with an expression, in words that say what to change; null where it compiles. */
 export function checkExpression(source: string): string | null {

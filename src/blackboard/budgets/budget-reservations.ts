@@ -42,7 +42,7 @@ export type Reservation = { is: 'made' } | { is: 'lost' } | { is: 'waits' } | { 
  * that no two calls, on whatever processes, get the same room.
  */
 @Injectable()
-export class Reservations {
+export class BudgetReservations {
   constructor(
     private readonly budgets: Budgets,
     private readonly waiters: BudgetWaiters,

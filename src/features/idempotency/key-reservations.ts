@@ -18,7 +18,7 @@ export interface OwnReservation {
   isTakenOver: boolean;
 }
 
-export type Reservation =
+export type KeyReservation =
   | (OwnReservation & { state: 'ours' })
   | { state: 'answered'; answer: IdempotentAnswer }
   /** Another process works on it. */
@@ -29,7 +29,7 @@ export type Reservation =
  * and without an owner does the same work under the same ids.
  */
 @Injectable()
-export class Reservations {
+export class KeyReservations {
   private readonly owner = newId();
 
   constructor(
@@ -53,7 +53,7 @@ export class Reservations {
   }
 
   /** To be asked only for keys that this process does not work on at the moment. */
-  take(request: IdempotentRequest): Promise<Reservation> {
+  take(request: IdempotentRequest): Promise<KeyReservation> {
     return this.unitOfWork.run(async (tx) => {
       const now = this.clock.now();
       const row = await this.keys.find(tx.db, request, now);
@@ -100,7 +100,7 @@ export class Reservations {
     });
   }
 
-  private async reserve(tx: Transaction, request: IdempotentRequest, now: number): Promise<Reservation> {
+  private async reserve(tx: Transaction, request: IdempotentRequest, now: number): Promise<KeyReservation> {
     const requestHash = this.hashes.of(request.hash);
     const ids = request.newIds();
     const row = { requestHash, ids, owner: this.owner, leaseUntil: now + this.settings.leaseMs };
@@ -108,7 +108,7 @@ export class Reservations {
     return isOurs ? { state: 'ours', ids, requestHash, isTakenOver: false } : { state: 'held' };
   }
 
-  private async takeOver(tx: Transaction, request: IdempotentRequest, dead: KeyRow, now: number): Promise<Reservation> {
+  private async takeOver(tx: Transaction, request: IdempotentRequest, dead: KeyRow, now: number): Promise<KeyReservation> {
     // Only where nothing came of the first body is the new one what the answer is for.
     const requestHash = (await isMade(tx, dead.ids)) ? dead.requestHash : this.hashes.of(request.hash);
     const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };

@@ -1,4 +1,4 @@
-import { Program } from './program.js';
+import { Program } from './expression-program.js';
 
 const programs = new Map<string, Program>();
 
