@@ -5,7 +5,7 @@ import { LoadGenerator } from './children.ts';
 import { postgresRows } from './postgres.ts';
 import { printTable } from './row.ts';
 import { sqliteRows } from './sqlite.ts';
-import { tell } from './tell.ts';
+import { report } from './report.ts';
 import { inWorkspace } from './workspace.ts';
 
 const PARTS = { sqlite: sqliteRows, postgres: postgresRows };
@@ -25,5 +25,5 @@ async function bench(folder: string): Promise<void> {
     console.log();
   }
   console.log(`The load generator was busy for at most ${Math.round(generator.busiest * 100)} % of a core.`);
-  tell('done');
+  report('done');
 }

@@ -8,7 +8,7 @@ import { SETTINGS } from './postgres.ts';
 import { CHAIN, CONNECTIONS, LIST, PUBLISH, REPLAY, SYNC_PUBLISH, artifactsById } from './requests.ts';
 import { milliseconds, perSecond, printCells } from './row.ts';
 import { median } from './statistics.ts';
-import { tell } from './tell.ts';
+import { report } from './report.ts';
 import { inWorkspace } from './workspace.ts';
 
 const ROUNDS = 9;
@@ -44,7 +44,7 @@ async function compare(folder: string): Promise<void> {
   const generator = new LoadGenerator();
   const rounds: number[][][] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    tell(`${database}: round ${round + 1} of ${ROUNDS}`);
+    report(`${database}: round ${round + 1} of ${ROUNDS}`);
     rounds.push(await measureRound(generator, round, (name) => serve(folder, `${name.replace(' ', '-')}-${round}`, name === 'new' ? undefined : resolve(other), cluster)));
   }
   console.log(`On ${database}, medians of ${ROUNDS} rounds, each with three new processes:\n`);

@@ -7,7 +7,7 @@ import { SETTINGS } from './postgres.ts';
 import { CONNECTIONS, SYNC_PUBLISH } from './requests.ts';
 import { perSecond, printTable } from './row.ts';
 import { SnapshotHolder } from './snapshot-holder.ts';
-import { tell } from './tell.ts';
+import { report } from './report.ts';
 import { inWorkspace } from './workspace.ts';
 
 const MINUTES = Number(process.argv[2] ?? 10);
@@ -31,12 +31,12 @@ async function bench(folder: string): Promise<void> {
 
   await claimsPerSecond(WARM_SECONDS);
   const before = await claimsPerSecond(MINUTE_SECONDS);
-  tell(`before: ${perSecond(before)}`);
+  report(`before: ${perSecond(before)}`);
   const holder = await SnapshotHolder.begin(databaseUrl);
   const held: number[] = [];
   for (let left = MINUTES * MINUTE_SECONDS; left > 0; left -= MINUTE_SECONDS) {
     held.push(await claimsPerSecond(Math.min(left, MINUTE_SECONDS)));
-    tell(`minute ${held.length}: ${perSecond(held.at(-1)!)}`);
+    report(`minute ${held.length}: ${perSecond(held.at(-1)!)}`);
   }
   const kept = await holder.end();
   await server.stop();

@@ -7,7 +7,7 @@ import { latencyRows, replicaRows } from './replicas.ts';
 import type { Row } from './row.ts';
 import { type History, LARGE, SMALL, Scale } from './scale.ts';
 import { streamRow } from './streams.ts';
-import { tell } from './tell.ts';
+import { report } from './report.ts';
 import { Throughput } from './throughput.ts';
 
 /** As a server of its own would have it; all else is at Postgres' defaults, so that a commit is on the disk when it is answered. */
@@ -22,25 +22,25 @@ export async function postgresRows(generator: LoadGenerator, folder: string): Pr
   };
   const rows: Row[] = [];
 
-  tell('Postgres: latency');
+  report('Postgres: latency');
   rows.push(...(await latencyRows(generator, folder, await newDatabase('latency'))));
-  tell('Postgres: a chain');
+  report('Postgres: a chain');
   const echo = await Server.echo(folder);
   const chained = await Server.starling(folder, 'chain', { databaseUrl: await newDatabase('chain') });
   rows.push(await new Throughput(generator, echo).chain(chained, { atLeast: null, aim: null }));
   await Promise.all([echo.stop(), chained.stop()]);
-  tell('Postgres: replicas');
+  report('Postgres: replicas');
   rows.push(...(await replicaRows(generator, folder, await newDatabase('replicas'))));
-  tell('Postgres: beside pg-boss');
+  report('Postgres: beside pg-boss');
   rows.push(await jobRow(newDatabase));
 
-  tell('Postgres: remote agents');
+  report('Postgres: remote agents');
   rows.push(...(await remoteRows(generator, folder, await newDatabase('remote'))));
 
-  tell('Postgres: streams');
+  report('Postgres: streams');
   rows.push(await streamRow(folder, await newDatabase('streams')));
 
-  tell(`Postgres: a history of ${LARGE} artifacts`);
+  report(`Postgres: a history of ${LARGE} artifacts`);
   const serveHistory = async (artifacts: number): Promise<History> => {
     const databaseUrl = await newDatabase(String(artifacts));
     await runToEnd('seed.ts', [databaseUrl, String(artifacts)]);

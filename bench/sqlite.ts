@@ -11,7 +11,7 @@ import { remoteRows } from './remote.ts';
 import type { Row } from './row.ts';
 import { type History, LARGE, SMALL, Scale } from './scale.ts';
 import { streamRow } from './streams.ts';
-import { tell } from './tell.ts';
+import { report } from './report.ts';
 import { Throughput } from './throughput.ts';
 import { webhookRows } from './webhooks.ts';
 
@@ -20,38 +20,38 @@ export async function sqliteRows(generator: LoadGenerator, folder: string): Prom
   const echo = await Server.echo(folder);
   const rows: Row[] = [];
 
-  tell('SQLite: memory');
+  report('SQLite: memory');
   const unused = await Server.starling(folder, 'memory');
   const memory = await memoryRows(generator, unused, echo);
   await unused.stop();
 
-  tell('SQLite: throughput');
+  report('SQLite: throughput');
   const small = await serveHistory(folder, SMALL);
   const fresh = await Server.starling(folder, 'fresh');
   rows.push(...(await new Throughput(generator, echo).rows(fresh, small.server)));
   await echo.stop();
 
-  tell('SQLite: batches');
+  report('SQLite: batches');
   rows.push(await batchRow(generator, fresh));
   await fresh.stop();
   rows.push(...(await importRows(generator, folder)));
 
-  tell('SQLite: a language model');
+  report('SQLite: a language model');
   rows.push(await llmRow(generator, folder));
 
-  tell('SQLite: remote agents');
+  report('SQLite: remote agents');
   rows.push(...(await remoteRows(generator, folder)));
 
-  tell('SQLite: webhooks');
+  report('SQLite: webhooks');
   rows.push(...(await webhookRows(generator, folder)));
 
-  tell('SQLite: streams');
+  report('SQLite: streams');
   rows.push(await streamRow(folder));
 
-  tell('SQLite: many agents');
+  report('SQLite: many agents');
   rows.push(...(await agentRows(folder)));
 
-  tell(`SQLite: a history of ${LARGE} artifacts`);
+  report(`SQLite: a history of ${LARGE} artifacts`);
   const large = await serveHistory(folder, LARGE);
   rows.push(await new Scale(generator, small, large).row());
   await Promise.all([small.server.stop(), large.server.stop()]);

@@ -53,16 +53,16 @@ async function publishRow(publish: Publish, receiver: ChildProcess, on: Server, 
 
 /** From the first publish to the last receipt. */
 async function deliveryRow(publish: Publish, receiver: ChildProcess, on: Server): Promise<Row> {
-  await tell(receiver, 'begin anew');
+  await ask(receiver, 'begin anew');
   const started = performance.now();
   await publish(on, { requests: BURST });
-  await eventually('everything was delivered', async () => ((await tell(receiver, 'how many?')).deliveries >= BURST ? true : undefined));
+  await eventually('everything was delivered', async () => ((await ask(receiver, 'how many?')).deliveries >= BURST ? true : undefined));
   const value = BURST / ((performance.now() - started) / 1_000);
   return { work: 'deliveries/s to one receiver', value, atLeast: 1_000, aim: null, better: 'higher', unit: '/s', measured: `${BURST.toLocaleString('en')} artifacts, published meanwhile`, baseline: '' };
 }
 
 async function lagRow(receiver: ChildProcess, on: Server): Promise<Row> {
-  await tell(receiver, 'begin anew');
+  await ask(receiver, 'begin anew');
   const { path, headers, body } = post('/api/v1/artifacts', { type: 'Note', payload: { text: 'Where is parcel 4711?' } });
   const answers: Promise<void>[] = [];
   const publishOne = async (): Promise<void> => {
@@ -92,14 +92,14 @@ async function lagRow(receiver: ChildProcess, on: Server): Promise<Row> {
 /** Resolves when nothing more has come for a moment; what came since it was last begun anew. */
 async function allDelivered(receiver: ChildProcess): Promise<Received> {
   for (let before = -1; ; ) {
-    const received = await tell(receiver, 'how many?');
-    if (received.deliveries === before) return tell(receiver, 'begin anew');
+    const received = await ask(receiver, 'how many?');
+    if (received.deliveries === before) return ask(receiver, 'begin anew');
     before = received.deliveries;
     await wait(500);
   }
 }
 
-async function tell(receiver: ChildProcess, question: 'how many?' | 'begin anew'): Promise<Received> {
+async function ask(receiver: ChildProcess, question: 'how many?' | 'begin anew'): Promise<Received> {
   receiver.send(question);
   const [received] = (await once(receiver, 'message')) as [Received];
   return received;

@@ -71,7 +71,7 @@ const drop = preparedWithList<object, string, unknown>((db, _place, ids) => db.d
 
 /** One that has not been handed back yet finds out that it waits no longer. */
 const makeClaimable = preparedWithList<object, string, { agent: string }>((db, _place, ids) => {
-  // As in queue/known-state.ts.
+  // As in queue/state-predicate.ts.
   const waiting = db.selectFrom('executions').select('id').where('id', 'in', ids).where(sql<boolean>`coalesce(state, '') = 'pending'`);
   return db.updateTable('executions').set({ available_at: null }).where('id', 'in', locking(db, waiting, { wait: false })).returning('agent');
 });

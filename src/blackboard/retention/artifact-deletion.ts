@@ -124,7 +124,7 @@ export class ArtifactDeletion implements Deletion {
 // A join that waits without an end may wait for ever. A batch window fills with whatever comes next, and is bounded by its size.
 const NEEDS_ITS_MEMBERS = sql<SqlBool>`(join_groups.closes_at is not null or join_groups.state <> 'waiting' or join_groups.key = ${sql.lit(WINDOW_KEY)})`;
 
-// Found by their ids: see executor/known-state.ts.
+// Found by their ids: see queue/state-predicate.ts.
 const HAS_NOT_ENDED = sql<SqlBool>`coalesce(executions.state, '') in ('pending', 'running')`;
 
 /** Those with something old in them, by what is counted of them. */

@@ -58,7 +58,7 @@ export class ExecutionDeletion implements Deletion {
       .innerJoin('correlations', 'correlations.id', 'executions.correlation_id')
       .select(['executions.id', 'executions.correlation_id'])
       .where('executions.id', 'in', ids)
-      // As in executor/known-state.ts: what is found by its id stays off the partial indexes over what has ended.
+      // As in queue/state-predicate.ts: what is found by its id stays off the partial indexes over what has ended.
       .where(sql<number>`coalesce(executions.ended_at, ${sql.lit(Number.MAX_SAFE_INTEGER)})`, '<=', place('cutoff'))
       .where(this.correlations.letsContentGo(place('settledBy'))),
   );

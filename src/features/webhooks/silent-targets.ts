@@ -161,7 +161,7 @@ const endWaiting = preparedWithList<{ target: string; waitingSince: number; now:
     .where('correlation_id', 'in', correlations)
     .where('target_id', '=', place('target'))
     .where('ended_at', 'is', null)
-    // As in queue/known-state.ts.
+    // As in queue/state-predicate.ts.
     .where(sql<boolean>`coalesce(state, '') in ('waiting', 'pending')`)
     .where('available_at', 'is', null)
     .where(sql<number>`coalesce(attempt_started_at, created_at)`, '<=', place('waitingSince'))
