@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { VERSION } from '../../src/common/version.js';
 import { POSTGRES } from '../../src/database/dialects/dialect.js';
-import { blackboard } from '../../src/database/migrations/0001-blackboard.js';
+import { core } from '../../src/database/migrations/0001-core.js';
 import { runsAndBatches } from '../../src/database/migrations/0002-runs-and-batches.js';
 import { MIGRATIONS, migrate } from '../../src/database/migrations/migrate.js';
 import type { NumberedMigration } from '../../src/database/migrations/migration.js';
@@ -129,7 +129,7 @@ describe('migrations of a Postgres database', () => {
       const halves = await before.publish('Left', { n: 6 });
       const batch = await send(before, 'echo', orders(4));
 
-      expect(await migrate(kyselyOn(url), POSTGRES, [blackboard, runsAndBatches])).toEqual(['0001-blackboard', '0002-runs-and-batches']);
+      expect(await migrate(kyselyOn(url), POSTGRES, [core, runsAndBatches])).toEqual(['0001-core', '0002-runs-and-batches']);
       await copy(made, url);
       const after = await replicas.start(CONFIG, { settings: { databaseUrl: url } });
       await open(alone);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { SQLITE } from '../../src/database/dialects/dialect.js';
 import { VERSION } from '../../src/common/version.js';
-import { blackboard } from '../../src/database/migrations/0001-blackboard.js';
+import { core } from '../../src/database/migrations/0001-core.js';
 import { changedConfigurations } from '../../src/database/migrations/0016-changed-configurations.js';
 import { MIGRATIONS, migrate } from '../../src/database/migrations/migrate.js';
 import type { NumberedMigration } from '../../src/database/migrations/migration.js';
@@ -47,7 +47,7 @@ describe('migrations of a SQLite file', () => {
 
   it('bring an older schema with data in it up to this one', async () => {
     const db = freshWriter();
-    expect(await migrate(db, SQLITE, [blackboard])).toEqual(['0001-blackboard']);
+    expect(await migrate(db, SQLITE, [core])).toEqual(['0001-core']);
     await db.insertInto('rollups').values({ name: 'artifact_counts', up_to_seq: 12 }).execute();
 
     expect(await migrate(db, SQLITE)).toEqual(ours.slice(1));
@@ -71,6 +71,22 @@ describe('migrations of a SQLite file', () => {
       { agent: 'pairer', number: 0, identity: 'place 0' },
       { agent: 'pairer', number: 2, identity: 'place 2' },
     ]);
+  });
+
+  it('refuse a database of an earlier build with one line that says what to do, and leave it as it is', async () => {
+    const path = files.path();
+    const database = files.open(path);
+    await migrate(database.writer, SQLITE);
+    await database.writer.updateTable('program_versions').set({ migration: '0001-blackboard' }).where('migration', '=', ours[0]!).execute();
+    const schema = await schemaOf(database.writer);
+    const refusal = 'the database was made by an earlier build of starling, which this one cannot read; start with an empty database, or go back to that build';
+    await expect(migrate(database.writer, SQLITE)).rejects.toThrow(new StartError(refusal));
+    expect(await schemaOf(database.writer)).toEqual(schema);
+    await database.close();
+
+    const { code, stderr } = await runProgram(['migrate', '--database-url', `sqlite:${path}`]);
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(refusal)]);
   });
 
   it('find a file as it was left, at every later opening', async () => {

@@ -5,7 +5,7 @@ import type { Dialect } from '../dialects/dialect.js';
 import { wasGivenUp } from '../dialects/postgres-errors.js';
 import type { Schema } from '../schema.js';
 import { StartError } from '../start-error.js';
-import { blackboard } from './0001-blackboard.js';
+import { core } from './0001-core.js';
 import { replicas } from './0003-replicas.js';
 import { runsAndBatches } from './0002-runs-and-batches.js';
 import { webhooks } from './0004-webhooks.js';
@@ -29,15 +29,17 @@ import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
 
-export const MIGRATIONS: readonly NumberedMigration[] = [blackboard, runsAndBatches, replicas, webhooks, takingPart, retention, tracing, reasons, usage, failingTargets, external, assigned, toolCalls, failingTimers, deletedUsage, changedConfigurations, budgetReservations, answerPieces, reservedCalls, storedBytes];
+export const MIGRATIONS: readonly NumberedMigration[] = [core, runsAndBatches, replicas, webhooks, takingPart, retention, tracing, reasons, usage, failingTargets, external, assigned, toolCalls, failingTimers, deletedUsage, changedConfigurations, budgetReservations, answerPieces, reservedCalls, storedBytes];
 
 /**
  * Brings the schema up to this program, under Kysely's migration lock and in one transaction; returns the names of the
- * steps that were made. StartError where a newer program has made the schema one that this one must not touch.
+ * steps that were made. StartError where a newer program has made the schema one that this one must not touch, or a build before it one that
+ * nothing leads on from.
  */
 export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations = MIGRATIONS): Promise<string[]> {
   await recordVersions(db);
   const recorded = await refuseNewerSchema(db);
+  refuseEarlierBuild(recorded, migrations);
   const known = new Set(migrations.map(({ name }) => name));
   // A newer program has been here and says that this one may still serve: there is nothing for us to do.
   if (recorded.some(({ migration }) => !known.has(migration))) return [];
@@ -54,6 +56,13 @@ export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations =
     // Older programs go on using the tables meanwhile: the two can wait for each other, and nothing was done then.
     if (!wasGivenUp(error) || tries === MOST_TRIES) throw error;
   }
+}
+
+/** Before the first release, tables and columns changed without a migration: what such a build has stored cannot be read. */
+function refuseEarlierBuild(recorded: readonly { migration: string }[], migrations: readonly NumberedMigration[]): void {
+  const first = migrations[0]!.name;
+  if (recorded.length === 0 || recorded.some(({ migration }) => migration === first)) return;
+  throw new StartError('the database was made by an earlier build of starling, which this one cannot read; start with an empty database, or go back to that build');
 }
 
 const withVersion = (migration: NumberedMigration, dialect: Dialect) => ({

@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import type { Dialect } from '../dialects/dialect.js';
 import type { NumberedMigration } from './migration.js';
 
-export const blackboard: NumberedMigration = {
-  name: '0001-blackboard',
+export const core: NumberedMigration = {
+  name: '0001-core',
   oldestProgram: '0.1.0',
   async up(db, dialect) {
     await createArtifacts(db, dialect);
