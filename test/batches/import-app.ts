@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BatchDraft, BatchImport } from '../../src/features/batches/intake/batch-import.js';
-import { readListBody } from '../../src/features/batches/intake/list-body.js';
-import { Spool } from '../../src/features/batches/intake/spool.js';
-import { TemporaryFile } from '../../src/features/batches/intake/temporary-file.js';
-import { UploadSpace } from '../../src/features/batches/intake/upload-space.js';
+import { type BatchDraft, BatchImport } from '../../src/features/batches/import/batch-import.js';
+import { readListBody } from '../../src/features/batches/import/list-body.js';
+import { Spool } from '../../src/features/batches/import/spool.js';
+import { TemporaryFile } from '../../src/features/batches/import/temporary-file.js';
+import { UploadSpace } from '../../src/features/batches/import/upload-space.js';
 import { newId } from '../../src/common/ids.js';
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import type { Settings } from '../../src/config/settings.js';

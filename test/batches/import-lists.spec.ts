@@ -1,7 +1,7 @@
 // Real: the application, its database, HTTP: lists in JSON as they are sent, spooled, checked and stored.
 import { readdir, readlink } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { UploadSpace } from '../../src/features/batches/intake/upload-space.js';
+import { UploadSpace } from '../../src/features/batches/import/upload-space.js';
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { eventually } from '../support/eventually.js';
 import { inputsOf, ImportApp } from './import-app.js';

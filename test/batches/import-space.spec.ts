@@ -1,7 +1,7 @@
 // Real: the application, its database, HTTP, multipart bodies, temporary files.
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
-import { UploadSpace } from '../../src/features/batches/intake/upload-space.js';
+import { UploadSpace } from '../../src/features/batches/import/upload-space.js';
 import { eventually } from '../support/eventually.js';
 import { ImportApp } from './import-app.js';
 

@@ -1,6 +1,6 @@
 // What the scanner cuts a body into, against JSON.parse of all of it, however the text comes in parts.
 import fc from 'fast-check';
-import { ListScanner } from '../../src/features/batches/intake/list-scanner.js';
+import { ListScanner } from '../../src/features/batches/import/list-scanner.js';
 
 const LIMITS = { item: 10_000, rest: 10_000 };
 

@@ -1,6 +1,6 @@
 // Real: the whole app over HTTP in each role, one after another on one database. Faked: the clock.
 import { BatchDispatcher } from '../../src/features/batches/batch-dispatcher.js';
-import { UnfinishedImports } from '../../src/features/batches/intake/unfinished-imports.js';
+import { UnfinishedImports } from '../../src/features/batches/import/unfinished-imports.js';
 import { Rollups } from '../../src/blackboard/queries/rollups.js';
 import type { Role } from '../../src/common/role.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';

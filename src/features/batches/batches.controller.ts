@@ -12,8 +12,8 @@ import { BATCH_LIST_EXAMPLE, BatchListBody } from './dto/batch-list-body.js';
 import { BatchListQuery } from './dto/batch-list-query.js';
 import { BATCH_REQUEST_EXAMPLES, BatchRequest } from './dto/batch-request.js';
 import { BatchResultsQuery } from './dto/batch-results-query.js';
-import { BatchBodyInterceptor, batchSource } from './intake/batch-body.interceptor.js';
-import type { BatchSource } from './intake/batch-source.js';
+import { BatchBodyInterceptor, batchSource } from './import/batch-body.interceptor.js';
+import type { BatchSource } from './import/batch-source.js';
 
 const Source = createParamDecorator((_data: unknown, context: ExecutionContext): BatchSource | undefined =>
   batchSource(context.switchToHttp().getRequest<Request>()),

@@ -10,10 +10,10 @@ import { BatchStep } from './batch-step.js';
 import { BatchesController } from './batches.controller.js';
 import { BatchesRepository } from './batches.repository.js';
 import { BatchesService } from './batches.service.js';
-import { BatchImport } from './intake/batch-import.js';
-import { ImportsRepository } from './intake/imports.repository.js';
-import { UnfinishedImports } from './intake/unfinished-imports.js';
-import { UploadSpace } from './intake/upload-space.js';
+import { BatchImport } from './import/batch-import.js';
+import { ImportsRepository } from './import/imports.repository.js';
+import { UnfinishedImports } from './import/unfinished-imports.js';
+import { UploadSpace } from './import/upload-space.js';
 import { WaitingBytes } from './waiting-bytes.js';
 
 @Module({

@@ -17,8 +17,8 @@ import type { BatchListBody } from './dto/batch-list-body.js';
 import type { BatchListQuery } from './dto/batch-list-query.js';
 import { type BatchRequest, DEFAULT_WORKERS } from './dto/batch-request.js';
 import type { BatchResultsQuery } from './dto/batch-results-query.js';
-import { type BatchDraft, BatchImport } from './intake/batch-import.js';
-import type { BatchSource } from './intake/batch-source.js';
+import { type BatchDraft, BatchImport } from './import/batch-import.js';
+import type { BatchSource } from './import/batch-source.js';
 import type { ResultsFormat } from './results-text.js';
 import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
 
