@@ -84,7 +84,7 @@ async function checkEngines(
   { errors, warnings }: Report,
 ): Promise<void> {
   for (const [position, agent] of checks.catalog.agents.entries()) {
-    const path = [...written[position]!.path, 'engine'];
+    const path = [...parsed[position]!.path, 'engine'];
     const kind = kinds.find((candidate) => candidate.kind === agent.engine.kind);
     if (!kind || errors.touches(path)) continue;
     for (const finding of await kind.check(agent, checks)) {
