@@ -59,7 +59,6 @@ describe('a CSV is refused, and nothing of it is left', () => {
     ['has a quote that is not closed', 'a,b\n1,2\n3,"4\n5,6\n', 'line 3 has a quoted cell that is never closed'],
     ['has text after a closing quote', 'a,b\n1,2\n3,"4"5\n', 'line 3 has text after the closing quote of a cell; a quote within a quoted cell is written twice'],
     ['has a quote within a plain cell', 'a,b\n1,2\n3,4"5\n', 'line 3 has a quote within a cell that does not begin with one; put the cell in quotes and write its quotes twice'],
-    ['has the name that reaches prototypes', '__proto__,b\n1,2\n', 'input_mapping: __proto__ may not be the name of an input; give "__proto__" another one, or drop it'],
   ])('that %s', async (_what, content, detail) => {
     const named = detail.startsWith('input_mapping') ? detail : `batch_inputs: ${detail}`;
     expect(await refused({ batch_inputs: await taken.file('bad.csv', content) })).toBe(named);
@@ -75,7 +74,6 @@ describe('a CSV is refused, and nothing of it is left', () => {
     ['a mapping to an empty name', { input_mapping: { a: '' } }, 'input_mapping: must have no empty name'],
     ['a mapping of what is no column', { input_mapping: { a: 'x', z: 'y' } }, 'input_mapping: there is no column "z"; the header has 2 columns of other names'],
     ['a mapping of two columns to one name', { input_mapping: { a: 'x', b: 'x' } }, 'input_mapping: "a" and "b" both become "x"; give one another name'],
-    ['a mapping to the name that reaches prototypes', { input_mapping: { a: '__proto__' } }, 'input_mapping: __proto__ may not be the name of an input; give "a" another one, or drop it'],
     ['a mapping to a name of 256 characters', { input_mapping: { a: 'x'.repeat(256) } }, 'input_mapping: must have no name longer than 255 characters'],
     ['a mapping with 1,001 names', { input_mapping: Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`${n}`, `${n}`])) }, 'input_mapping: must not have more than 1000 names'],
     ['static inputs that every row would repeat', { static_inputs: { text: 'x'.repeat(65_526) } }, 'static_inputs: must not be larger than 64 KiB, for every run gets them'],

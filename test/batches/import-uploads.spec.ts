@@ -79,7 +79,6 @@ it.each<[what: string, body: () => FormData, status: number, detail: string]>([
   ['no file', () => form(null), 400, 'Send one CSV as file field `file` and everything else as JSON in the field `request`; there was no file field `file`'],
   ['no request', () => form(CSV, null), 400, 'Send one CSV as file field `file` and everything else as JSON in the field `request`; there was no field `request`'],
   ['a request that is no JSON', () => form(CSV, '{agent_name}'), 400, 'The field request is not valid JSON'],
-  ['a request with a key that reaches prototypes', () => form(CSV, '{"__proto__": {}}'), 400, 'The field request holds a key named __proto__, which is not allowed'],
   ['a request nested too deeply', () => form(CSV, '['.repeat(100) + ']'.repeat(100)), 400, 'The field request is nested deeper than 64 levels'],
   ['a request that is no object', () => form(CSV, '[]'), 400, ''],
   ['a request without an agent', () => form(CSV, '{}'), 400, 'agent_name'],

@@ -18,6 +18,8 @@ describe("payloads and their type's schema", () => {
     ['a format', { properties: { mail: { format: 'email' } } }, { mail: 'x' }, 'payload.mail: must match format "email"'],
     ['a choice', { properties: { queue: { enum: ['a', 'b'] } } }, { queue: 'c' }, 'payload.queue: must be one of "a", "b"'],
     ['no object at all', {}, 'text', 'payload: must be object'],
+    ['an object with keys that mean something to JavaScript, not the wanted one', { properties: { v: { const: { a: 1 } } } }, JSON.parse('{"v":{"valueOf":2,"toString":"x"}}'), 'payload.v: must be {"a":1}'],
+    ['such an object among several', { properties: { v: { enum: [{ a: 1 }, 'b'] } } }, JSON.parse('{"v":{"constructor":{},"__proto__":{"a":1}}}'), 'payload.v: must be one of {"a":1}, "b"'],
     ['a name that objects inherit, absent', { required: ['constructor'] }, {}, 'payload.constructor: is required'],
     ['a name that objects inherit, unasked', { properties: { toString: { type: 'string' } } }, {}, null],
     ['draft 2020-12 unless it says otherwise', { properties: { a: { prefixItems: [{ type: 'string' }] } } }, { a: [1] }, 'payload.a[0]: must be string'],

@@ -15,7 +15,6 @@ const REQUESTS_A_ROUTE = Number(process.env.STARLING_VALID_REQUESTS ?? 60);
 /** What a schema cannot say: it stands in descriptions, or depends on what is configured and stored. */
 const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ["a type's own schema, and what the agent subscribes to", /^(payload|inputs): /],
-  ['keys that reach prototypes, which no schema can forbid at every depth', /^The (body|field request) holds (a key named __proto__|an object under the key (constructor|prototype)), which is not allowed$/],
   ['values of several lists together', /: must have no more than 50 values together/],
   ['an artifact that exists', /^after: must be the id of an artifact/],
   ['a position that was given', /^(after|Last-Event-ID): must be the position of an entry/],

@@ -48,8 +48,6 @@ it('a payload of 64 levels is stored, and one of more is not', async () => {
 });
 
 it.each([
-  ['a key of prototypes', '{"type":"Message","payload":{"a":{"__proto__":{"admin":true}}}}', 'application/json', 400],
-  ['an object as constructor', '{"type":"Message","payload":{"constructor":{"prototype":{}}}}', 'application/json', 400],
   ['malformed JSON', '{"type":"Message"', 'application/json', 400],
   ['a list', '[{"type":"Message"}]', 'application/json', 400],
   ['a form', 'type=Message', 'application/x-www-form-urlencoded', 415],

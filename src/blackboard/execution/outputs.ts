@@ -42,7 +42,7 @@ export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: C
   const unknown = Object.keys(keyed).find((name) => !agent.outputs.some(({ type }) => type === name));
   if (unknown !== undefined) throw new OutputError(`the answer names ${shown(unknown)}, but the agent publishes ${namesOf(agent)}`);
 
-  const payloads = agent.outputs.flatMap((output) => asList(keyed[output.type]).map((payload) => ({ output, payload })));
+  const payloads = agent.outputs.flatMap((output) => asList(Object.hasOwn(keyed, output.type) ? keyed[output.type] : null).map((payload) => ({ output, payload })));
   refuseTooMany(payloads.length);
   return payloads.map(({ output, payload }) => checkOutput(output, payload, catalog, limits));
 }

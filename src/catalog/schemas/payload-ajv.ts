@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Pattern } from '../../patterns/pattern.js';
 import { PatternError } from '../../patterns/pattern-error.js';
 import type { PatternBudget } from '../../patterns/pattern-work.js';
+import { addEqualValues } from './equal-values.js';
 import { addSafeFormats } from './formats.js';
 
 const DRAFTS = {
@@ -22,6 +23,7 @@ export function newAjv(draft: Draft, patterns: Patterns, options: Options): Ajv 
   const code = { regExp: Object.assign((source: string) => patterns.get(source), { code: 'pattern' }) };
   const ajv = new DRAFTS[draft]({ strict: false, verbose: true, ownProperties: true, code, ...options });
   addSafeFormats(ajv);
+  addEqualValues(ajv);
   return ajv;
 }
 

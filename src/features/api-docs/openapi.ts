@@ -19,8 +19,7 @@ What the service has accepted, it finishes.
 Field names are snake_case, timestamps UTC ISO 8601 with milliseconds. Every error has the body \`{"detail": "..."}\`, and every
 answer the header \`X-Request-ID\`, under which the service's log has the request.
 
-JSON is nested at most 64 levels deep, and holds no number beyond a double, no key \`__proto__\`, and no object under a key \`constructor\`
-or \`prototype\`. Texts are well-formed Unicode, and their lengths count characters, not bytes. Path, query and headers have at most 16 KiB (431).`;
+JSON is nested at most 64 levels deep, and holds no number beyond a double. No key of a payload is special. Texts are well-formed Unicode, and their lengths count characters, not bytes. Path, query and headers have at most 16 KiB (431).`;
 
 const TAGS: Record<string, string> = {
   Artifacts: 'Publish artifacts, wait for what agents make of them, and query what is on the blackboard',
