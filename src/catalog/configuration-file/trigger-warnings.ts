@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog.js';
-import { EXTERNAL, type Subscription } from '../definitions.js';
+import { type AgentDefinition, EXTERNAL, type Subscription } from '../definitions.js';
 import { needs, takesFromClients, TriggerGraph } from '../trigger-graph.js';
 
 /** A doubt about one agent; `below` is the path inside the agent. */
@@ -9,13 +9,13 @@ export interface AgentWarning {
   message: string;
 }
 
-/** Producers that do not exist, and agents that no artifact can ever trigger. */
+/** Producers and viewers that do not exist, and agents that no artifact can ever trigger. */
 export function triggerWarnings(catalog: Catalog): AgentWarning[] {
   const graph = new TriggerGraph(new Map(catalog.agents.map((agent) => [agent.name, agent])), catalog.agents.flatMap(({ subscriptions }) => subscriptions));
   const canTrigger = (subscription: Subscription): boolean =>
     needs(subscription, (type) => takesFromClients(subscription, type) || graph.brings(subscription, type));
   return catalog.agents.flatMap((agent) => {
-    const warnings = agent.subscriptions.flatMap((subscription) => unknownProducers(subscription, catalog));
+    const warnings = [...agent.subscriptions.flatMap((subscription) => unknownProducers(subscription, catalog)), ...unknownViewers(agent, catalog)];
     if (agent.subscriptions.some(canTrigger)) return warnings;
     const message = 'no artifact can trigger this agent, so it runs only where a caller names it; see its from_agents, types and tags';
     return [...warnings, { agent: agent.name, below: [], message }];
@@ -26,5 +26,16 @@ function unknownProducers({ agent, index, fromAgents }: Subscription, catalog: C
   return fromAgents.flatMap((name, position) => {
     if (name === EXTERNAL || catalog.agent(name)) return [];
     return [{ agent, below: ['consumes', index, 'from_agents', position], message: `no agent is named ${name}, so nothing comes from it` }];
+  });
+}
+
+function unknownViewers({ name: agent, outputs }: AgentDefinition, catalog: Catalog): AgentWarning[] {
+  return outputs.flatMap(({ visibility }, index) => {
+    const [visible, below] = visibility.kind === 'After' ? [visibility.then, ['visibility', 'then']] : [visibility, ['visibility']];
+    if (visible?.kind !== 'Private') return [];
+    return visible.agents.flatMap((name, position) => {
+      if (catalog.agent(name)) return [];
+      return [{ agent, below: ['publishes', index, ...below, 'agents', position], message: `no agent is named ${name}, so none sees it by that name` }];
+    });
   });
 }

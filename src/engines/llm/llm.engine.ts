@@ -1,6 +1,6 @@
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 import type { Catalog } from '../../catalog/catalog.js';
-import type { AgentDefinition } from '../../catalog/definitions.js';
+import { type AgentDefinition, EXTERNAL } from '../../catalog/definitions.js';
 import type { EngineChecks, EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import { AddressRules } from '../../http-client/address-rules.js';
@@ -9,7 +9,7 @@ import { type Engine, type EngineContext, type EngineEnvironment, type Execution
 import { answerSchema } from './answer-schema.js';
 import { askModel, type ModelAnswer } from './ask-model.js';
 import { contextLines } from './context-artifacts.js';
-import { DEFAULT_CONTEXT_TOKENS, DEFAULT_MAX_STEPS, type LlmOptions, llmOptionsSchema, type ToolsOption } from './llm-options.js';
+import { type ContextOption, DEFAULT_CONTEXT_TOKENS, DEFAULT_MAX_STEPS, type LlmOptions, llmOptionsSchema, type ToolsOption } from './llm-options.js';
 import { EngineFailure } from '../engine-failure.js';
 import { loadModel, type ModelSource, modelSource, providerProblem } from './model-providers.js';
 import { agentTools, type AllowedTools } from './tools/agent-tools.js';
@@ -27,9 +27,9 @@ export class LlmEngine implements Engine {
   readonly optionsSchema = llmOptionsSchema;
 
   async check(agent: AgentDefinition, { baseDirectory, environment, catalog }: EngineChecks): Promise<EngineFinding[]> {
-    const { model, base_url, tools = [] } = optionsOf(agent);
+    const { model, base_url, tools = [], context } = optionsOf(agent);
     const source = modelSource(model, base_url, environment);
-    const findings: EngineFinding[] = [...sameNames(tools), ...refusedAddresses(base_url, tools)];
+    const findings: EngineFinding[] = [...sameNames(tools), ...refusedAddresses(base_url, tools), ...unknownInContext(context, catalog)];
     const problem = await providerProblem(source, baseDirectory);
     if (problem !== null) findings.push({ path: ['model'], message: problem });
     if (agent.outputs.length === 0) findings.push({ path: [], message: 'an llm agent publishes at least one type, in whose schema the model answers' });
@@ -52,6 +52,18 @@ export class LlmEngine implements Engine {
     const source = modelSource(model, base_url, environment.environment);
     return new LlmAgent(agent, source, environment);
   }
+}
+
+/** A misspelled name finds nothing, so that the model would be asked without what it is to know. */
+function unknownInContext(context: ContextOption | undefined, catalog: Catalog): EngineFinding[] {
+  if (typeof context !== 'object') return [];
+  const { types = [], produced_by: producers = [] } = context;
+  const unknown = (names: string[], key: string, what: string, isKnown: (name: string) => boolean): EngineFinding[] =>
+    names.flatMap((name, index) => (isKnown(name) ? [] : [{ path: ['context', key, index], message: `no ${what} is named ${name}, so the context has none of it`, warning: true }]));
+  return [
+    ...unknown(types, 'types', 'artifact type', (name) => catalog.type(name) !== undefined),
+    ...unknown(producers, 'produced_by', 'agent', (name) => name === EXTERNAL || catalog.agent(name) !== undefined),
+  ];
 }
 
 /** Where no request may go, whoever configures it. */

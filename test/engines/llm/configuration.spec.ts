@@ -56,6 +56,14 @@ describe('an llm agent', () => {
     expect(await mistakes(text.replace('{ cost: 1 }', '{}'))).toEqual(['agents.a.budget: must be an object with tokens, cost or both']);
   });
 
+  test('is warned of types and producers in its context that there are none of', async () => {
+    const { warnings } = await load(agentWith('model: openai/x, instructions: x, context: { types: [Question, Quesion], produced_by: [external, a, b] }'));
+    expect(warnings).toEqual([
+      expect.stringContaining('agents.a.engine.context.types[1]: no artifact type is named Quesion, so the context has none of it'),
+      expect.stringContaining('agents.a.engine.context.produced_by[2]: no agent is named b, so the context has none of it'),
+    ]);
+  }, 60_000);
+
   test('takes a provider package that is installed beside the configuration, and hands it the key of its name', async () => {
     const manifest = { name: '@ai-sdk/acme-labs', version: '1.0.0', type: 'module', exports: { '.': { types: './x.d.ts', import: './index.js' } } };
     const provider = `export const acmeLabs = null;
