@@ -3,9 +3,13 @@ import { nearestName } from '../common/nearest-name.js';
 import { shown } from '../common/short-text.js';
 import type { Catalog } from './catalog.js';
 
-export function unknownType(name: string, catalog: Catalog): string {
+export const unknownType = (name: string, catalog: Catalog): string => `Unknown artifact type: ${adviceOn(name, catalog)}`;
+
+export const typeNotFound = (name: string, catalog: Catalog): string => `Artifact type not found: ${adviceOn(name, catalog)}`;
+
+function adviceOn(name: string, catalog: Catalog): string {
   const nearest = nearestName(name, catalog.types.map((type) => type.name));
-  return `Unknown artifact type: ${shown(name)}${nearest === undefined ? '; GET /api/v1/artifact-types lists the known ones' : `; did you mean ${nearest}?`}`;
+  return `${shown(name)}${nearest === undefined ? '; GET /api/v1/artifact-types lists the known ones' : `; did you mean ${nearest}?`}`;
 }
 
 /** DomainError `not_found`, in the contract's words, which suggest nothing. */

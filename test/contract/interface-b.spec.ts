@@ -341,6 +341,14 @@ describe('Interface B', () => {
     });
   });
 
+  describe('GET /api/v1/artifact-types/{name}', () => {
+    check([
+      ['gives a type that agents mention', () => get('/api/v1/artifact-types/Routing'), 200, { name: 'Routing', version: 1, description: '', schema: null }],
+      ['names the nearest one', () => get('/api/v1/artifact-types/CustomerMesage'), 404, detail('Artifact type not found: CustomerMesage; did you mean CustomerMessage?')],
+      ['tells where the known ones are', () => get('/api/v1/artifact-types/__proto__'), 404, detail('Artifact type not found: __proto__; GET /api/v1/artifact-types lists the known ones')],
+    ]);
+  });
+
   describe('GET /api/v1/agents', () => {
     check([
       [

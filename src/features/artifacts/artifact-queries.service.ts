@@ -4,13 +4,15 @@ import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
 import { ArtifactTotals } from '../../blackboard/queries/artifact-totals.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import { Catalog } from '../../catalog/catalog.js';
+import type { ArtifactType } from '../../catalog/definitions.js';
+import { typeNotFound } from '../../catalog/unknown-names.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isUuid } from '../../common/ids.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { type ArtifactFilterQuery, toArtifactFilter } from '../../http/dto/artifact-filter-query.js';
 import { summaryBody } from './artifact-wire.js';
 import type { ArtifactListQuery } from './dto/artifact-list-query.js';
-import type { ArtifactTypesBody } from './dto/artifact-types-body.js';
+import type { ArtifactTypeBody, ArtifactTypesBody } from './dto/artifact-types-body.js';
 import type { ExplanationBody } from './dto/explanation-body.js';
 import type { SummaryBody } from './dto/summary-body.js';
 
@@ -52,8 +54,14 @@ export class ArtifactQueriesService {
   }
 
   types(): ArtifactTypesBody {
-    const types = this.catalog.types.map(({ name, version, schema, description }) => ({ name, version, schema, description }));
-    return { artifact_types: types };
+    return { artifact_types: this.catalog.types.map(typeBody) };
+  }
+
+  /** DomainError `not_found`. */
+  type(name: string): ArtifactTypeBody {
+    const type = this.catalog.type(name);
+    if (!type) throw new DomainError('not_found', typeNotFound(name, this.catalog));
+    return typeBody(type);
   }
 
   private async positionOf(id: string): Promise<number> {
@@ -62,6 +70,8 @@ export class ArtifactQueriesService {
     return position;
   }
 }
+
+const typeBody = ({ name, version, schema, description }: ArtifactType): ArtifactTypeBody => ({ name, version, schema, description });
 
 /** As ids are stored. */
 function checked(id: string): string {

@@ -1,7 +1,8 @@
-import { Controller, Get } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { ArtifactQueriesService } from './artifact-queries.service.js';
-import { ARTIFACT_TYPES_EXAMPLE, ArtifactTypesBody } from './dto/artifact-types-body.js';
+import { ARTIFACT_TYPES_EXAMPLE, ArtifactTypeBody, ArtifactTypesBody } from './dto/artifact-types-body.js';
 
 @ApiTags('Artifacts')
 @Controller('api/v1/artifact-types')
@@ -13,5 +14,14 @@ export class ArtifactTypesController {
   @ApiOkResponse({ type: ArtifactTypesBody, description: 'All types', example: ARTIFACT_TYPES_EXAMPLE })
   list(): ArtifactTypesBody {
     return this.queries.types();
+  }
+
+  @Get(':name')
+  @ApiOperation({ summary: 'Get one artifact type', description: 'With the JSON Schema of its payloads.' })
+  @ApiParam({ name: 'name', description: "The type's name", schema: { type: 'string', example: 'CustomerMessage' } })
+  @ApiOkResponse({ type: ArtifactTypeBody, description: 'The type', example: ARTIFACT_TYPES_EXAMPLE.artifact_types[0] })
+  @ApiErrors([404, 'Artifact type not found: CustomerMesage; did you mean CustomerMessage?'])
+  get(@Param('name') name: string): ArtifactTypeBody {
+    return this.queries.type(name);
   }
 }
