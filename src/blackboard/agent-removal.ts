@@ -26,15 +26,15 @@ import { lockKeyOf, type WaitingGroup, WaitingGroups } from './joins/waiting-gro
 const ERROR_TYPE = 'agent_removed';
 const TRY_AGAIN_SECONDS = 5;
 
-/** An execution that waits, held to be ended. */
+/** A waiting execution that this process has leased in order to fail it. */
 interface Seized {
   row: ExecutionRow;
   leaseToken: string;
 }
 
 /**
- * Ends what waits for an agent that no live process has, or for a subscription of it that none has: some at a time, each in a
- * transaction of its own. What a crash leaves waits as before.
+ * Fails the work that waits for an agent, or for a subscription of it, that no live process has. It takes some at a
+ * time and ends each in a separate transaction. After a crash, the rest waits as before.
  */
 @Injectable()
 export class AgentRemoval {
@@ -52,7 +52,7 @@ export class AgentRemoval {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** What `Blackboard.failWithoutAgent` promises. */
+  /** Implements `Blackboard.failWithoutAgent`. */
   async fail(agent: string): Promise<Ended> {
     const places = (await this.groupsWithoutSubscription.find()).filter((place) => place.agent === agent);
     await this.check(agent, places);
@@ -67,7 +67,7 @@ export class AgentRemoval {
     if ((await this.processes.known()).hasAgent(agent)) {
       throw new DomainError('conflict', `A live process has the agent ${agent} and does what waits for it; GET /api/v1/processes says which`);
     }
-    // Where all of it was ended before, the request may have come twice.
+    // An agent with ended executions is not an error: the client may have sent the request twice.
     if (!(await isStored(this.unitOfWork.reader, agent))) throw unknownAgent(agent);
   }
 
@@ -85,7 +85,10 @@ export class AgentRemoval {
     }
   }
 
-  /** By a lease of this process; nothing where a process with the agent has come. As in RowLeases, they are ended in other transactions. */
+  /**
+   * Leases some for this process; none if a process with the agent has started. Other transactions end them, as in
+   * RowLeases.
+   */
   private async seize(tx: Transaction, agent: string): Promise<Seized[]> {
     await tx.lock([PROCESSES]);
     if ((await this.processes.known(tx.db)).hasAgent(agent)) return [];
@@ -110,7 +113,7 @@ export class AgentRemoval {
     }
   }
 
-  /** False where it has ended otherwise, or a process with its subscription has come. */
+  /** False if the group has ended already, or a process with its subscription has started. */
   private async failGroup(tx: Transaction, { id, ...place }: WaitingGroup): Promise<boolean> {
     await tx.lock([PROCESSES, lockKeyOf(place)]);
     const group = await this.groups.find(tx.db, id);
@@ -131,7 +134,7 @@ export class AgentRemoval {
   }
 }
 
-/** Some of those that wait, by the partial indexes that they are claimed by. */
+/** Two queries, because each uses one of the partial indexes of the queue. */
 async function waitingOf({ db }: Transaction, agent: string): Promise<ExecutionRow[]> {
   const waiting = db
     .selectFrom('executions')
@@ -146,11 +149,11 @@ async function waitingOf({ db }: Transaction, agent: string): Promise<ExecutionR
 const groupsOf = (reader: Reader, { agent, subscription }: SubscriptionPlace): Promise<WaitingGroup[]> =>
   reader.selectFrom('join_groups').selectAll().where('agent', '=', agent).where('subscription', '=', subscription).limit(TAKEN_AT_ONCE).execute();
 
-/** Whether an agent of this name has an execution, ended ones included, or has left an artifact. */
+/** Whether the database has an execution or an artifact of an agent with this name. Ended executions count. */
 async function isStored(reader: Reader, agent: string): Promise<boolean> {
   const executions = reader.selectFrom('executions').select('seq').where('agent', '=', agent).limit(1);
   const pending = executions.where('state', '=', sql.lit('pending' as const));
-  // Each by its partial index.
+  // One query per partial index; one query over all would read the whole table.
   const places = [
     pending.where('available_at', 'is', null),
     pending.where('available_at', 'is not', null),

@@ -32,7 +32,10 @@ import { TimerLoop } from './timers/timer-loop.js';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** The facade, and the core's start and stop: recover, then work; take no more, let what runs end, hand back the rest. */
+/**
+ * The facade of the core, and its start and stop. Start: recover lost leases, then begin to work. Stop: accept nothing
+ * more, wait for running attempts within the grace period, then hand back the rest.
+ */
 @Injectable()
 export class BlackboardService extends Blackboard implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private cancelHeartbeat = (): void => undefined;
@@ -124,7 +127,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
 
   async refuseWhenBusy(): Promise<void> {
     this.refuseWhenStopping();
-    // What waits for a paused agent counts, since it takes its place all the same; who is refused is told what makes room.
+    // Executions of paused agents count too, so the refusal names these agents: resuming them makes room.
     if (this.backlog.isFull) this.backlog.refuse([...(await this.pausedAgents()).keys()]);
   }
 
@@ -182,12 +185,12 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
   async beforeApplicationShutdown(): Promise<void> {
     this.lifecycle.stop();
     this.leaseWatch.stop();
-    // Side by side: neither takes new work while the other one ends.
+    // Stopped together, so that neither takes new work while the other one is stopping.
     await Promise.all([this.timers.stop(), this.executor.stop(this.settings.shutdownGraceMs)]);
     this.beating = false;
     this.cancelHeartbeat();
     this.waiters.releaseAll();
-    // It may be registering.
+    // A heartbeat that is running may register this process again after it has signed off.
     await this.lastBeat;
     await this.presence.leave();
   }
@@ -216,7 +219,7 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     } catch (error) {
       this.logger.warn({ err: error }, 'leases could not be renewed; trying again');
     }
-    // Until the executor has stopped: what runs in its grace period is still ours.
+    // The heartbeat continues in the grace period, because this process still holds the leases of running attempts.
     if (this.beating) this.armHeartbeat();
   }
 

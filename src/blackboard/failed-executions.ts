@@ -14,7 +14,7 @@ import { Processes } from './processes/processes.js';
 import { TimerQueue } from './scheduling/timer-queue.js';
 import { DELETIONS } from './retention/cleanup.js';
 
-/** Retrying by hand what has failed for good. */
+/** Retries failed executions when a client asks for it. */
 @Injectable()
 export class FailedExecutions {
   constructor(
@@ -25,9 +25,11 @@ export class FailedExecutions {
     private readonly signals: Signals,
   ) {}
 
-  /** What `Blackboard.retryExecution` promises. Holds the correlation before the execution, as cancelling and outcomes do. */
+  /**
+   * Implements `Blackboard.retryExecution`. Locks the correlation before the execution, as cancelling and outcomes do.
+   */
   async retry(tx: Transaction, changes: CorrelationChanges, id: string): Promise<void> {
-    // Its inputs are still there, or are not: nothing is deleted until the execution needs them again.
+    // Retention cannot delete the inputs between the check below and the commit.
     await tx.lock([DELETIONS]);
     const owner = await tx.db.selectFrom('executions').select('correlation_id').where('id', '=', id).executeTakeFirst();
     if (!owner) throw new DomainError('not_found', `Execution not found: ${id}`);
@@ -61,7 +63,7 @@ function hold(tx: Transaction, id: string): Promise<Execution> {
   return locking(tx.db, tx.db.selectFrom('executions').selectAll().where('id', '=', id), { wait: true }).executeTakeFirstOrThrow();
 }
 
-/** Old artifacts are deleted one day, and what an agent was invoked on may be among them. */
+/** Retention may have deleted the inputs of an execution that has ended. */
 async function lacksInputs(tx: Transaction, executionId: string): Promise<boolean> {
   const inputs = await tx.db
     .selectFrom('execution_inputs')

@@ -15,7 +15,7 @@ export interface ArtifactDraft {
   type: string;
   version: number;
   payload: JsonObject;
-  /** `payload` as it is stored. */
+  /** `payload` as JSON text, as it is stored. */
   payloadText: string;
   producedBy: string;
   visibility: Visibility;
@@ -32,7 +32,7 @@ export interface ArtifactDraft {
 export class ArtifactWriter {
   constructor(private readonly storedArtifacts: StoredArtifacts) {}
 
-  /** The new position; null where an artifact of this id is stored already: then nothing is written or counted. */
+  /** Returns the new position, or null if an artifact with this id is already stored; then nothing is written. */
   async insert(tx: Transaction, draft: ArtifactDraft): Promise<number | null> {
     const [stored] = await insertArtifact(tx.db, {
       id: draft.id,
@@ -55,7 +55,7 @@ export class ArtifactWriter {
     return seq;
   }
 
-  /** Of an artifact that is stored at `seq`. */
+  /** Counts the artifact that is stored at `seq`. */
   count(changes: CorrelationChanges, correlation: TrackedCorrelation, seq: number, draft: Pick<ArtifactDraft, 'id' | 'type' | 'producedBy'>): void {
     correlation.artifact_count += 1;
     if (draft.type === WORKFLOW_ERROR) correlation.error_count += 1;

@@ -6,7 +6,7 @@ import type { ArtifactsTable } from '../../database/schema.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { rememberText } from '../../cel/language/json-text.js';
 
-/** An artifact as it stands on the wire (rest-api.md, section 2.2). */
+/** An artifact on the wire (docs/api.md, "Query artifacts"). */
 export interface Artifact extends AgentArtifact {
   visibility: Visibility;
   visibility_kind: Visibility['kind'];
@@ -14,12 +14,12 @@ export interface Artifact extends AgentArtifact {
 
 export type ArtifactRow = Selectable<ArtifactsTable>;
 
-/** What agents see of an artifact beside its payload. */
+/** The columns that agents see besides the payload. */
 export const SHARED_COLUMNS = ['id', 'type', 'produced_by', 'created_at', 'correlation_id', 'partition_key', 'tags', 'version'] as const;
 
 type SharedRow = Pick<ArtifactRow, (typeof SHARED_COLUMNS)[number]>;
 
-/** As it stands on the wire; agents' engines get theirs from `agentArtifactFromRow`. */
+/** The artifact on the wire. Engines get theirs from `agentArtifactFromRow`, without the visibility. */
 export function artifactFromRow(row: ArtifactRow): Artifact {
   return {
     ...sharedFields(row, JSON.parse(row.payload) as JsonObject),
@@ -48,5 +48,5 @@ const sharedFields = (row: SharedRow, payload: JsonObject): AgentArtifact => ({
 
 const PUBLIC_TEXT = JSON.stringify(PUBLIC);
 
-/** Nearly all are public, and a page has many. */
+// Most artifacts of a page are public, and comparing the text is cheaper than parsing it.
 const visibilityFrom = (text: string): Visibility => (text === PUBLIC_TEXT ? PUBLIC : (JSON.parse(text) as Visibility));

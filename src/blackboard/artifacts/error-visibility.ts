@@ -1,18 +1,19 @@
 import { type LastingVisibility, PUBLIC, type Visibility } from '../../catalog/visibility.js';
 import { releaseTime } from './visibility-rules.js';
 
-/** An input of what failed. `createdAt`: epoch ms. */
+/** An input of the execution or group that failed. `createdAt`: epoch ms. */
 export interface FailedInput {
   visibility: Visibility;
   createdAt: number;
 }
 
 /**
- * Who may see the WorkflowError of an agent that failed on these inputs: its message may quote them. All Public: everyone. All
- * alike: whoever sees them. Otherwise only the agent that failed, since no visibility says "whoever sees all of these".
+ * The visibility of the WorkflowError of an agent that failed on these inputs, because its message may quote them. If
+ * all inputs have the same visibility, the error has it too. Otherwise only the failed agent sees the error, since no
+ * visibility means "agents that see all of these".
  *
- * `After` counts as what holds since its release. The error itself is never `After`: it would be hidden again for a whole `ttl`, and keep its
- * correlation open until then.
+ * An `After` input counts with its `then`. The error itself is never `After`: it would be hidden for another `ttl`, and
+ * would keep its correlation active until then.
  */
 export function errorVisibility(agent: string, inputs: readonly FailedInput[], now: number): LastingVisibility {
   const lasting = inputs.map((input) => visibilityNow(input, now));
@@ -21,13 +22,13 @@ export function errorVisibility(agent: string, inputs: readonly FailedInput[], n
   return alike ? first : { kind: 'Private', agents: [agent] };
 }
 
-/** Null where it is not released at `now`. No agent gets such an input, unless the system's clock was set back. */
+/** Null if the input is not released at `now`, which happens only if the system clock was set back. */
 function visibilityNow({ visibility, createdAt }: FailedInput, now: number): LastingVisibility | null {
   if (visibility.kind !== 'After') return visibility;
   return releaseTime(visibility, createdAt)! <= now ? (visibility.then ?? PUBLIC) : null;
 }
 
-/** Equal for visibilities that admit the same agents, in whatever order they name them. */
+/** A text that is equal for visibilities that admit the same agents. The order of names and labels does not matter. */
 function formOf(visibility: LastingVisibility): string {
   switch (visibility.kind) {
     case 'Public':

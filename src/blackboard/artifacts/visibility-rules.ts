@@ -2,12 +2,14 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import { type LastingVisibility, PUBLIC, type Visibility } from '../../catalog/visibility.js';
 import { parseIsoDuration } from '../../common/durations.js';
 
-/** When an `After` artifact is released (epoch ms); null for the other kinds, which hold from the start. */
+/** When an `After` artifact is released (epoch ms); null for the other kinds, which apply from the start. */
 export function releaseTime(visibility: Visibility, createdAt: number): number | null {
   return visibility.kind === 'After' ? createdAt + (parseIsoDuration(visibility.ttl) ?? 0) : null;
 }
 
-/** Whether `agent` may see an artifact of this visibility, made at `createdAt`, at `now` (epoch ms both). */
+/**
+ * Whether `agent` may see, at `now`, an artifact with this visibility that was created at `createdAt` (epoch ms both).
+ */
 export function canSee(agent: AgentDefinition, visibility: Visibility, createdAt: number, now: number): boolean {
   const released = releaseTime(visibility, createdAt);
   if (released !== null && now < released) return false;

@@ -7,21 +7,21 @@ export interface PublishedArtifact {
   seq: number;
   id: string;
   correlation: TrackedCorrelation;
-  /** Its number in the correlation, from 1. */
+  /** Its number within the correlation, starting at 1. */
   sequence: number;
-  /** What published it, in its correlation's trace; null where nothing is traced. */
+  /** The span that published it, in the trace of its correlation; null when nothing is traced. */
   traceparent: string | null;
 }
 
-/** What is written together with the artifacts of a transaction, which holds their correlations. */
+/** Writes more rows in the transaction that stores artifacts. The transaction has locked their correlations. */
 export type PublicationHook = (tx: Transaction, published: readonly PublishedArtifact[], now: number) => Promise<void>;
 
-/** Where features say what must be written together with every artifact, so that the core knows no feature. */
+/** Features register here what to write together with every artifact, so that the core does not depend on them. */
 @Injectable()
 export class ArtifactsPublished {
   private readonly hooks: PublicationHook[] = [];
 
-  /** For a feature's start, before any transaction. */
+  /** Call this when the feature starts, before the first transaction. */
   add(hook: PublicationHook): void {
     this.hooks.push(hook);
   }

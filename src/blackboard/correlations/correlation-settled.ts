@@ -3,17 +3,17 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import type { TrackedCorrelation } from './tracked-correlation.js';
 
 /**
- * What follows the end of a generation, in the transaction that ends it. `correlation` has its final state; setting `closed`
- * keeps it from being opened again. `reason`: why it was cancelled, where nobody asked for it.
+ * Runs in the transaction that ends a generation. `correlation` has its final state; a hook that sets `closed` prevents
+ * another generation. `reason` says why the service cancelled it; null in every other case.
  */
 export type SettlementHook = (tx: Transaction, correlation: TrackedCorrelation, now: number, reason: string | null) => Promise<void>;
 
-/** Where features say what must be written together with the end of a correlation, so that the core knows no feature. */
+/** Features register here what to write when a correlation settles, so that the core does not depend on them. */
 @Injectable()
 export class CorrelationSettled {
   private readonly hooks: SettlementHook[] = [];
 
-  /** For a feature's start, before any transaction. */
+  /** Call this when the feature starts, before the first transaction. */
   add(hook: SettlementHook): void {
     this.hooks.push(hook);
   }

@@ -12,7 +12,7 @@ import { ArtifactsPublished, type PublishedArtifact } from './artifacts-publishe
 import { CorrelationSettled } from './correlation-settled.js';
 import type { TrackedCorrelation } from './tracked-correlation.js';
 
-/** Starts the bookkeeping of a transaction that touches correlations. */
+/** Creates the bookkeeping for a transaction that changes correlations. */
 @Injectable()
 export class CorrelationTracker {
   constructor(
@@ -23,16 +23,16 @@ export class CorrelationTracker {
     private readonly tracing: Tracing,
   ) {}
 
-  /** `cause`: the span of what the transaction is for; none for what time brings. */
+  /** `cause`: the span of the request or attempt that the transaction serves; leave it out for timers. */
   begin(tx: Transaction, now: number, cause: Span = NO_SPAN): CorrelationChanges {
     return new CorrelationChanges(tx, now, cause, this.signals, this.liveEvents, this.settled, this.published, this.tracing);
   }
 }
 
 /**
- * The correlations that one transaction touches. `pending` of each counts what keeps it open: executions that have not
- * ended, timers, undecided joins, waiting groups with a time limit. `save` settles those where nothing is left, so that
- * settling happens in the transaction that ends the last of it.
+ * The correlations that one transaction changes. `pending` counts what keeps a correlation active: executions that have
+ * not ended, timers, joins whose `where` has not been evaluated, and waiting groups with a time limit. `save` settles
+ * every correlation whose count is zero, so a correlation settles in the transaction that ends its last piece of work.
  */
 export class CorrelationChanges {
   private readonly touched = new Map<string, TrackedCorrelation>();
@@ -49,7 +49,7 @@ export class CorrelationChanges {
     private readonly tracing: Tracing,
   ) {}
 
-  /** A new correlation, for what must have one of its own. `conflict` where the id is taken. */
+  /** Creates a correlation. DomainError `conflict` if the id is in use. */
   async create(id: string, background: boolean): Promise<TrackedCorrelation> {
     const [row] = await make(this.tx.db, { id, background: background ? 1 : 0, traceparent: this.cause.traceparent ?? this.beginTrace(id), now: this.now });
     if (!row) throw new DomainError('conflict', `Correlation ${id} exists already; send another X-Correlation-ID, or none`);
@@ -57,7 +57,10 @@ export class CorrelationChanges {
     return row;
   }
 
-  /** For a publish from outside: makes the correlation, or opens it again where it has settled. `conflict` where it is closed. */
+  /**
+   * Finds or creates the correlation of a client's publish, and reopens it if it has settled. `conflict` if it is
+   * closed.
+   */
   async open(id: string): Promise<TrackedCorrelation> {
     const known = this.touched.get(id);
     if (known) return known;
@@ -70,26 +73,28 @@ export class CorrelationChanges {
     return row;
   }
 
-  /** Something is added to a correlation that is not closed: where it has settled, this begins its next generation. */
+  /**
+   * Call this when work is added to a correlation that is not closed. If it has settled, its next generation begins.
+   */
   reopen(correlation: TrackedCorrelation): void {
     if (correlation.state !== 'active') Object.assign(correlation, { ...REOPENED, generation: correlation.generation + 1 });
     if (correlation.traceparent !== null) this.cause.join(correlation.traceparent);
   }
 
-  /** A correlation that exists because something of it is being worked on. */
+  /** Throws if the correlation does not exist, which is a bug: the caller works on something that belongs to it. */
   async get(id: string): Promise<TrackedCorrelation> {
     const row = await this.find(id);
     if (!row) throw new Error(`correlation ${id} does not exist`);
     return row;
   }
 
-  /** Several, held in one order, so that no two transactions wait for each other's. */
+  /** Locks them in the order of their ids, so that two transactions never wait for each other. */
   async getAll(ids: readonly string[]): Promise<TrackedCorrelation[]> {
     for (const id of [...ids].sort()) await this.get(id);
     return Promise.all(ids.map((id) => this.get(id)));
   }
 
-  /** From here to its end, the transaction holds the correlation. */
+  /** Locks the correlation until the transaction ends. */
   async find(id: string): Promise<TrackedCorrelation | undefined> {
     const known = this.touched.get(id);
     if (known) return known;
@@ -98,32 +103,41 @@ export class CorrelationChanges {
     return row;
   }
 
-  /** The traceparent of what comes of this transaction in `correlation`: a correlation has one trace, whoever adds to it. */
+  /**
+   * The traceparent for work that this transaction adds to `correlation`. A correlation has one trace, even with many
+   * clients.
+   */
   traceparentIn({ traceparent }: TrackedCorrelation): string | null {
     return traceparent === null || isSameTrace(traceparent, this.cause.traceparent) ? this.cause.traceparent : traceparent;
   }
 
-  /** Takes an id out of use: a correlation that has failed before anything was published into it. */
+  /**
+   * Creates a closed correlation for a run that failed before it published anything, so that its id cannot be used
+   * again.
+   */
   async createFailed(id: string): Promise<void> {
     Object.assign(await this.create(id, true), { state: 'failed', closed: 1, settled_at: this.now });
   }
 
   /**
-   * Ends an active correlation at once, whatever is pending, and for good; the caller has dropped what was. `reason`: one sentence,
-   * null where somebody asked for it.
+   * Ends and closes an active correlation. The caller has removed its pending work before. `reason`: one sentence, or
+   * null if a client asked for the end.
    */
   async end(correlation: TrackedCorrelation, as: 'cancelled' | 'ended', reason: string | null): Promise<void> {
     Object.assign(correlation, { pending: 0, closed: 1 });
     await this.settle(correlation, as === 'cancelled' ? as : endState(correlation), reason);
   }
 
-  /** An artifact was stored, and is counted already. */
+  /** Registers a stored artifact for the hooks. The caller has counted it in its correlation before. */
   add(artifact: Pick<PublishedArtifact, 'seq' | 'id' | 'correlation'>): void {
     const { correlation } = artifact;
     this.stored.push({ ...artifact, sequence: correlation.artifact_count, traceparent: this.traceparentIn(correlation) });
   }
 
-  /** Writes all counts, runs the hooks for what was published, and settles what has nothing pending; the last step of every transaction that changed any. */
+  /**
+   * Runs the publication hooks, settles every correlation without pending work, and writes all counts. This is the last
+   * step of each transaction that changed a correlation.
+   */
   async save(): Promise<void> {
     if (this.stored.length > 0) await this.published.run(this.tx, this.stored, this.now);
     for (const correlation of this.touched.values()) {
@@ -150,7 +164,9 @@ export class CorrelationChanges {
     }
   }
 
-  /** Of a correlation that no request made, such as that of a batch's run: its executions need something to have in common. */
+  /**
+   * Starts a trace for a correlation without a request, such as a batch row's, so that its executions share one trace.
+   */
   private beginTrace(id: string): string | null {
     const span = this.tracing.start('correlation', { kind: 'internal', parent: null, attributes: { 'starling.correlation.id': id } });
     this.tx.afterCommit(() => span.end());
@@ -160,7 +176,7 @@ export class CorrelationChanges {
 
 type EndState = Exclude<TrackedCorrelation['state'], 'active'>;
 
-/** `failed`: it has at least one error, and agents produced nothing else (wire-decisions.md, "Correlation status"). */
+/** `failed`: the correlation has an error, and its agents published nothing besides errors (docs/api.md, "Poll"). */
 export const endState = (counts: Pick<TrackedCorrelation, 'error_count' | 'output_count'>): 'completed' | 'failed' =>
   counts.error_count > 0 && counts.output_count === 0 ? 'failed' : 'completed';
 

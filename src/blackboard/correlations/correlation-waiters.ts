@@ -14,7 +14,9 @@ interface Waiter {
   wake: (settled: boolean) => void;
 }
 
-/** Those who wait for a correlation to settle: each for its own one, none for the system. */
+/**
+ * Requests that wait for a correlation to settle. A settlement wakes only the requests that wait for that correlation.
+ */
 @Injectable()
 export class CorrelationWaiters {
   private released = false;
@@ -30,7 +32,7 @@ export class CorrelationWaiters {
     signals.correlationSettled.subscribe(({ correlationId, generation }) => this.settled(correlationId, generation));
   }
 
-  /** What `Blackboard.waitUntilSettled` promises. */
+  /** Implements `Blackboard.waitUntilSettled`. */
   async wait(correlationId: string, generation: number, timeoutMs: number): Promise<boolean> {
     let wake: (settled: boolean) => void = () => undefined;
     const woken = new Promise<boolean>((resolve) => {
@@ -41,7 +43,7 @@ export class CorrelationWaiters {
     const cancelTimeout = this.clock.at(this.clock.now() + timeoutMs, () => wake(false));
     try {
       if (this.released) return false;
-      // After the waiter is in place, so that a settlement between the look and the wait is not missed.
+      // The waiter is registered before this query; otherwise a settlement between the two would be missed.
       return (await this.hasSettled(correlationId, generation)) || (await woken);
     } finally {
       cancelTimeout();
@@ -49,13 +51,13 @@ export class CorrelationWaiters {
     }
   }
 
-  /** For the end of the process: nobody waits any longer. */
+  /** Wakes all waiters with false, because the process stops. */
   releaseAll(): void {
     this.released = true;
     for (const waiting of this.waiters.values()) waiting.forEach(({ wake }) => wake(false));
   }
 
-  /** A settlement in another process may never be heard of. */
+  /** The signal of a settlement in another process may be lost, so the states are also polled. */
   @Interval(LOOK_AGAIN_MS)
   async lookAtAll(): Promise<void> {
     if (this.unitOfWork.dialect.exclusive || this.waiters.size === 0) return;

@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely';
 import type { CorrelationsTable } from '../../database/schema.js';
 
-/** A correlation within a transaction; its counts are changed in place and written once, by `CorrelationChanges.save`. */
+/** A correlation within a transaction. Code changes its counts in place; `CorrelationChanges.save` writes them once. */
 export type TrackedCorrelation = Selectable<CorrelationsTable>;
 
-/** What of it is still there, as it is shown: retention may have deleted some. */
+/** The counts on the wire: without the artifacts that retention has deleted. */
 export const countsOf = (
   correlation: Pick<TrackedCorrelation, 'artifact_count' | 'error_count' | 'deleted_artifacts' | 'deleted_errors'>,
 ): { artifact_count: number; error_count: number } => ({
