@@ -6,7 +6,7 @@ import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { type Arrival, type Member, ownerOf, type WaitingGroup, WaitingGroups, WINDOW_KEY } from './waiting-groups.js';
 
-/** Batch windows: artifacts of any correlation gather until there are `size` of them, or `timeout` after the first. */
+/** Batch windows collect artifacts of any correlation until there are `size`, or until `timeout` after the first. */
 @Injectable()
 export class BatchWindows {
   constructor(
@@ -28,16 +28,17 @@ export class BatchWindows {
     if (window.size >= size) await this.close(tx, changes, window);
   }
 
-  /** Hands what has gathered to the agent, as one execution of the newest input's correlation. */
+  /** Adds one execution with all artifacts of the window, in the correlation of the newest one. */
   async close(tx: Transaction, changes: CorrelationChanges, window: WaitingGroup): Promise<void> {
     const members = await this.groups.members(tx, window.id);
     await this.enqueue(tx, changes, this.numbers.find(window)!, members);
-    // After the execution counts as pending, so that its correlation does not look finished in between.
+    // The execution counts as pending before the window's count is removed, so the correlation does not settle in
+    // between.
     await this.groups.stopWaiting(tx, changes, window, members);
     await this.groups.remove(tx, window.id);
   }
 
-  // A window whose time is up is closed here when its timer is late, so that nothing joins it after its time.
+  // The timer of a window may be late. A window whose time has passed is closed here, so that no artifact joins it.
   private async openWindow(tx: Transaction, changes: CorrelationChanges, arrival: Arrival): Promise<WaitingGroup | undefined> {
     const window = await findWindow(tx, arrival);
     if (!window || window.closes_at === null || window.closes_at > changes.now) return window;

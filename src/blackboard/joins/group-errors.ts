@@ -5,12 +5,12 @@ import { artifactIds } from '../scheduling/execution-queue.js';
 import { type WorkflowFailure, WorkflowErrors } from '../scheduling/workflow-errors.js';
 import type { Member } from './waiting-groups.js';
 
-/** Reports groups that end without an execution. */
+/** Writes the errors of groups that end without an execution. */
 @Injectable()
 export class GroupErrors {
   constructor(private readonly errors: WorkflowErrors) {}
 
-  /** One WorkflowError in each correlation that has one of these artifacts in the group; none in one that has settled without it. */
+  /** Writes one WorkflowError into each correlation of these members that has not settled. */
   async write(tx: Transaction, changes: CorrelationChanges, failure: Pick<WorkflowFailure, 'agent' | 'errorType' | 'message'>, members: readonly Member[]): Promise<void> {
     for (const [correlationId, own] of Map.groupBy(members, ({ correlation_id }) => correlation_id)) {
       if ((await changes.find(correlationId))?.state !== 'active') continue;

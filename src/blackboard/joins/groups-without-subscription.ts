@@ -13,10 +13,10 @@ export class GroupsWithoutSubscription {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** The subscriptions that such groups wait for, as of a moment ago. */
+  /** The subscriptions that such groups wait for. The value may be a moment old. */
   readonly subscriptions = throttled(() => this.find());
 
-  /** How many there are of each agent, as of a moment ago; counting takes the longer the more there are. */
+  /** The number of such groups by agent. The value may be a moment old, because counting many groups takes long. */
   readonly counts = throttled(() => this.count());
 
   async count(): Promise<ReadonlyMap<string, number>> {

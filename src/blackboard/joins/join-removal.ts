@@ -5,19 +5,20 @@ import type { CorrelationChanges } from '../correlations/correlation-tracker.js'
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { correlationsOf, isWindow, lockKeyOf, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
 
-/** A member with the group that it is in. */
+/** A member together with its group. */
 type Joined = WaitingGroup & Member;
 
-/** A group and who belongs into it. */
+/** A group and the members that belong to it. */
 interface Place {
   group: WaitingGroup;
   members: Member[];
 }
 
 /**
- * Takes the artifacts of a cancelled correlation, and those that have been kept long enough, out of the groups that wait. Those behind
- * them move up, as if these had never arrived: else a group would be left that lacks a type which a later one has, and never be completed.
- * Thousands of groups may wait for the same key, and all is one transaction: what does not move is not read.
+ * Removes the artifacts of a cancelled correlation, and artifacts whose retention has ended, from waiting groups. Later
+ * members of the same key move up, as if the removed ones had never arrived. Otherwise a group would lack a type that a
+ * later group has, and would never be completed. Thousands of groups may wait for the same key, and everything happens
+ * in one transaction, so groups that do not change are not read.
  */
 @Injectable()
 export class JoinRemoval {
@@ -27,8 +28,8 @@ export class JoinRemoval {
   ) {}
 
   /**
-   * Locks the keys under which artifacts of these correlations wait. Asked for before the correlations are held, as everybody does who
-   * lets something arrive; and again after, for what has arrived in between.
+   * Locks the keys under which artifacts of these correlations wait. Callers do this before they lock the correlations,
+   * in the same order as arrivals do, and once more after, for artifacts that have arrived in between.
    */
   async hold(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
     await tx.lock(await this.lockKeys(tx.db, correlationIds));
@@ -43,23 +44,23 @@ export class JoinRemoval {
     await this.takeOut(tx, changes, await findOwn(tx.db, { correlationId }), correlationId);
   }
 
-  /** The same as `hold`, for these artifacts alone. */
+  /** Locks the keys under which these artifacts wait. */
   async holdArtifacts(tx: Transaction, seqs: readonly number[]): Promise<void> {
     await tx.lock((await findWaiting(tx.db, {}, seqs)).map(lockKeyOf));
   }
 
-  /** Takes artifacts out of groups that wait without a time limit; the caller holds their locks. */
+  /** Removes artifacts from groups that wait without a time limit. The caller has called `holdArtifacts`. */
   async removeArtifacts(tx: Transaction, changes: CorrelationChanges, seqs: readonly number[]): Promise<void> {
     await this.takeOut(tx, changes, await findWaiting(tx.db, {}, seqs), null);
   }
 
-  /** `owner`: the correlation whose completed groups go too. */
+  /** `owner`: the correlation whose completed groups are removed too. */
   private async takeOut(tx: Transaction, changes: CorrelationChanges, own: readonly Joined[], owner: string | null): Promise<void> {
     const partly: Joined[] = [];
     for (const members of Map.groupBy(own, ({ id }) => id).values()) {
       const group = members[0]!;
       if (group.state === 'complete') await this.dropUndecided(tx, group, owner);
-      // Types that it lacks are not behind it either, so that those there stay together without it.
+      // Groups behind this one lack the same types, so no member of theirs has to move.
       else if (members.length === group.size) await this.groups.close(tx, group);
       else partly.push(...members);
     }
@@ -69,14 +70,14 @@ export class JoinRemoval {
     }
   }
 
-  /** A completed group belongs to its newest artifact's correlation, as its execution would; in another's hands it goes on. */
+  // A completed group belongs to the correlation of its newest artifact, as its execution would. Other groups stay.
   private async dropUndecided(tx: Transaction, group: WaitingGroup, correlationId: string | null): Promise<void> {
     if (ownerOf(await this.groups.members(tx, group.id)) !== correlationId) return;
     await this.timers.cancel(tx, 'judge', group.id);
     await this.groups.remove(tx, group.id);
   }
 
-  /** A window goes on with the others, whose positions follow each other again. */
+  /** The window keeps its other members, and their positions become consecutive again. */
   private async closeGaps(tx: Transaction, gone: Joined[]): Promise<void> {
     const window = gone[0]!;
     for (const [index, { position }] of gone.entries()) {
@@ -92,7 +93,7 @@ export class JoinRemoval {
     const before = [...Map.groupBy(rows, ({ id }) => id).values()].map((members): Place => ({ group: members[0]!, members }));
     const after = closedUp(before);
     await recount(changes, before, after);
-    // In this order: the members of a group that is closed are in earlier ones by then.
+    // In this order the members of a group have moved to earlier groups before it is closed.
     for (const place of after) {
       if (place.members.length === 0) await this.groups.close(tx, place.group);
       else if (hasChanged(place)) await this.rewrite(tx, place);
@@ -109,7 +110,7 @@ export class JoinRemoval {
   }
 }
 
-/** The n-th of each type in the n-th group. */
+/** Puts the n-th member of each type into the n-th group. */
 function closedUp(places: Place[]): Place[] {
   const types = [...Map.groupBy(places.flatMap(({ members }) => members), ({ type }) => type).values()];
   return places.map(({ group }, index) => ({ group, members: types.flatMap((members) => members[index] ?? []) }));
@@ -118,7 +119,8 @@ function closedUp(places: Place[]): Place[] {
 const hasChanged = ({ group, members }: Place): boolean =>
   members.length !== group.size || members.some(({ group_id }) => group_id !== group.id);
 
-/** A group with a time limit counts once in each correlation that has a member in it; most count as before in the end. */
+// A group with a time limit counts once in each correlation with a member in it. Most counts are the same before and
+// after.
 async function recount(changes: CorrelationChanges, before: Place[], after: Place[]): Promise<void> {
   const differences = new Map<string, number>();
   for (const [places, difference] of [[before, -1], [after, 1]] as const) {
@@ -164,8 +166,8 @@ const findWaiting = preparedWithList<object, number, Joined>((db, _place, seqs) 
 );
 
 /**
- * The members of a key's groups from `ordinal` on, in order. Groups of one member end the sequence, and all these are of one
- * type: of them as many are needed as there may be gaps before them, and the others stay as they are.
+ * The members of a key's groups from `ordinal` on, in order. The sequence ends with groups of one member, all of the
+ * same type. Only as many of these are read as there may be gaps before them; the others do not change.
  */
 const findMovable = prepared<Pick<WaitingGroup, 'agent' | 'subscription' | 'key' | 'ordinal'> & { gone: number }, Joined>((db, place) => {
   const groups = db

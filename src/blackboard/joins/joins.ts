@@ -11,9 +11,9 @@ import { type Arrival, type Member, ownerOf, type WaitingGroup, WaitingGroups } 
 
 
 /**
- * Joins: a group belongs to (subscription, key) and is complete when it holds one artifact of every type. First in, first
- * out: an arrival goes to the oldest group that lacks its type. So, for each type, the groups that have it are the oldest
- * ones, and the next is found by one look into an index, however many wait.
+ * Joins: a group belongs to (subscription, key) and is complete when it has one artifact of every type. An arrival goes
+ * to the oldest group that lacks its type. Therefore the groups that have a type are always the oldest ones, and one
+ * index lookup finds the next group, even if thousands wait.
  */
 @Injectable()
 export class Joins {
@@ -44,14 +44,15 @@ export class Joins {
       await this.enqueue(tx, changes, subscription, members);
       await this.groups.remove(tx, group.id);
     } else {
-      // `where` may take a second, a transaction must not: the completed group is durable and judged by a timer due at once.
+      // `where` may take a second, which is too long for a transaction. The completed group is stored, and a timer that
+      // is due immediately evaluates it.
       await this.groups.markComplete(tx, group);
       (await changes.get(ownerOf(members))).pending += 1;
       await this.timers.set(tx, 'judge', changes.now, group.id);
     }
   }
 
-  /** Ends a completed group after its `where` has been asked. */
+  /** Ends a completed group after its `where` has been evaluated. */
   async judged(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, passes: boolean): Promise<void> {
     const members = await this.groups.members(tx, group.id);
     (await changes.get(ownerOf(members))).pending -= 1;
@@ -59,7 +60,9 @@ export class Joins {
     await this.groups.remove(tx, group.id);
   }
 
-  /** Drops a group whose time is up, with one WorkflowError in each correlation that has an artifact in it. */
+  /**
+   * Removes a group whose time has passed, and writes one WorkflowError into each correlation with an artifact in it.
+   */
   async expire(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup): Promise<void> {
     const members = await this.groups.members(tx, group.id);
     const message = `${group.agent} waited for ${this.missingTypes(group, members)} and the join's window ended`;
@@ -68,7 +71,7 @@ export class Joins {
     await this.groups.remove(tx, group.id);
   }
 
-  // A group whose time is up is expired here when its timer is late, so that nothing joins it after its window.
+  // The timer of a group may be late. A group whose time has passed expires here, so that no artifact joins it.
   private async oldestOpenGroupLacking(tx: Transaction, changes: CorrelationChanges, arrival: Arrival): Promise<WaitingGroup | undefined> {
     for (;;) {
       const group = await oldestGroupLacking(tx, arrival);

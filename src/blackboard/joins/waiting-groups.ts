@@ -21,8 +21,8 @@ export interface Arrival {
 }
 
 /**
- * Groups of artifacts that wait together, for joins and batch windows alike. While a group has a time limit and waits, it
- * counts once as pending in the correlation of each of its members; without a limit it keeps none open.
+ * Groups of artifacts that wait together, in joins and batch windows. A waiting group with a time limit counts once as
+ * pending in each correlation with a member in it. A group without a limit keeps no correlation active.
  */
 @Injectable()
 export class WaitingGroups {
@@ -31,7 +31,7 @@ export class WaitingGroups {
     private readonly arrivals: WaitingArrivals,
   ) {}
 
-  /** A new group after all those of its key; `limitMs` runs from now, its first arrival. */
+  /** Creates a group behind the others of its key. `limitMs` begins now, with the first arrival; null: no limit. */
   async open(tx: Transaction, changes: CorrelationChanges, arrival: Arrival, limitMs: number | null): Promise<WaitingGroup> {
     const last = await tx.db
       .selectFrom('join_groups')
@@ -83,7 +83,7 @@ export class WaitingGroups {
     await tx.db.updateTable('join_groups').set({ size: group.size }).where('id', '=', group.id).execute();
   }
 
-  /** In the order of arrival. */
+  /** The members in the order of their arrival. */
   members(tx: Transaction, groupId: string): Promise<Member[]> {
     return findMembers(tx.db, { groupId });
   }
@@ -92,21 +92,23 @@ export class WaitingGroups {
     return db.selectFrom('join_groups').selectAll().where('id', '=', groupId).executeTakeFirst();
   }
 
-  /** Ends the waiting: the time limit no longer holds, and no member's correlation is kept open by it. */
+  /** Cancels the time limit, so that the group no longer keeps its members' correlations active. */
   async stopWaiting(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, members: Member[]): Promise<void> {
     if (group.closes_at === null) return;
     await this.timers.cancel(tx, 'close', group.id);
     for (const correlation of await changes.getAll(correlationsOf(members))) correlation.pending -= 1;
   }
 
-  /** Ends whatever the group keeps open: its waiting, or the judgement that is due. */
+  /**
+   * Ends what keeps correlations active: the time limit of a waiting group, or the `judge` timer of a completed one.
+   */
   async release(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, members: Member[]): Promise<void> {
     if (group.state === 'waiting') return this.stopWaiting(tx, changes, group, members);
     await this.timers.cancel(tx, 'judge', group.id);
     (await changes.get(ownerOf(members))).pending -= 1;
   }
 
-  /** It waits no longer, but for its judgement. */
+  /** Marks a completed group, which waits only for the evaluation of its `where`. */
   async markComplete(tx: Transaction, group: WaitingGroup): Promise<void> {
     this.arrivals.changed(tx, -group.size);
     await tx.db.updateTable('join_groups').set({ state: 'complete' }).where('id', '=', group.id).execute();
@@ -119,13 +121,16 @@ export class WaitingGroups {
     }
   }
 
-  /** Removes a group that still waits, with its time limit. */
+  /** Removes a waiting group and its time limit. */
   async close(tx: Transaction, group: WaitingGroup): Promise<void> {
     if (group.closes_at !== null) await this.timers.cancel(tx, 'close', group.id);
     await this.remove(tx, group.id);
   }
 
-  /** Where members have left or moved. The limit runs from the first arrival (`openedAt`), which may be another one now. */
+  /**
+   * Stores the size after members have left or moved. The limit begins with the first arrival (`openedAt`, epoch ms),
+   * which may be another artifact now.
+   */
   async resize(tx: Transaction, group: WaitingGroup, size: number, openedAt: number): Promise<void> {
     const restarts = group.closes_at !== null && openedAt !== group.opened_at;
     if (!restarts && size === group.size) return;
@@ -149,14 +154,16 @@ export class WaitingGroups {
   }
 }
 
-/** The newest input's correlation: the arrival that completed the group, and so one that is open. */
+/** The correlation of the newest member. That arrival completed the group, so the correlation is active. */
 export const ownerOf = (members: Member[]): string => members.at(-1)!.correlation_id;
 
-/** What a transaction locks before it touches the groups that wait for one key, so that they have one order. */
+/** The name that a transaction locks before it changes the groups of one key, so that these changes happen in order. */
 export const lockKeyOf = ({ agent, subscription, key }: Pick<WaitingGroup, 'agent' | 'subscription' | 'key'>): string =>
   `join ${JSON.stringify([agent, subscription, key])}`;
 
-/** A batch window has no key: a subscription fills one at a time. The key of a join is JSON, and so never empty. */
+/**
+ * The key of batch windows, because a subscription fills one window at a time. A join's key is JSON and never empty.
+ */
 export const WINDOW_KEY = '';
 
 export const isWindow = ({ key }: Pick<WaitingGroup, 'key'>): boolean => key === WINDOW_KEY;

@@ -1,8 +1,8 @@
 import type { AgentArtifact } from '../../engines/engine.js';
 
 /**
- * The one view of an execution's inputs that engines and expressions see: the payload for one artifact, a list of payloads
- * for a batch window, an object keyed by type name where the agent joins several types.
+ * The form in which engines and expressions see an execution's inputs: the payload for one artifact, a list of payloads
+ * for a batch window, an object keyed by type name for a join.
  */
 export function inputView(artifacts: readonly Pick<AgentArtifact, 'type' | 'payload'>[], batch: boolean): unknown {
   if (batch) return artifacts.map(({ payload }) => payload);

@@ -6,7 +6,7 @@ import type { AgentArtifact } from '../../engines/engine.js';
 import type { EvaluationResult } from '../../cel/evaluator.js';
 import { canSee } from '../artifacts/visibility-rules.js';
 
-/** What a subscription makes of an artifact. */
+/** The result of matching an artifact against a subscription. */
 export type Verdict =
   | { kind: 'triggered'; subscription: Subscription; key: string }
   | { kind: Refusal; subscription: Subscription }
@@ -16,14 +16,14 @@ export type Refusal = 'type' | 'producer' | 'tag' | 'visibility' | 'own_output' 
 
 export type Triggered = Extract<Verdict, { kind: 'triggered' }>;
 
-/** What matching looks at: the artifact as agents see it, who may see it, and when it was made (epoch ms). */
+/** What matching needs: the artifact as agents see it, its visibility, and when it was created (epoch ms). */
 export interface Matchable {
   artifact: AgentArtifact;
   visibility: Visibility;
   createdAt: number;
 }
 
-/** Why a subscription refuses an artifact before any expression is asked; null where it does not. */
+/** Why a subscription refuses an artifact before any expression is evaluated; null if it does not refuse. */
 export function refusal(subscription: Subscription, matchable: Matchable, catalog: Catalog, now: number): Refusal | null {
   const { artifact, visibility, createdAt } = matchable;
   const { types, fromAgents, tags } = subscription;
@@ -38,28 +38,31 @@ export function refusal(subscription: Subscription, matchable: Matchable, catalo
 /** A subscription that waits for one artifact of each of several types. */
 export const isJoin = (subscription: Subscription): boolean => subscription.mode === 'all' && subscription.types.length > 1;
 
-/** What a join hands to its agent, and to its `where`: its members in the order of `types`, in whatever order they came. */
+/** A join's members in the order of `types`, for its agent and its `where`. The order of arrival does not matter. */
 export const inOrderOfTypes = <Member extends { type: string }>({ types }: Subscription, members: readonly Member[]): Member[] =>
   types.flatMap((type) => members.filter((member) => member.type === type));
 
-/** The predicate that is asked of each artifact on its own; a join's looks at the completed group instead. */
+/**
+ * The predicate that is evaluated for each artifact; null for a join, whose `where` is evaluated for the completed
+ * group.
+ */
 export const artifactPredicate = (subscription: Subscription): string | null => (isJoin(subscription) ? null : subscription.where);
 
-/** The expression that gives a join's key; null where it joins by correlation id, or is no join. */
+/** The expression that computes a join's key; null if it joins by correlation id, or if it is not a join. */
 export const keyExpression = (subscription: Subscription): string | null => (isJoin(subscription) ? (subscription.join?.by ?? null) : null);
 
-/** What a predicate's result means: it triggers on true and nothing else. */
+/** Interprets the result of a predicate. Only true triggers. */
 export function predicateVerdict(result: EvaluationResult): { kind: 'true' | 'where_false' } | { kind: 'where_error'; message: string } {
   if (!result.ok) return { kind: 'where_error', message: result.error };
   if (typeof result.value !== 'boolean') {
-    // Its type and not its value, which may quote a payload.
+    // The message names the type but not the value, which may quote a payload.
     const type = result.value === null ? 'null' : typeof result.value;
     return { kind: 'where_error', message: `must give true or false, not ${type === 'object' ? 'a list or map' : type}` };
   }
   return { kind: result.value ? 'true' : 'where_false' };
 }
 
-/** The verdict of a subscription that refuses nothing, from the results of its expressions (null where it has none). */
+/** The verdict of a subscription without a refusal, from the results of its expressions (null if it has none). */
 export function verdict(
   subscription: Subscription,
   matchable: Matchable,

@@ -9,7 +9,7 @@ import { type EvaluationResult, ExpressionEvaluator } from '../../cel/evaluator.
 import { inputView } from './input-view.js';
 import { artifactPredicate, keyExpression, type Matchable, predicateVerdict, refusal, type Triggered, type Verdict, verdict } from './matcher.js';
 
-/** Asks the expressions that the matcher's verdicts need. Before the transaction: an evaluation may take up to a second. */
+/** Evaluates the expressions for the matcher's verdicts. Call it before a transaction: it may take up to a second. */
 @Injectable()
 export class Matching {
   private readonly logged = new Set<string>();
@@ -22,7 +22,10 @@ export class Matching {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** The subscriptions that `matchable` triggers now, in the order of the configuration. */
+  /**
+   * The subscriptions that `matchable` triggers now, in the order of the configuration. Errors of expressions are
+   * logged.
+   */
   async triggered(matchable: Matchable): Promise<Triggered[]> {
     const verdicts = await this.verdicts(matchable, this.catalog.subscriptionsTo(matchable.artifact.type), this.clock.now());
     for (const verdict of verdicts) {
@@ -32,7 +35,7 @@ export class Matching {
     return verdicts.filter((candidate): candidate is Triggered => candidate.kind === 'triggered');
   }
 
-  /** What each of these subscriptions makes of it at `now` (epoch ms), in their order. Whoever only asks for reasons leaves no line in the log. */
+  /** The verdict of each of these subscriptions at `now` (epoch ms), in their order. This logs nothing. */
   verdicts(matchable: Matchable, subscriptions: readonly Subscription[], now: number): Promise<Verdict[]> {
     return Promise.all(subscriptions.map((subscription) => this.verdictOf(subscription, matchable, now)));
   }
@@ -62,7 +65,7 @@ export class Matching {
     return this.evaluator.evaluate(source, { payload: inputView(inputs, false), artifact: inputs[0]!, inputs });
   }
 
-  // Once a subscription: a wrong expression errs on every artifact, and the log must not grow with the traffic.
+  // One line per expression: a wrong one fails on every artifact, and the log must not grow with the traffic.
   private report(subscription: Subscription, part: string, message: string): void {
     this.telemetry.predicateFailed(subscription.agent);
     const place = `agents.${subscription.agent}.consumes[${subscription.index}].${part}`;

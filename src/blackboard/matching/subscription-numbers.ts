@@ -4,10 +4,10 @@ import type { Subscription } from '../../catalog/definitions.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { isJoin } from './matcher.js';
 
-/** A subscription in the database. */
+/** A subscription as the database refers to it. */
 export interface SubscriptionPlace {
   agent: string;
-  /** Its number. */
+  /** Its number among the agent's subscriptions. */
   subscription: number;
 }
 
@@ -18,8 +18,9 @@ interface Numbered extends SubscriptionPlace {
 const LOCK = 'subscriptions';
 
 /**
- * Numbers the subscriptions in which artifacts wait, for joins and batch windows. The number is kept when a configuration follows
- * another: by their places in `consumes`, what waits would go on in another subscription after one was added before it or removed.
+ * Numbers the subscriptions in which artifacts can wait: joins and batch windows. A subscription keeps its number when
+ * the configuration changes. Its place in `consumes` was rejected as the number: after a subscription is added or
+ * removed before it, waiting artifacts would continue in another subscription.
  */
 @Injectable()
 export class SubscriptionNumbers implements OnModuleInit {
@@ -43,12 +44,12 @@ export class SubscriptionNumbers implements OnModuleInit {
     return this.numbers.get(subscription)!;
   }
 
-  /** `undefined` where this process' configuration does not have it. */
+  /** `undefined` if the configuration of this process does not have the subscription. */
   find(place: SubscriptionPlace): Subscription | undefined {
     return this.byName.get(nameOf(place));
   }
 
-  /** Those of this process' configuration. */
+  /** The numbered subscriptions of this process's configuration. */
   get all(): SubscriptionPlace[] {
     return [...this.numbers].map(([{ agent }, subscription]) => ({ agent, subscription }));
   }
@@ -58,7 +59,7 @@ const nameOf = ({ agent, subscription }: SubscriptionPlace): string => JSON.stri
 
 const canWait = (subscription: Subscription): boolean => subscription.batch !== null || isJoin(subscription);
 
-/** One process at a time, or two could give the same number to different subscriptions. */
+/** Locked, because two processes could give the same number to different subscriptions. */
 async function numberAll(tx: Transaction, byAgent: readonly Subscription[][]): Promise<Numbered[]> {
   await tx.lock([LOCK]);
   const numbered: Numbered[] = [];
@@ -66,7 +67,7 @@ async function numberAll(tx: Transaction, byAgent: readonly Subscription[][]): P
   return numbered;
 }
 
-/** Subscriptions of one agent. */
+/** Numbers the subscriptions of one agent. */
 async function numberSome({ db }: Transaction, subscriptions: readonly Subscription[]): Promise<Numbered[]> {
   const { agent } = subscriptions[0]!;
   const known = await db.selectFrom('subscriptions').selectAll().where('agent', '=', agent).execute();
@@ -83,18 +84,18 @@ async function numberSome({ db }: Transaction, subscriptions: readonly Subscript
   return numbered;
 }
 
-/** Of what waits since before subscriptions had numbers, as the migration wrote it down. */
+/** The identity that the migration gave to subscriptions of groups that are older than the numbers. */
 const placeIdentity = ({ index }: Subscription): string => `place ${index}`;
 
-/** Its place where that is free: processes of versions without numbers use the place. */
+/** The subscription's place if that number is free, because processes of versions without numbers use the place. */
 function freeNumber(known: readonly { number: number }[], { index }: Subscription): number {
   const taken = known.map(({ number }) => number);
   return taken.includes(index) ? Math.max(...taken) + 1 : index;
 }
 
 /**
- * Only what decides which artifacts belong together makes it another subscription. With another `where`, `within` or `size` it goes
- * on with what waits. Equal ones of an agent are told apart by their order.
+ * The identity holds what decides which artifacts belong together. With another `where`, `within` or `size` a
+ * subscription keeps its waiting artifacts. Equal subscriptions of an agent are distinguished by their order.
  */
 function identified(subscriptions: readonly Subscription[]): { identity: string; configured: Subscription }[] {
   const seen = new Map<string, number>();

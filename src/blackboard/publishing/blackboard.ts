@@ -7,16 +7,21 @@ import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
 import type { Item } from '../queries/stored-pieces.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 
-/** What a feature stores together with what a client publishes. */
+/** Rows that a feature stores in the same transaction as a client's artifact. */
 export interface PublishCompanion {
-  /** Held from the transaction's beginning (`Transaction.lock`). */
+  /** Names that the transaction locks when it begins (`Transaction.lock`). */
   names: readonly string[];
-  /** Called once the transaction holds the correlation; not where the artifact is stored already. A DomainError undoes the publish. */
+  /**
+   * Called when the transaction has locked the correlation, unless the artifact is already stored. A DomainError undoes
+   * the publish.
+   */
   store(tx: Transaction, correlation: TrackedCorrelation): Promise<void>;
 }
 
 export interface Publication {
-  /** Fixed beforehand by an idempotency key; where an artifact of this id is stored already, nothing is stored again. */
+  /**
+   * An idempotency key may fix it beforehand. If an artifact with this id is already stored, nothing is stored again.
+   */
   artifactId: string;
   correlationId: string;
   type: string;
@@ -25,7 +30,7 @@ export interface Publication {
   partitionKey: string | null;
   visibility: Visibility;
   companion?: PublishCompanion;
-  /** What follows from it is cancelled so many milliseconds later, unless it has ended; never where absent or null. */
+  /** Milliseconds until the correlation is cancelled, unless it has settled by then. Absent or null: no deadline. */
   deadlineMs?: number | null;
 }
 
@@ -34,11 +39,11 @@ export interface Published {
   correlationId: string;
   /** Position of the published artifact. */
   seq: number;
-  /** The generation of the correlation that this publish belongs to; what a waiter waits for the end of. */
+  /** The generation of the correlation that this publish belongs to; `waitUntilSettled` takes it. */
   generation: number;
 }
 
-/** One execution of one agent alone, which is stored. */
+/** A stored execution of one agent whose outputs trigger no agent. */
 export interface DirectRun {
   agent: string;
   correlationId: string;
@@ -46,119 +51,125 @@ export interface DirectRun {
   generation: number;
 }
 
-/** How much of what waited was ended. */
+/** How many waiting executions and groups were ended. */
 export interface Ended {
   executions: number;
   /** Join groups and batch windows. */
   groups: number;
 }
 
-/** One execution of an agent that the caller named, checked and ready to be stored. */
+/** An execution of an agent that the caller named. Its inputs are checked and ready to be stored. */
 export interface Invocation {
   subscription: Subscription;
   drafts: ArtifactDraft[];
   correlationId: string;
-  /** No agent reacts to the outputs. */
+  /** The outputs trigger no agent. */
   direct: boolean;
-  /** Nobody waits for it: of equal priority, its workflow's executions come after others. */
+  /** No client waits for it: among executions of equal priority, those of its correlation run last. */
   background: boolean;
-  /** It is cancelled so many milliseconds after its begin; null for never. */
+  /** Milliseconds from its beginning until it is cancelled; null: no deadline. */
   deadlineMs: number | null;
-  /** Of the request that it is prepared for. */
+  /** The span of the request that it is prepared for. */
   cause: Span;
 }
 
-/** The one way into the core for the features. */
+/** The only interface through which features change the blackboard. */
 export abstract class Blackboard {
   /**
-   * Stores an artifact and everything it triggers in one transaction; resolves after its commit.
-   * DomainError: `invalid` (unknown type, payload that its schema refuses), `conflict` (closed correlation),
-   * `unavailable` (too much work waiting, database cannot write).
+   * Stores an artifact and everything it triggers in one transaction; resolves after its commit. DomainError: `invalid`
+   * (unknown type, or a payload that does not match its schema), `conflict` (closed correlation), `unavailable` (too
+   * much work is waiting, or the database cannot be written to).
    */
   abstract publish(publication: Publication): Promise<Published>;
 
   /**
-   * Resolves true when this generation of the correlation has settled (at once if it has), false when `timeoutMs` have
-   * passed or `signal` is aborted before.
+   * Resolves true when this generation of the correlation has settled, and false if `timeoutMs` pass or the process
+   * stops before.
    */
   abstract waitUntilSettled(correlationId: string, generation: number, timeoutMs: number): Promise<boolean>;
 
   /**
-   * One execution of one agent on the given inputs; no agent reacts to its outputs. Resolves when it is stored.
-   * DomainError: `not_found` (unknown agent), `invalid` (inputs that fit none of its subscriptions or their type's
-   * schema), `unavailable`.
+   * Stores one execution of the agent on these inputs; its outputs trigger no agent. Resolves after the commit.
+   * DomainError: `not_found` (unknown agent), `invalid` (the inputs match no subscription, or a payload does not match
+   * its schema), `unavailable`.
    */
   abstract beginDirectRun(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun>;
 
   /**
-   * What a direct run has published, as items of an answer, when it has ended. DomainError: `agent_failed` (its text names agent and reason),
-   * `unavailable` where the process stops before.
+   * Waits until a direct run has ended, and returns what it published, as items of an answer. DomainError:
+   * `agent_failed` (the message names agent and reason), `unavailable` if the process stops before.
    */
   abstract outputsOf(run: DirectRun): Promise<Item[]>;
 
   /**
-   * Checks what is to start a workflow with a named agent: `inputs` as Interface A gives them (wire-decisions.md), the first
-   * of them under the id `firstId`. DomainError: `not_found` (unknown agent), `invalid` (inputs that fit none of its
-   * subscriptions or their type's schema).
+   * Checks the inputs of a run that begins with a named agent, in the form of docs/api.md, "Run a workflow". The first
+   * input's artifact gets the id `firstId`. DomainError: `not_found` (unknown agent), `invalid` (the inputs match no
+   * subscription, or a payload does not match its schema).
    */
   abstract prepareRun(agent: string, inputs: JsonObject, correlationId: string, how: { firstId: string; background: boolean; deadlineMs?: number | null }): Invocation;
 
   /**
-   * Stores a prepared invocation with a correlation of its own. DomainError: `conflict` where the correlation exists.
-   * Whether the service takes more work is asked by `refuseWhenBusy`, before.
+   * Stores a prepared invocation with a new correlation. DomainError: `conflict` if the correlation exists. The caller
+   * calls `refuseWhenBusy` first.
    */
   abstract begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; generation: number }>;
 
-  /** Takes a correlation id out of use, for what failed before anything was published. `conflict` where it is in use. */
+  /**
+   * Stores a closed, failed correlation for a run that failed before it published anything. `conflict` if the id is in
+   * use.
+   */
   abstract beginFailed(tx: Transaction, correlationId: string): Promise<void>;
 
   /**
-   * Cancels a correlation in one transaction: nothing of it starts any more, its leases are revoked, it is closed. Engines
-   * that run are not waited for. DomainError: `not_found`, `conflict` (it has ended already).
+   * Cancels a correlation in one transaction: its pending executions never start, its leases are revoked, and it is
+   * closed. The transaction does not wait for running engines. DomainError: `not_found`, `conflict` (it has already
+   * ended).
    */
   abstract cancel(tx: Transaction, correlationId: string): Promise<void>;
 
-  /** Cancels those of these correlations that have not ended, all in the caller's transaction. */
+  /** Cancels every active one of these correlations in the caller's transaction. */
   abstract cancelOpen(tx: Transaction, correlationIds: readonly string[]): Promise<void>;
 
   /**
-   * An execution that has failed for good is to run again from its first attempt, on the same inputs; its correlation opens again if
-   * it has settled. What its failure left, its WorkflowError among it, stays. DomainError `not_found`, `conflict` (it has not failed,
-   * its correlation is closed, its agent or its inputs are gone).
+   * Queues a failed execution again, with its first attempt and the same inputs. Its correlation reopens if it has
+   * settled. The artifacts of the failure, such as the WorkflowError, stay. DomainError: `not_found`, `conflict` (it
+   * has not failed, its correlation is closed, no process has its agent, or its inputs have been deleted).
    */
   abstract retryExecution(tx: Transaction, executionId: string): Promise<void>;
 
   /**
-   * Fails what waits for an agent that no live process has: its executions, and groups of subscriptions that none has, be it of an agent
-   * that one has. Nothing waits again by itself, and what is left by a crash is ended by another call. DomainError `conflict` (a live
-   * process has the agent, and nothing waits for a subscription that none has), `not_found` (nothing of such an agent is stored), `unavailable`.
+   * Fails the executions that wait for an agent that no live process has, and the groups of its subscriptions that no
+   * live process has, even if a process has the agent. After a crash, another call ends the rest. DomainError:
+   * `conflict` (a live process has the agent and all subscriptions that groups wait for), `not_found` (nothing of this
+   * agent is stored), `unavailable`.
    */
   abstract failWithoutAgent(agent: string): Promise<Ended>;
 
-  /** Whether no live process has an agent of this name, so that what is to be done by it waits. */
+  /** Whether no live process has an agent with this name, so that its executions wait. */
   abstract isWithoutProcess(agent: string): Promise<boolean>;
 
   /**
-   * From its commit on, no execution of this agent starts on any process that works on this database; what runs goes on, and what
-   * waits keeps its correlation open. Since when it is paused (epoch ms). DomainError `not_found` (no process has such an agent).
+   * Pauses the agent: after the commit, no process starts an execution of it. Running executions continue, and waiting
+   * ones keep their correlations active. Returns since when the agent is paused (epoch ms). DomainError: `not_found`
+   * (no process has the agent).
    */
   abstract pauseAgent(tx: Transaction, name: string): Promise<number>;
 
-  /** What waits of this agent may start again, at once. DomainError `not_found` (no process has such an agent). */
+  /** Lets waiting executions of this agent start again. DomainError: `not_found` (no process has the agent). */
   abstract resumeAgent(tx: Transaction, name: string): Promise<void>;
 
-  /** By name, since when an agent is paused (epoch ms). */
+  /** Agent → since when it is paused (epoch ms). */
   abstract pausedAgents(): Promise<ReadonlyMap<string, number>>;
 
-  /** DomainError `unavailable` where so much waits, or the service stops, that no more work may be accepted. */
+  /** DomainError `unavailable` if too much work is waiting or the process stops. */
   abstract refuseWhenBusy(): Promise<void>;
 
-  /** False once shutting down, or while the executor cannot work; `reason` says why. */
+  /** `ok` is false while the process shuts down or the executor cannot work; `reason` says why. */
   abstract health(): { ok: boolean; reason?: string };
 
-  /** Executions waiting to be claimed, by this process's own count. */
+  /** Executions that wait to be claimed, as this process has counted them. */
   abstract waitingExecutions(): number;
 
-  /** Artifacts that wait in joins, in batch windows or for their release, by this process's own count. */
+  /** Artifacts that wait in joins, in batch windows or for their release, as this process has counted them. */
   abstract waitingArrivals(): number;
 }

@@ -12,7 +12,7 @@ import { findOutputs } from '../queries/execution-artifacts.js';
 import type { Item } from '../queries/stored-pieces.js';
 import { StoredTexts } from '../queries/stored-texts.js';
 
-/** One execution of one agent alone: no agent reacts to its outputs. */
+/** Runs one agent by itself: its outputs trigger no agent. */
 @Injectable()
 export class DirectRuns {
   constructor(
@@ -24,7 +24,7 @@ export class DirectRuns {
     private readonly texts: StoredTexts,
   ) {}
 
-  /** What `Blackboard.beginDirectRun` promises. */
+  /** Implements `Blackboard.beginDirectRun`. */
   async begin(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
     const definition = this.invocations.agent(agent);
     const subscription = fittingSubscription(definition, inputs.map(({ type }) => type));
@@ -39,7 +39,7 @@ export class DirectRuns {
     return { agent, correlationId, ...begun };
   }
 
-  /** What `Blackboard.outputsOf` promises. */
+  /** Implements `Blackboard.outputsOf`. */
   async outputsOf({ agent, correlationId, executionId, generation }: DirectRun): Promise<Item[]> {
     const ended = await this.waiters.wait(correlationId, generation, Number.MAX_SAFE_INTEGER);
     if (!ended) throw new DomainError('unavailable', `The service is stopping; ${agent} goes on after its next start in correlation ${correlationId}`);

@@ -5,9 +5,9 @@ import type { NamedInput } from './invocations.js';
 import { isJoin } from '../matching/matcher.js';
 
 /**
- * The first subscription of the agent that inputs of these types fit: one of each type for a join, any number for a batch
- * window, else one. Predicates, producers, tags and windows are not asked: the caller chose the agent. DomainError
- * `invalid` where none fits.
+ * Returns the agent's first subscription that accepts inputs of these types: one of each type for a join, any number
+ * for a batch window, otherwise exactly one. Predicates, producers, tags and windows are ignored, because the caller
+ * chose the agent. DomainError `invalid` if no subscription accepts them.
  */
 export function fittingSubscription(agent: AgentDefinition, types: readonly string[]): Subscription {
   const fitting = agent.subscriptions.find((subscription) => fits(subscription, types));
@@ -16,7 +16,7 @@ export function fittingSubscription(agent: AgentDefinition, types: readonly stri
   throw new DomainError('invalid', `inputs: ${agent.name} takes ${wanted || 'no inputs'} (got ${show(types)})`);
 }
 
-/** A caller may name a type of a megabyte, or thousands of them. */
+/** Characters. A caller may send a type name of a megabyte, or thousands of types. */
 const LONGEST_LIST = 300;
 
 function show(types: readonly string[]): string {
@@ -37,9 +37,9 @@ function describe(subscription: Subscription): string {
 }
 
 /**
- * The inputs of a run (wire-decisions.md, "Interface A"): the payload itself for a subscription with one type, else an object
- * keyed by type name, with every type for `all` and one of them for `any`. The first subscription that they fit, and what
- * they are in it. DomainError `invalid` where they fit none.
+ * Returns the agent's first subscription that accepts the inputs of a run, and these inputs by type (docs/api.md, "Run
+ * a workflow"). For a subscription with one type the inputs are the payload itself, otherwise an object keyed by type
+ * name, with every type for `all` and one of them for `any`. DomainError `invalid` if no subscription accepts them.
  */
 export function namedInputs(agent: AgentDefinition, inputs: JsonObject): { subscription: Subscription; named: NamedInput[] } {
   const subscription = agent.subscriptions.find((candidate) => fitsRun(candidate, inputs));

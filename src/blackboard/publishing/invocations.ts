@@ -18,11 +18,11 @@ import { Publisher } from './publisher.js';
 export interface NamedInput {
   type: string;
   payload: JsonObject;
-  /** Where the caller gave it, for messages. */
+  /** Its place in the request, for messages. */
   path: string;
 }
 
-/** Executions that a caller asks for by the agent's name. No agent reacts to their inputs. */
+/** Executions that a caller requests by the agent's name. Their inputs trigger no agent. */
 @Injectable()
 export class Invocations {
   constructor(
@@ -34,14 +34,16 @@ export class Invocations {
     private readonly tracing: Tracing,
   ) {}
 
-  /** DomainError `not_found` where there is no such agent. */
+  /** DomainError `not_found` if this process does not have the agent. */
   agent(name: string): AgentDefinition {
     const agent = this.catalog.agent(name);
     if (!agent) throw unknownAgent(name);
     return agent;
   }
 
-  /** DomainError `invalid` where a type's schema refuses its payload. `firstId` becomes the first input's artifact id. */
+  /**
+   * `firstId` becomes the artifact id of the first input. DomainError `invalid` if a payload does not match its schema.
+   */
   prepare(
     subscription: Subscription,
     inputs: readonly NamedInput[],
@@ -50,12 +52,12 @@ export class Invocations {
   ): Invocation {
     const ordered = isJoin(subscription) ? inOrderOfTypes(subscription, inputs) : inputs;
     const drafts = ordered.map((input, index) => this.draft(input, correlationId, index === 0 ? firstId : newId()));
-    // Nobody's request is what a batch's runs are prepared in, whoever's happened to wake it.
+    // The current span may belong to any request that woke the batch dispatcher, so it is not the cause of a batch row.
     const cause = background ? NO_SPAN : this.tracing.current();
     return { subscription, drafts, correlationId, direct, background, deadlineMs, cause };
   }
 
-  /** Stores inputs and execution in a correlation of their own. DomainError `conflict` where that exists already. */
+  /** Stores inputs and execution in a new correlation. DomainError `conflict` if the correlation exists. */
   async begin(tx: Transaction, changes: CorrelationChanges, invocation: Invocation): Promise<{ executionId: string; generation: number }> {
     const { subscription, correlationId } = invocation;
     const correlation = await changes.create(correlationId, invocation.background);
@@ -66,7 +68,7 @@ export class Invocations {
       inputs.push(seq);
       this.writer.count(changes, correlation, seq, draft);
     }
-    // The correlation is new, so that no limit can have been reached in it.
+    // A new correlation cannot have reached its limit of executions, so the id is never null.
     const executionId = (await this.executions.add(tx, changes, { subscription, correlationId, inputs, direct: invocation.direct }))!;
     return { executionId, generation: correlation.generation };
   }

@@ -27,18 +27,18 @@ import { WaitingArrivals } from '../scheduling/waiting-arrivals.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { releaseTime } from '../artifacts/visibility-rules.js';
 
-/** Characters of a payload. */
+/** Characters of a payload's JSON text. */
 const LARGE = 64 * 1_024;
 
-/** An artifact with all that was found out about it before its transaction. */
+/** An artifact with the results of its matching, which happens before its transaction. */
 export interface MatchedArtifact {
   draft: ArtifactDraft;
-  /** When it is released to its subscriptions (epoch ms); null where it triggers at once. */
+  /** When it is released to its subscriptions (epoch ms); null if it triggers immediately. */
   releaseAt: number | null;
   triggered: Triggered[];
 }
 
-/** Publishing: validate and match before, then store, count and trigger in one transaction. */
+/** Publishes artifacts: validates and matches them first, then stores, counts and triggers in one transaction. */
 @Injectable()
 export class Publisher {
   constructor(
@@ -59,10 +59,10 @@ export class Publisher {
     private readonly tracing: Tracing,
   ) {}
 
-  /** What `Blackboard.publish` promises. */
+  /** Implements `Blackboard.publish`. */
   async publish({ companion, ...publication }: Publication): Promise<Published> {
     const draft = this.draft(publication);
-    // Checking a large one and writing it as text takes long, and so does what follows: others get their turn in between.
+    // Checking and serializing a large payload takes long, and so does matching; other requests run between the two.
     if (draft.payloadText.length > LARGE) await yieldToEventLoop();
     const matched = await this.match(draft);
     const cause = this.tracing.current();
@@ -82,12 +82,15 @@ export class Publisher {
     });
   }
 
-  /** What a transaction locks before it stores these. */
+  /** The names that a transaction locks before it stores these artifacts. */
   lockKeys(matched: readonly MatchedArtifact[]): string[] {
     return lockKeysOf(matched.flatMap(({ triggered }) => triggered), this.numbers);
   }
 
-  /** A client's artifact, checked; DomainError `invalid` where its type is unknown or refuses the payload, or it stays hidden for too long. */
+  /**
+   * Checks a client's artifact. DomainError `invalid` if the type is unknown, the payload does not match its schema, or
+   * the `ttl` of the visibility is too long.
+   */
   draft(publication: Omit<Publication, 'visibility'> & Partial<Pick<Publication, 'visibility'>>): ArtifactDraft {
     const type = this.catalog.type(publication.type);
     if (!type) throw new DomainError('invalid', unknownType(publication.type, this.catalog));
@@ -114,7 +117,9 @@ export class Publisher {
     };
   }
 
-  /** Finds out what an artifact will trigger; may ask expressions, so it comes before the transaction. */
+  /**
+   * Finds the subscriptions that an artifact triggers. It may evaluate expressions, so it runs before the transaction.
+   */
   async match(draft: ArtifactDraft): Promise<MatchedArtifact> {
     const releaseAt = releaseTime(draft.visibility, draft.createdAt);
     if (releaseAt !== null && releaseAt > this.clock.now()) return { draft, releaseAt, triggered: [] };
@@ -136,14 +141,14 @@ export class Publisher {
     return { draft, releaseAt: null, triggered };
   }
 
-  /** Stores what an execution produced, in the execution's own transaction. */
+  /** Stores an output of an execution, in the transaction of the execution's outcome. */
   async store(tx: Transaction, changes: CorrelationChanges, matched: MatchedArtifact): Promise<void> {
     const seq = await this.writer.insert(tx, matched.draft);
     if (seq === null) throw new Error(`artifact ${matched.draft.id} exists`);
     await this.trigger(tx, changes, seq, matched);
   }
 
-  /** Hands a stored artifact to the subscriptions that it triggers. */
+  /** Adds a stored artifact to the executions, joins and windows of the subscriptions that it triggers. */
   async react(
     tx: Transaction,
     changes: CorrelationChanges,
@@ -171,7 +176,7 @@ export class Publisher {
   }
 }
 
-/** What an earlier request with the same reserved id has published. */
+/** Returns the artifact that an earlier request with the same idempotency key has published. */
 async function findPublished(tx: Transaction, artifactId: string): Promise<Published> {
   const row = await tx.db
     .selectFrom('artifacts')
