@@ -3,10 +3,10 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.js';
 import { GroupsWithoutSubscription } from '../joins/groups-without-subscription.js';
 
-/** Agents that one line names; a line must not grow with what a database holds. */
+/** The most agents that one line names, so that its length does not depend on the contents of the database. */
 const MOST_NAMED = 50;
 
-/** Says in the log which agents are waited for that no process has: once for each of them, until a process has had it. */
+/** Logs which agents have waiting work but no process, once per agent until a process has it. */
 @Injectable()
 export class LackReport {
   private reported: ReadonlySet<string> = new Set();

@@ -6,7 +6,7 @@ import { ParkedTimers } from '../timers/parked-timers.js';
 import { LackReport } from './lack-report.js';
 import { Processes } from '../processes/processes.js';
 
-/** That this process is there, and what follows when it or another one comes or leaves: other agents and subscriptions are known. */
+/** Registers this process, and updates what depends on the live processes when one of them starts or stops. */
 @Injectable()
 export class Presence {
   private hasTimersToWake = false;
@@ -26,13 +26,13 @@ export class Presence {
     await this.register();
   }
 
-  /** To be called again and again before its lease ends. */
+  /** Call this regularly, before the lease of the registration ends. */
   async stay(): Promise<void> {
     await this.register();
     await this.count();
   }
 
-  /** Where it fails, the others notice by themselves when a lease has passed. */
+  /** If this fails, other processes notice when the lease has expired. */
   async leave(): Promise<void> {
     this.unsubscribe();
     try {
@@ -42,14 +42,14 @@ export class Presence {
     }
   }
 
-  /** Counts what waits, and reports what waits for agents that no process has. */
+  /** Counts waiting executions, and logs agents with waiting work that no process has. */
   async count(): Promise<void> {
     await this.backlog.recount();
     await this.lackReport.report();
   }
 
   private async register(): Promise<void> {
-    // Before the flag: a registration must not be left out because an earlier one still has timers to wake.
+    // `register` comes before the flag is tested: a heartbeat must happen even if parked timers are still to be woken.
     const hasCome = await this.processes.register();
     this.hasTimersToWake ||= hasCome;
     if (!this.hasTimersToWake) return;

@@ -5,7 +5,7 @@ import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.j
 import { GroupsWithoutSubscription } from '../joins/groups-without-subscription.js';
 import { isAmong } from '../scheduling/timer-queue.js';
 
-/** For which agents one correlation waits that no process has. */
+/** Finds the agents that a correlation waits for and no process has. */
 @Injectable()
 export class WaitingForAgents {
   constructor(
@@ -14,7 +14,9 @@ export class WaitingForAgents {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Those of its executions that wait, and of its artifacts in groups of a subscription that no process has; in order. */
+  /**
+   * The agents of its waiting executions, and of the groups of missing subscriptions that hold its artifacts; sorted.
+   */
   async of(correlationId: string): Promise<string[]> {
     return [...new Set([...(await this.ofExecutions(correlationId)), ...(await this.ofGroups(correlationId))])].sort();
   }

@@ -1,16 +1,16 @@
 import type { SubscriptionPlace } from '../matching/subscription-numbers.js';
 
-/** What one process has. */
+/** The agents and subscriptions of one process. */
 export interface Configured {
-  /** Whether it runs agents, fires timers and takes over what was lost. */
+  /** Whether it runs agents, fires timers and takes over lost leases. */
   worker: boolean;
-  /** Of one that does not work, the external ones alone: those are worked on by people and programs that ask it. */
+  /** Without the worker role only its external agents, because people and programs claim their work through its API. */
   agents: readonly string[];
-  /** Agent → numbers of its subscriptions in which artifacts can wait; null for a process of a version that does not say it. */
+  /** Agent → numbers of its subscriptions in which artifacts can wait; null for a process of an older version. */
   subscriptions: Readonly<Record<string, readonly number[]>> | null;
 }
 
-/** What the live processes have, this one and the others. */
+/** The agents and subscriptions of all live processes, including this one. */
 export class KnownWork {
   private readonly ownAgents: ReadonlySet<string>;
 
@@ -21,7 +21,7 @@ export class KnownWork {
     this.ownAgents = new Set(own.agents);
   }
 
-  /** Agents that any process has. */
+  /** The agents that at least one process has. */
   get agents(): Set<string> {
     return new Set(this.all.flatMap(({ agents }) => agents));
   }
@@ -30,7 +30,10 @@ export class KnownWork {
     return this.all.some(({ agents }) => agents.includes(name));
   }
 
-  /** Whether any process does what its configuration says of the agent, beside running it. */
+  /**
+   * Whether a process with the worker role has the agent, so that the agent's timers fire and its leases are taken
+   * over.
+   */
   hasWorkerOf(name: string): boolean {
     return this.all.some(({ worker, agents }) => worker && agents.includes(name));
   }
@@ -39,12 +42,12 @@ export class KnownWork {
     return this.all.some(({ subscriptions }) => subscriptions?.[agent]?.includes(subscription) ?? false);
   }
 
-  /** Agents that other processes which work have, and this one does not. */
+  /** The agents that other workers have and this process does not have. */
   get agentsElsewhere(): string[] {
     return [...new Set(this.others.flatMap(({ worker, agents }) => (worker ? agents : [])))].filter((name) => !this.ownAgents.has(name));
   }
 
-  /** Subscriptions that other processes have, and this one does not although it has their agents. */
+  /** Subscriptions that other processes have and this process does not have, although it has their agents. */
   get subscriptionsElsewhere(): SubscriptionPlace[] {
     const all = this.others.flatMap(({ subscriptions }) => placesOf(subscriptions ?? {}));
     return all.filter(({ agent, subscription }) => this.ownAgents.has(agent) && !this.own.subscriptions?.[agent]?.includes(subscription));

@@ -13,16 +13,16 @@ import { Signals } from '../../pubsub/signals.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { type Configured, KnownWork } from './known-work.js';
 
-/** Held while a process comes, and while something is done because no process has an agent or a subscription. */
+/** Lock name. A process locks it to register, and to act on the fact that no process has an agent or a subscription. */
 export const PROCESSES = 'processes';
 
 /**
- * Which processes are there, and which agents and subscriptions each of them has: while one configuration follows another, not all have
- * the same, and what one does not know another one runs.
+ * The live processes, and the agents and subscriptions of each. They differ while a new configuration is rolled out:
+ * another process may run an agent that this one does not have.
  */
 @Injectable()
 export class Processes {
-  /** This process, as leases know it too. */
+  /** The id of this process, which is also the owner of its leases. */
   readonly own = newId();
   private startedAt: number | null = null;
 
@@ -37,8 +37,8 @@ export class Processes {
   ) {}
 
   /**
-   * Says that this process is there, for as long as a lease lasts; those that were not seen for so long are forgotten. True where it
-   * was not known to be there: it has come, or was silent for too long.
+   * Registers this process for the time of a lease (`lease`), and removes expired registrations. True if the process
+   * was not registered: it has just started, or its registration had expired.
    */
   async register(): Promise<boolean> {
     if (this.startedAt !== null && (await this.renew())) return false;
@@ -52,7 +52,7 @@ export class Processes {
     this.signals.processesChanged.publishElsewhere(null);
   }
 
-  /** The live ones, in the order of their coming. */
+  /** The live processes, in the order in which they started. */
   async all(): Promise<Selectable<WorkersTable>[]> {
     const now = this.clock.now();
     const rows = this.unitOfWork.reader.selectFrom('workers').selectAll().orderBy('id');
@@ -72,13 +72,13 @@ export class Processes {
     return new KnownWork(own, others.map(configuredOf));
   }
 
-  /** Whether an agent of this name is configured anywhere, also where no process runs it now. */
+  /** Whether this process or a live one has an agent with this name. This process need not run it. */
   async isConfigured(db: Reader, name: string): Promise<boolean> {
     return this.catalog.agent(name) !== undefined || (await this.known(db)).hasAgent(name);
   }
 
   private async renew(): Promise<boolean> {
-    // Nobody else asks whether it is there.
+    // With SQLite there is no other process that could ask.
     if (this.unitOfWork.dialect.exclusive) return true;
     const now = this.clock.now();
     return this.unitOfWork.run(async ({ db }) => {
@@ -86,7 +86,7 @@ export class Processes {
         .updateTable('workers')
         .set({ seen_at: now, seen_until: now + this.settings.leaseMs })
         .where('id', '=', this.own)
-        // Later, the others have acted without it.
+        // After it has expired, other processes have acted as if this one had ended, so it must register again.
         .where('seen_until', '>', now)
         .executeTakeFirst();
       await db.deleteFrom('workers').where('seen_until', '<=', now).execute();
@@ -98,7 +98,7 @@ export class Processes {
     await tx.lock([PROCESSES]);
     const now = this.clock.now();
     this.startedAt ??= now;
-    // Where one has the database for itself, those before it have ended.
+    // With SQLite only one process has the database, so all other rows belong to processes that have ended.
     await tx.db.deleteFrom('workers').$if(!this.unitOfWork.dialect.exclusive, (rows) => rows.where('seen_until', '<=', now)).execute();
     await tx.db
       .insertInto('workers')
@@ -116,13 +116,13 @@ export class Processes {
       .execute();
   }
 
-  /** A process that does not work runs none of its agents. */
+  /** Without the worker role a process runs no agents, but clients can claim the work of external ones through it. */
   private get agents(): string[] {
     const had = this.role.worker ? this.catalog.agents : this.catalog.agents.filter(isExternal);
     return had.map(({ name }) => name);
   }
 
-  /** Joins and windows go on by timers, which a process that does not work never fires. */
+  /** Joins and windows need timers, which a process without the worker role never fires. */
   private get subscriptions(): Record<string, number[]> {
     if (!this.role.worker) return {};
     const byAgent = Map.groupBy(this.numbers.all, ({ agent }) => agent);

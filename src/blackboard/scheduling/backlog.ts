@@ -13,7 +13,10 @@ import { ExecutionsWithoutAgent } from './executions-without-agent.js';
 const RETRY_AFTER_SECONDS = 5;
 const RECOUNT_MS = 1_000;
 
-/** How many executions wait, and apart from them how many wait for agents that no process has: those take no other's place. */
+/**
+ * Counts waiting executions. Executions of agents that no process has are counted separately and have a separate limit,
+ * so that they do not use up the limit of the others.
+ */
 @Injectable()
 export class Backlog {
   private readonly waiting: KeptCount;
@@ -38,7 +41,7 @@ export class Backlog {
     this.waiting.changed(tx, difference);
   }
 
-  /** Whether executions of this agent are among those that were counted. */
+  /** Whether `count` includes executions of this agent. */
   counts(agent: string): boolean {
     return !this.withoutAgent.has(agent);
   }
@@ -52,12 +55,12 @@ export class Backlog {
     return this.waiting.recount();
   }
 
-  /** So much waits that no more may be accepted. */
+  /** Whether one of the limits is reached, so that no more work may be accepted. */
   get isFull(): boolean {
     return this.count >= this.settings.maxPendingExecutions || this.countWithoutAgent >= this.settings.maxExecutionsWithoutAgent;
   }
 
-  /** DomainError `unavailable`. */
+  /** Throws DomainError `unavailable`. */
   refuse(pausedAgents: readonly string[]): never {
     const why = this.count >= this.settings.maxPendingExecutions ? this.whyFull(pausedAgents) : this.whyTooManyWithoutAgent();
     throw new DomainError('unavailable', why, { retryAfterSeconds: RETRY_AFTER_SECONDS });
@@ -83,7 +86,7 @@ export class Backlog {
   }
 }
 
-// Two counts, since each reads its partial index and one over both would read the whole table.
+// Two queries, because each reads one partial index; one query for both would read the whole table.
 async function countWaiting(reader: Reader, agents: readonly string[]): Promise<number> {
   if (agents.length === 0) return 0;
   const waiting = reader

@@ -5,8 +5,8 @@ import type { TrackedCorrelation } from '../correlations/tracked-correlation.js'
 import { TimerQueue } from './timer-queue.js';
 
 /**
- * Until when a generation of a correlation has to settle. Its timer keeps nothing open: it is no work, and goes when the generation has
- * settled. Whoever sets or drops one holds the correlation, and takes the timer after it.
+ * The time by which a generation of a correlation must settle. Its timer does not count as pending, and it is removed
+ * when the generation settles. Callers lock the correlation before the timer.
  */
 @Injectable()
 export class Deadlines implements OnModuleInit {
@@ -19,7 +19,7 @@ export class Deadlines implements OnModuleInit {
     this.settled.add((tx, correlation) => this.drop(tx, correlation));
   }
 
-  /** Of two for one generation, the earlier one (epoch ms) holds. */
+  /** Sets a deadline (epoch ms), unless the generation has an earlier one. */
   async set(tx: Transaction, correlation: TrackedCorrelation, at: number): Promise<void> {
     if (correlation.deadline_at !== null && correlation.deadline_at <= at) return;
     await this.drop(tx, correlation);
@@ -34,7 +34,7 @@ export class Deadlines implements OnModuleInit {
   }
 }
 
-/** A generation of a correlation, as a timer names it. */
+/** The timer's subject for a generation of a correlation. */
 const subjectOf = ({ id, generation }: Pick<TrackedCorrelation, 'id' | 'generation'>): string => `${generation} ${id}`;
 
 export function generationOf(subject: string): { id: string; generation: number } {

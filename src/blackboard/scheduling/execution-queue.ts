@@ -14,7 +14,7 @@ import { TimerQueue } from './timer-queue.js';
 import { WorkflowErrors } from './workflow-errors.js';
 
 export interface NewExecution {
-  /** What triggers it, or what its inputs were fitted to. */
+  /** The subscription that triggers it, or that accepts the inputs of its caller. */
   subscription: Subscription;
   /** The correlation that owns the execution. */
   correlationId: string;
@@ -23,7 +23,7 @@ export interface NewExecution {
   direct: boolean;
 }
 
-/** Adds executions to those that wait, within the transaction of what triggers them, and holds the cascade limit. */
+/** Queues executions in the transaction that triggers them, and enforces the limit on executions per correlation. */
 @Injectable()
 export class ExecutionQueue {
   constructor(
@@ -35,7 +35,9 @@ export class ExecutionQueue {
     private readonly signals: Signals,
   ) {}
 
-  /** The new execution's id; null where the agent has run its number of times in this generation of the correlation. */
+  /**
+   * Returns the new execution's id, or null if the agent has reached its limit in this generation of the correlation.
+   */
   async add(tx: Transaction, changes: CorrelationChanges, execution: NewExecution): Promise<string | null> {
     const correlation = await changes.get(execution.correlationId);
     const { agent } = execution.subscription;
@@ -66,7 +68,7 @@ export class ExecutionQueue {
         generation,
         state: 'pending',
         direct: execution.direct ? 1 : 0,
-        // A window's inputs are a list even when there is one.
+        // The agent gets the inputs of a window as a list, even a single one.
         batch: subscription.batch ? 1 : 0,
         priority: 2 * subscription.priority - background,
         attempt: 1,
@@ -81,7 +83,8 @@ export class ExecutionQueue {
     if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
   }
 
-  // The generation's count over all agents is at hand; only where even that passes the limit is one agent's counted.
+  // The correlation stores the generation's count over all agents. The agent's executions are counted only if that
+  // count has reached the limit.
   private async limitReached(tx: Transaction, correlation: TrackedCorrelation, agent: string): Promise<boolean> {
     const limit = this.settings.maxExecutionsPerCorrelation;
     if (correlation.generation_executions < limit) return false;

@@ -5,8 +5,8 @@ import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { Processes } from '../processes/processes.js';
 
 /**
- * Executions that wait for agents that no live process has. No state of theirs says so: they wait like any other, and run when a process
- * with their agent claims them.
+ * Executions that wait for agents that no live process has. They have no state for this: they wait like all others, and
+ * run when a process with their agent claims them.
  */
 @Injectable()
 export class ExecutionsWithoutAgent {
@@ -15,10 +15,10 @@ export class ExecutionsWithoutAgent {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** The agents that such executions wait for, as of a moment ago. */
+  /** The agents that such executions wait for. The value may be a moment old. */
   readonly agents = throttled(() => this.find());
 
-  /** How many wait for each of these agents, as of a moment ago; counting takes the longer the more there are. */
+  /** The number of such executions by agent. The value may be a moment old, because counting many takes long. */
   readonly counts = throttled(() => this.count());
 
   async count(): Promise<ReadonlyMap<string, number>> {
@@ -36,7 +36,8 @@ export class ExecutionsWithoutAgent {
   }
 }
 
-/** In the index that they are claimed by, from one agent to the next, however many wait for each of them; few wait for a retry. */
+// The query jumps from one agent to the next in the index of the queue, so its time does not depend on how many
+// executions wait. The second part reads every execution that waits for a retry, which are few.
 async function findAgents(reader: Reader): Promise<string[]> {
   const { rows } = await sql<{ agent: string }>`
     with recursive waiting(agent) as (
@@ -51,7 +52,7 @@ async function findAgents(reader: Reader): Promise<string[]> {
   return rows.map(({ agent }) => agent);
 }
 
-/** Two counts, since each reads its partial index and one over both would read the whole table. */
+// Two queries, because each reads one partial index; one query for both would read the whole table.
 async function countWaiting(reader: Reader, agents: readonly string[]): Promise<{ agent: string; count: number }[]> {
   const waiting = reader
     .selectFrom('executions')

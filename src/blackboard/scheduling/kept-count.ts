@@ -4,8 +4,8 @@ import type { Reader, Transaction, UnitOfWork } from '../../database/unit-of-wor
 const PAUSE_FACTOR = 20;
 
 /**
- * How many rows there are of something, counted along with the commits, since counting them at every publish would take longer the
- * more there are. `recount` mends what a failed commit's unknown outcome or another process changed.
+ * A row count that is updated with each commit, because counting the rows at every publish would take too long.
+ * `recount` corrects it for commits of other processes and for commits whose outcome is unknown.
  */
 export class KeptCount {
   private counted = 0;
@@ -29,11 +29,11 @@ export class KeptCount {
     });
   }
 
-  /** For every second: what other processes add and take does not come by here. */
+  /** Call this every second: changes by other processes do not pass through `changed`. */
   async recountShared(): Promise<void> {
     const startedAt = performance.now();
     if (this.unitOfWork.dialect.exclusive || startedAt < this.recountAt) return;
-    // One at a time, and never more than a small part of the time.
+    // Only one recount runs at a time, and recounts take at most 1/20 of the time.
     this.recountAt = Infinity;
     try {
       await this.recount();

@@ -12,7 +12,9 @@ import { WaitingArrivals } from './waiting-arrivals.js';
 
 export type Timer = Selectable<TimersTable>;
 
-/** Durable timers: what is due survives a restart. Whoever sets one counts it as pending in the correlations it keeps open. */
+/**
+ * Durable timers, which survive a restart. Callers count a timer as pending in the correlations that it keeps active.
+ */
 @Injectable()
 export class TimerQueue {
   constructor(
@@ -26,14 +28,19 @@ export class TimerQueue {
     tx.afterCommit(() => this.signals.timerSet.publish(dueAt));
   }
 
-  /** Ends a timer that has fired; false where another transaction has ended it before, and its work must not be done again. */
+  /**
+   * Removes a timer that fires. False if another transaction has removed it before; then its work must not run again.
+   */
   async end(tx: Transaction, timer: Timer): Promise<boolean> {
     const { numDeletedRows } = await tx.db.deleteFrom('timers').where('id', '=', timer.id).executeTakeFirst();
     if (timer.kind === 'release') this.arrivals.changed(tx, -Number(numDeletedRows));
     return numDeletedRows > 0n;
   }
 
-  /** Has a timer that could not be fired tried again at `at`; false where another transaction has ended it, or had it step back, before. */
+  /**
+   * Postpones a timer that could not be fired until `at` (epoch ms). False if another transaction has removed or
+   * postponed it before.
+   */
   async stepBack(tx: Transaction, { id, due_at }: Timer, at: number): Promise<boolean> {
     const { numUpdatedRows } = await tx.db
       .updateTable('timers')
@@ -48,12 +55,12 @@ export class TimerQueue {
     await deleteTimer(tx.db, { kind, subject });
   }
 
-  /** Of these executions. */
+  /** Cancels the `due` timers of these executions. */
   async cancelDue(tx: Transaction, executionIds: readonly string[]): Promise<void> {
     await deleteDue(tx.db, {}, executionIds);
   }
 
-  /** For artifacts of this correlation that were to be released later: they trigger nothing any more. */
+  /** Cancels the releases of this correlation's artifacts, so that they trigger nothing. */
   async cancelReleases(tx: Transaction, correlationId: string): Promise<void> {
     const own = tx.db.selectFrom('artifacts').select(sql<string>`cast(seq as text)`.as('subject')).where('correlation_id', '=', correlationId);
     const { numDeletedRows } = await tx.db
@@ -64,12 +71,12 @@ export class TimerQueue {
     this.arrivals.changed(tx, -Number(numDeletedRows));
   }
 
-  /** Due timers in the order of their times, but for those that other processes fire: they have what these wait for, and this one does not. */
+  /** Due timers in order of time, without those whose agent or subscription only other processes have. */
   async due(reader: Reader, now: number, limit: number, known: KnownWork): Promise<Timer[]> {
     return firedHere(known, reader.selectFrom('timers').selectAll().where('due_at', '<=', now)).orderBy('due_at').orderBy('id').limit(limit).execute();
   }
 
-  /** When the next of these timers is due (epoch ms), null where none is set. */
+  /** When the next of these timers is due (epoch ms); null if none is set. */
   async next(reader: Reader, known: KnownWork): Promise<number | null> {
     const set = reader.selectFrom('timers').select('due_at').where('due_at', '<', PARKED_AT);
     const row = await firedHere(known, set).orderBy('due_at').limit(1).executeTakeFirst();
@@ -77,7 +84,10 @@ export class TimerQueue {
   }
 }
 
-/** `due_at` of a timer that waits for a process with its agent or subscription. A time that never comes keeps it out of the way of the others. */
+/**
+ * `due_at` of a timer that waits for a process with its agent or subscription. The time never comes, so looking for due
+ * timers does not read it.
+ */
 export const PARKED_AT = Number.MAX_SAFE_INTEGER;
 
 type Timers<Row> = SelectQueryBuilder<Schema, 'timers', Row>;
@@ -97,7 +107,7 @@ const withoutAgents = <Row>(timers: Timers<Row>, agents: readonly string[]): Tim
 const withoutSubscriptions = <Row>(timers: Timers<Row>, places: readonly SubscriptionPlace[]): Timers<Row> =>
   timers.where(({ not, exists, selectFrom }) => not(exists(selectFrom('join_groups').select('join_groups.id').whereRef('join_groups.id', '=', 'timers.subject').where(isAmong(places)))));
 
-/** Of join_groups. */
+/** Whether a row of `join_groups` belongs to one of these subscriptions. */
 export const isAmong = (places: readonly SubscriptionPlace[]): RawBuilder<SqlBool> =>
   sql<SqlBool>`(join_groups.agent, join_groups.subscription) in (values ${sql.join(places.map(({ agent, subscription }) => sql`(${agent}, cast(${subscription} as integer))`))})`;
 

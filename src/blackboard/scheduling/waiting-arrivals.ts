@@ -11,13 +11,13 @@ const RETRY_AFTER_SECONDS = 5;
 const RECOUNT_MS = 1_000;
 
 /**
- * How much waits, without being an execution: artifacts in joins and batch windows, once for each subscription, and artifacts that are
- * released later. Some of it waits without an end, so that clients could let it grow for ever.
+ * Counts waiting artifacts: those in joins and batch windows, once per subscription, and those that are released later.
+ * They need a limit, because some wait without a time limit and clients could add to them forever.
  */
 @Injectable()
 export class WaitingArrivals {
   private readonly waiting: KeptCount;
-  /** By transaction, what it adds in all. */
+  /** The sum of the changes of each transaction. */
   private readonly added = new WeakMap<Transaction, number>();
 
   constructor(
@@ -39,8 +39,9 @@ export class WaitingArrivals {
   }
 
   /**
-   * DomainError `unavailable` where more would wait after `tx` than may. For what clients publish: what agents publish was accepted with
-   * what they work on. An artifact that completes a group makes room, and is always taken.
+   * Throws DomainError `unavailable` if `tx` would exceed the limit. Only for artifacts of clients: the service
+   * accepted those of agents together with their inputs. An artifact that completes a group makes room and is always
+   * accepted.
    */
   refuseExcess(tx: Transaction): void {
     const added = this.added.get(tx) ?? 0;
@@ -61,7 +62,7 @@ export class WaitingArrivals {
   }
 }
 
-// The groups' sizes, which are fewer rows than their members.
+// Summing the sizes of groups reads fewer rows than counting their members.
 async function countWaiting(reader: Reader): Promise<number> {
   const groups = reader.selectFrom('join_groups').select(sql<number>`coalesce(sum(size), 0)`.as('count')).where('state', '=', 'waiting');
   const releases = reader.selectFrom('timers').select(({ fn }) => fn.countAll<number>().as('count')).where('kind', '=', 'release');

@@ -16,15 +16,15 @@ export interface WorkflowFailure {
   errorType: string;
   message: string;
   correlationId: string;
-  /** Null, with 0 attempts, for an expired join or a limit. */
+  /** Null, with 0 attempts, for a failure without an execution: an expired join, a limit, a removed agent. */
   executionId: string | null;
   attempts: number;
   inputArtifactIds: string[];
-  /** True for a direct run, to which no agent reacts. */
+  /** True for a direct run, whose error triggers no agent. */
   silent: boolean;
 }
 
-/** Writes WorkflowError artifacts: how a failure becomes visible on the blackboard. */
+/** Writes WorkflowError artifacts, which make failures visible on the blackboard. */
 @Injectable()
 export class WorkflowErrors {
   constructor(
@@ -60,8 +60,8 @@ export class WorkflowErrors {
     const seq = (await this.writer.insert(tx, draft))!;
     const correlation = await changes.get(failure.correlationId);
     this.writer.count(changes, correlation, seq, draft);
-    // Matching may ask expressions, which a transaction must not wait for: whoever subscribes to errors gets this one by a
-    // timer that is due at once, and durable like every other.
+    // Matching may evaluate expressions, and a transaction must not wait for them. A durable timer that is due
+    // immediately releases the error to its subscribers.
     if (!failure.silent && this.catalog.subscriptionsTo(WORKFLOW_ERROR).length > 0) {
       correlation.pending += 1;
       await this.timers.set(tx, 'release', changes.now, String(seq));
@@ -75,7 +75,7 @@ export class WorkflowErrors {
   }
 }
 
-/** The visibilities that these artifacts have, each once, and when the newest that has it was made. */
+/** The distinct visibilities of these artifacts, each with the creation time of the newest artifact that has it. */
 const visibilitiesAmong = preparedWithList<object, string, { visibility: string; newest: number }>((db, _place, ids) =>
   db
     .selectFrom('artifacts')

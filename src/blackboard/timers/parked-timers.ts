@@ -10,14 +10,14 @@ import { SubscriptionNumbers, type SubscriptionPlace } from '../matching/subscri
 import { isAmong, PARKED_AT, type Timer } from '../scheduling/timer-queue.js';
 import { isWindow, lockKeyOf, type WaitingGroup } from '../joins/waiting-groups.js';
 
-/** What a timer needs to be fired: a subscription, or an agent where there is no subscription's number. */
+/** What a process must have to fire a timer: a subscription, or an agent if the timer belongs to no subscription. */
 export type NeededByTimer = SubscriptionPlace | { agent: string; subscription: null };
 
 const AT_ONCE = 200;
 
 /**
- * Timers that are due while no process has the agent or the subscription that they are for. They wait until one has it, at the end of
- * all timers: among those that are due, each look for timers to fire would pass them.
+ * Timers that were due while no process had their agent or subscription. They wait behind all other timers until a
+ * process has it. Among the due timers, every query for timers to fire would read them again.
  */
 @Injectable()
 export class ParkedTimers {
@@ -30,10 +30,10 @@ export class ParkedTimers {
     private readonly signals: Signals,
   ) {}
 
-  /** Leaves it due where a process has come that fires it. */
+  /** Parks the timer, unless a process that can fire it has started. */
   park(timer: Timer, needed: NeededByTimer): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
-      // A process that comes now either is known here, or wakes this timer afterwards.
+      // A process that starts at this moment is either known here, or it wakes this timer afterwards.
       await tx.lock([PROCESSES]);
       if (isKnown(await this.processes.known(tx.db), needed)) return;
       await tx.db
@@ -45,7 +45,7 @@ export class ParkedTimers {
     });
   }
 
-  /** To be called when this process has registered: its own are due again. */
+  /** Makes the timers that this process can fire due again. Call it when the process has registered. */
   async wake(): Promise<void> {
     const places = this.numbers.all;
     let woken = AT_ONCE;
@@ -62,7 +62,10 @@ export class ParkedTimers {
     return parked.length;
   }
 
-  /** A window is due as before. A join has its whole time again, since nothing could join it meanwhile. */
+  /**
+   * A window is due at its earlier time. A join's whole time begins again, because no artifact could join it while
+   * parked.
+   */
   private async wakeGroup(tx: Transaction, timer: string, group: WaitingGroup): Promise<void> {
     const { id, opened_at, closes_at, state } = group;
     const again = state === 'waiting' && !isWindow(group) && closes_at !== null ? this.clock.now() + closes_at - opened_at : null;

@@ -34,17 +34,17 @@ import { JoinRemoval } from '../joins/join-removal.js';
 const FIRED_AT_ONCE = 20;
 const TRY_AGAIN_AFTER_MS = 1_000;
 const LOOK_AGAIN_MS = 5_000;
-/** Of a timer that could not be fired: without an end, since what was accepted is finished. */
+/** The retries of a timer that could not be fired. They never end, because accepted work must be finished. */
 const RETRY: RetryPolicy = { attempts: Infinity, delayMs: 1_000, maxDelayMs: 300_000 };
 
-/** What a timer does, and what its transaction holds from the beginning: locks by their keys, a correlation by its id. */
+/** What a timer does, with the lock keys and the correlation that its transaction locks first. */
 interface Work {
   lockKeys: string[];
   correlationId?: string;
   run: (tx: Transaction, changes: CorrelationChanges) => Promise<void>;
 }
 
-/** This process does not have what the timer is for. */
+/** This process does not have the agent or subscription of the timer. */
 interface NotHere {
   needs: NeededByTimer;
 }
@@ -54,17 +54,19 @@ interface Prepared {
   work: Work;
 }
 
-/** Another process was quicker, so that nothing is left to do. */
+/** For a timer whose work another process has done already. */
 const NOTHING: Work = { lockKeys: [], run: () => Promise.resolve() };
 
-/** Fires durable timers when they are due, in the order of their times. One that cannot be fired steps back, and others pass it. */
+/**
+ * Fires due timers in order of time. A timer that cannot be fired is postponed, so that it does not block the others.
+ */
 @Injectable()
 export class TimerLoop {
   private working = false;
   private firing: Promise<void> | null = null;
   private lookAgain = false;
   private armedFor = Infinity;
-  /** What could not be fired in the last pass, and in this one, by an error that may say nothing about it. */
+  /** Timers that failed because the database was unavailable, in the last pass and in this one. */
   private doubtedBefore = new Set<string>();
   private doubted = new Set<string>();
   private cancel = (): void => undefined;
@@ -101,13 +103,13 @@ export class TimerLoop {
     this.arm(this.clock.now());
   }
 
-  /** Other processes set timers too, and may have ended before they fired them. */
+  /** Polls for timers of other processes, which may have ended before they fired them. */
   @Interval(LOOK_AGAIN_MS)
   lookAtAll(): void {
     if (!this.unitOfWork.dialect.exclusive) this.arm(this.clock.now());
   }
 
-  /** Fires no more; resolves when what is being fired has ended. */
+  /** Stops firing. Resolves when the current pass has ended. */
   async stop(): Promise<void> {
     this.working = false;
     this.unsubscribe();
@@ -135,7 +137,7 @@ export class TimerLoop {
     }
     this.firing = this.fireDue().finally(() => {
       this.firing = null;
-      // A timer that was set while firing may have come after the last look.
+      // A timer that was set during this pass may have missed its last query.
       if (this.lookAgain) this.arm(this.clock.now());
       this.lookAgain = false;
     });
@@ -146,11 +148,11 @@ export class TimerLoop {
     try {
       let known: KnownWork;
       for (;;) {
-        // Each time: what no process had a moment ago, one that has come since may have.
+        // Read in each round, because a process with more agents may have started since.
         known = await this.processes.known();
         const due = await this.timers.due(this.unitOfWork.reader, this.clock.now(), FIRED_AT_ONCE, known);
         if (due.length === 0 || !this.working) break;
-        // Expressions side by side; the transactions then queue in the order of the times.
+        // Expressions are evaluated in parallel; the transactions then run in the order of the timers.
         const prepared = await Promise.all(due.map((timer) => this.prepareOrStepBack(timer)));
         if (!this.working) break;
         await this.commitAll(prepared.filter((each) => each !== null));
@@ -175,7 +177,7 @@ export class TimerLoop {
     }
   }
 
-  /** Queued all at once where transactions run in the order in which they were asked for. */
+  /** With SQLite, transactions run in the order in which they are requested, so all can be requested together. */
   private async commitAll(all: Prepared[]): Promise<void> {
     if (this.unitOfWork.dialect.exclusive) await Promise.all(all.map((each) => this.commitOrStepBack(each)));
     else for (const each of all) await this.commitOrStepBack(each);
@@ -189,7 +191,10 @@ export class TimerLoop {
     }
   }
 
-  /** Rejects with the error where it may say nothing about this timer: the database may be away. Seen again in the next pass, it does. */
+  /**
+   * Postpones the timer. At the first `unavailable` error of a timer it rejects with the error instead, because the
+   * whole database may be unavailable; if the timer fails again in the next pass, the cause may be the timer itself.
+   */
   private async stepBack(timer: Timer, error: unknown): Promise<void> {
     if (isUnavailable(error) && !this.doubtedBefore.has(timer.id)) {
       this.doubted.add(timer.id);

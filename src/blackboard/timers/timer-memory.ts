@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { MemoryBudget } from '../../common/memory-budget.js';
 
-/** Of what the budget for clients' data has. */
+/** The share of `memory_budget`. */
 const SHARE_OF_BUDGET = 1 / 8;
-/** About what a payload takes, parsed, for each byte of its text where that is full of small values. */
+/** Bytes of memory per byte of JSON text, for a parsed payload that consists of small values. An estimate. */
 const TIMES = 30;
 
 /**
- * Bytes for the artifacts that expressions are asked about when timers are due. Apart from those of executions, which keep theirs for as
- * long as they run: a deadline is to end them. What is larger than the whole goes alone.
+ * Bytes for the artifacts that expressions evaluate when timers are due. Separate from the memory of executions, which
+ * keep theirs while they run: otherwise a deadline could wait for the executions that it must cancel. A group that is
+ * larger than the whole budget runs alone.
  */
 @Injectable()
 export class TimerMemory extends MemoryBudget {
@@ -16,7 +17,7 @@ export class TimerMemory extends MemoryBudget {
     super(Math.floor(budget.limitBytes * SHARE_OF_BUDGET));
   }
 
-  /** Does `work`, which parses payloads of so many bytes, when there is room for them. */
+  /** Waits for room, then runs `work`, which parses payloads of `bytes` bytes. */
   async forPayloads<T>(bytes: number, work: () => Promise<T>): Promise<T> {
     const reservation = await this.whenFree(TIMES * bytes);
     try {
