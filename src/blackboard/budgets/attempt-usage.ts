@@ -1,6 +1,6 @@
 import type { ModelUsage } from '../../engines/engine.js';
 
-/** What one attempt used of models, all its calls together. */
+/** The model usage of one attempt: the sum of its calls. */
 export type AttemptUsage = ModelUsage;
 
 /** `usage` is null before the first call. */
@@ -15,5 +15,5 @@ export function addUsage(usage: AttemptUsage | null, call: ModelUsage): AttemptU
   };
 }
 
-/** What has no price adds nothing; null only where nothing has one. */
+/** A cost of null (the model has no price) adds nothing. The sum is null only if both are. */
 export const addCosts = (one: number | null, other: number | null): number | null => (one === null && other === null ? null : (one ?? 0) + (other ?? 0));

@@ -11,7 +11,7 @@ import { BudgetWaiters } from './budget-waiters.js';
 import { Budgets } from './budgets.js';
 import { ReservedAmounts } from './reserved-amounts.js';
 
-/** Whose call it is. */
+/** The execution that makes the call. */
 export interface Caller {
   id: string;
   agent: string;
@@ -19,7 +19,7 @@ export interface Caller {
   leaseToken: string;
 }
 
-/** The reservation of a call that has not told what it took. Numbers may come as text. */
+/** The reservation of a call whose usage is not known. Postgres returns some of the numbers as text. */
 export interface ReservedCall {
   id: string;
   agent: string;
@@ -29,17 +29,17 @@ export interface ReservedCall {
   tokens: number | string;
   input_tokens: number | string | null;
   cost: number;
-  /** Under which its execution is now; null where none holds. */
+  /** The lease under which the execution runs now; null if it has none. */
   currentLease: string | null;
 }
 
-/** `lost`: the lease has gone to another one. */
+/** `lost`: the caller no longer has the lease. `waits`: other calls must end first. `short`: there will be no room. */
 export type Reservation = { is: 'made' } | { is: 'lost' } | { is: 'waits' } | { is: 'short'; message: string };
 
 /**
- * Reserves what a call of a model may take, before it is made, of all budgets that hold for it. A reservation is held by the lease of
- * its execution, and counts no longer when that is gone. All that concerns a correlation happens while the transaction holds it, so
- * that no two calls, on whatever processes, get the same room.
+ * Reserves the most that a model call can use, in every budget that applies, before the call is made. A reservation
+ * belongs to the lease of its execution and is void without it. Every method needs the lock on the correlation, so that
+ * two calls of different processes never get the same room.
  */
 @Injectable()
 export class BudgetReservations {
@@ -49,8 +49,9 @@ export class BudgetReservations {
   ) {}
 
   /**
-   * `waitsInQueue`: where it has to wait for others, the execution is one of those that are made claimable when these give back. It has
-   * made no call yet. One that has waits at its place, and not for those that do the same.
+   * `waitsInQueue`: the execution has made no call yet. If it must wait, it becomes claimable again when others give
+   * back their reservations. Otherwise the execution waits in place, and only for calls that are running, so that two
+   * executions never wait for each other.
    */
   async make(tx: Transaction, changes: CorrelationChanges, caller: Caller, call: ModelNeed, waitsInQueue: boolean): Promise<Reservation> {
     const need = amountOf(call);
@@ -62,7 +63,7 @@ export class BudgetReservations {
     const limits = await this.budgets.of(tx, changes, caller);
     const rooms = limits.map((limit) => roomIn(limit, reserved.of(limit), need));
     const isFree = rooms.every((room) => room === 'free');
-    // Not while others are at work: what they have paid for would end with the correlation.
+    // Failing now would end the correlation while other calls are running, and their cost would be wasted.
     const areOthersDone = waitsInQueue ? reserved.areNone : !reserved.areForCalls;
     if (rooms.includes('short') && areOthersDone) return { is: 'short', message: whyShort(limits, need) };
     if (isFree || waitsInQueue) {
@@ -72,8 +73,8 @@ export class BudgetReservations {
   }
 
   /**
-   * Takes out what calls have reserved whose leases have gone to others, but for those of this lease: their processes were killed, or gave
-   * the executions back.
+   * Removes and returns the reservations of lost leases, except those of `exceptLease`. Their processes were killed, or
+   * handed the executions back.
    */
   async takeLost(tx: Transaction, correlationId: string, exceptLease: string): Promise<ReservedCall[]> {
     const lost = await findLost(tx.db, { correlationId, exceptLease });
@@ -81,25 +82,31 @@ export class BudgetReservations {
     return lost.filter(isForCall);
   }
 
-  /** The call has ended, and what it took is counted. */
+  /** A call has ended. Its usage has been counted before. */
   async settle(tx: Transaction, changes: CorrelationChanges, { id, correlationId, leaseToken }: Caller): Promise<void> {
     await settle(tx.db, { id, leaseToken });
     await this.waiters.wake(tx, changes, correlationId);
   }
 
-  /** The attempt has ended, and what it took is counted. `itsOwn`: the execution may be another one's by now, with a reservation of that. */
+  /**
+   * The attempt has ended. Its usage has been counted before. `itsOwn`: remove only the reservation of this lease,
+   * because another process may run the execution by now.
+   */
   async giveBack(tx: Transaction, changes: CorrelationChanges, { id, correlationId, leaseToken }: Caller, { itsOwn = false } = {}): Promise<void> {
     await (itsOwn ? dropOwn(tx.db, { id, leaseToken }) : drop(tx.db, { id }));
     await this.waiters.wake(tx, changes, correlationId);
   }
 
-  /** Whether the execution still waits for others to give back. */
+  /** Whether the execution must still wait for room. */
   async isWaiting(tx: Transaction, changes: CorrelationChanges, { id, correlationId }: Pick<Caller, 'id' | 'correlationId'>): Promise<boolean> {
     await changes.get(correlationId);
     return (await findWaiting(tx.db, { id })).length > 0;
   }
 
-  /** Takes out all of a correlation that is about to be closed: what calls have reserved, and what waits for room. The calls, but for those of this lease. */
+  /**
+   * Removes all reservations of a correlation that is about to be closed, including those that wait. Returns those of
+   * calls, except `exceptLease`.
+   */
   async takeAll(tx: Transaction, correlationId: string, exceptLease: string): Promise<ReservedCall[]> {
     if (!this.budgets.exist) return [];
     const calls = await findCalls(tx.db, { correlationId, exceptLease });
@@ -112,7 +119,7 @@ const whyShort = (limits: readonly Limit[], need: Amount): string => limits.map(
 
 const amountOf = ({ inputTokens, outputTokens, cost }: ModelNeed): Amount => ({ tokens: inputTokens + outputTokens, cost: cost ?? 0 });
 
-/** Not between two calls. */
+/** False between two calls, when the attempt has nothing reserved. */
 const isForCall = ({ tokens }: ReservedCall): boolean => Number(tokens) > 0;
 
 type ExceptLease = { correlationId: string; exceptLease: string };
@@ -145,7 +152,7 @@ const put = prepared<Insertable<BudgetReservationsTable>, unknown>((db, place) =
     .onConflict((conflict) => conflict.column('execution_id').doUpdateSet(places(place, ['lease_token', 'tokens', 'input_tokens', 'model', 'cost', 'waits']))),
 );
 
-/** It stays there, for nothing, as long as the attempt is at work. */
+/** Sets the reservation to zero. The row stays until the attempt ends, because it marks the attempt as running. */
 const settle = prepared<{ id: string; leaseToken: string }, unknown>((db, place) =>
   db.updateTable('budget_reservations').set({ tokens: 0, cost: 0 }).where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')),
 );

@@ -1,6 +1,6 @@
 import type { Budget } from '../../catalog/costs.js';
 
-/** Taken of models, or to be taken: tokens read and written together, and what they cost. */
+/** Used or reserved: the sum of input and output tokens, and their cost in the currency of the configured prices. */
 export interface Amount {
   tokens: number;
   cost: number;
@@ -8,31 +8,31 @@ export interface Amount {
 
 export const NOTHING: Amount = { tokens: 0, cost: 0 };
 
-/** A budget that holds for an agent's calls. */
+/** A budget that applies to an agent's calls. */
 export interface Limit {
-  /** Whose it is, as a sentence begins. */
+  /** The subject of a message about it: "this correlation", or "price in this correlation". */
   who: string;
-  /** Null where it is the one of the whole correlation. */
+  /** Null for the budget of the whole correlation. */
   agent: string | null;
   budget: Budget;
   spent: Amount;
 }
 
-/** `taken`: there is enough for it only when others have given back what they reserved; `short`: not even then. */
+/** `taken`: there is room only after other calls have given back their reservations. `short`: not even then. */
 export type Room = 'free' | 'taken' | 'short';
 
 const KINDS = ['tokens', 'cost'] as const;
 
 type Kind = (typeof KINDS)[number];
 
-/** `reserved`: by others, for calls under way. */
+/** `reserved`: by other calls that are running. */
 export function roomIn({ budget, spent }: Limit, reserved: Amount, need: Amount): Room {
   const left = (kind: Kind): number => (budget[kind] ?? Infinity) - spent[kind];
   if (KINDS.some((kind) => need[kind] > left(kind))) return 'short';
   return KINDS.some((kind) => need[kind] > left(kind) - reserved[kind]) ? 'taken' : 'free';
 }
 
-/** Why there is no room for a call, or for what was used already; null where there is. */
+/** Why the budget has no room for `need`, or is already exceeded if `need` is absent; null if it has room. */
 export function shortage({ who, budget, spent }: Limit, need: Amount = NOTHING): string | null {
   const kind = KINDS.find((each) => spent[each] + need[each] > (budget[each] ?? Infinity));
   if (!kind) return null;

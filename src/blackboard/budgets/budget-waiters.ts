@@ -9,7 +9,7 @@ import { type Amount, roomIn } from './budget-room.js';
 import { Budgets } from './budgets.js';
 import { ReservedAmounts } from './reserved-amounts.js';
 
-/** Looked at together: there is no room for so many. */
+/** The most waiters that are read at a time. A budget hardly ever has room for more. */
 const AT_ONCE = 100;
 
 interface Waiter extends Amount {
@@ -25,7 +25,10 @@ export class BudgetWaiters {
     private readonly signals: Signals,
   ) {}
 
-  /** Makes those claimable that there is room for now, and where there never will be any for one, that one, so that it finds out. */
+  /**
+   * Makes the waiters claimable that the budget has room for. If there will never be room for one, makes that one
+   * claimable, so that it fails.
+   */
   async wake(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
     const waiters = await findWaiters(tx.db, { correlationId });
     if (waiters.length === 0) return;
@@ -46,7 +49,7 @@ export class BudgetWaiters {
         if (reserved.areNone) return [waiter];
         continue;
       }
-      // Nobody behind it is woken, or a large call would wait for as long as there are smaller ones.
+      // No later waiter is woken; otherwise a large call would wait as long as smaller ones arrive.
       if (rooms.includes('taken')) break;
       woken.push(waiter);
       reserved.add(waiter.agent, waiter);
@@ -55,7 +58,7 @@ export class BudgetWaiters {
   }
 }
 
-/** In the order in which their executions were made. */
+/** Ordered by the age of their executions, oldest first. */
 const findWaiters = prepared<{ correlationId: string }, Waiter>((db, place) =>
   db
     .selectFrom('budget_reservations as waiting')
@@ -69,9 +72,9 @@ const findWaiters = prepared<{ correlationId: string }, Waiter>((db, place) =>
 
 const drop = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('budget_reservations').where('execution_id', 'in', ids));
 
-/** One that has not been handed back yet finds out that it waits no longer. */
+/** An execution that still runs is not changed: before it is handed back, it checks whether it still has to wait. */
 const makeClaimable = preparedWithList<object, string, { agent: string }>((db, _place, ids) => {
-  // As in queue/state-predicate.ts.
+  // Written like `isInState` in queue/state-predicate.ts, for the same reason.
   const waiting = db.selectFrom('executions').select('id').where('id', 'in', ids).where(sql<boolean>`coalesce(state, '') = 'pending'`);
   return db.updateTable('executions').set({ available_at: null }).where('id', 'in', locking(db, waiting, { wait: false })).returning('agent');
 });

@@ -6,18 +6,18 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { Limit } from './budget-room.js';
 
-/** Whose calls of models are looked at. */
+/** The agent and the correlation of a model call. */
 interface Caller {
   agent: string;
   correlationId: string;
 }
 
-/** Which budgets hold for an agent, and what was spent of them. */
+/** Finds the budgets that apply to an agent, and how much of them is spent. */
 @Injectable()
 export class Budgets {
   constructor(private readonly catalog: Catalog) {}
 
-  /** Whether any is configured. */
+  /** Whether the configuration has a budget. */
   get exist(): boolean {
     return this.catalog.budget !== null || this.catalog.agents.some(({ budget }) => budget !== null);
   }
@@ -26,7 +26,7 @@ export class Budgets {
     return this.catalog.budget !== null || (this.catalog.agent(agent)?.budget ?? null) !== null;
   }
 
-  /** The transaction holds the correlation. */
+  /** Locks the correlation. */
   async of(tx: Transaction, changes: CorrelationChanges, { agent, correlationId }: Caller): Promise<Limit[]> {
     const limits: Limit[] = [];
     const { budget } = this.catalog;
@@ -43,7 +43,7 @@ export class Budgets {
   }
 }
 
-// With what retention has deleted since.
+// Includes usage whose rows retention has deleted.
 const spentBy = prepared<{ correlationId: string; agent: string }, { tokens: number | string; cost: number | string }>((db, place) =>
   db
     .selectFrom(

@@ -11,21 +11,24 @@ import type { ModelMeter } from './model-meter.js';
 import { type Reservation, BudgetReservations } from './budget-reservations.js';
 import { type Spender, Usages } from './usages.js';
 
-/** Others' calls take seconds. */
+/** Calls of models take seconds, so looking more often would not help. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** An attempt whose calls of models reserve what they may take. */
+/** A running attempt, whose model calls reserve their budget. */
 export interface CallingExecution extends Spender {
   span: Span;
   meter: ModelMeter;
   hasReserved: boolean;
-  /** Why it has to end without an answer: there is no room for its first call now, never for the next one, or not for what it has used. */
+  /**
+   * Why the attempt must end without an answer: its first call must wait, or a budget is exceeded. Null while it may go
+   * on.
+   */
   shortfall: Shortfall | null;
 }
 
 export type Shortfall = Extract<Reservation, { is: 'waits' | 'short' }>;
 
-/** Reserves and settles the calls of models that an attempt makes. */
+/** Reserves and settles the budget of an attempt's model calls. */
 @Injectable()
 export class ModelCalls {
   constructor(
@@ -38,8 +41,8 @@ export class ModelCalls {
   ) {}
 
   /**
-   * What `EngineContext.reserve` promises. Before the first call nothing is lost where the attempt begins again, so it keeps no slot
-   * while it waits; later it waits at its place, for as long as its time limit lets it.
+   * Implements `EngineContext.reserve`. Before its first call an attempt loses nothing by starting again, so it waits
+   * in the queue and frees its slot. Later calls wait in place, until the attempt's time limit.
    */
   async reserve(execution: CallingExecution, need: ModelNeed, signal: AbortSignal): Promise<void> {
     const isFirst = !execution.hasReserved;
@@ -48,7 +51,7 @@ export class ModelCalls {
       signal.throwIfAborted();
       const reservation = await this.tryToReserve(execution, need, isFirst);
       if (reservation?.is === 'made') {
-        // Then the call is not made, and the outcome gives back what is reserved.
+        // An aborted attempt does not make the call; its outcome gives the reservation back.
         signal.throwIfAborted();
         return execution.meter.begins(need);
       }
@@ -61,7 +64,7 @@ export class ModelCalls {
     }
   }
 
-  /** What `EngineContext.settle` promises. What cannot be stored now is stored with the outcome. */
+  /** Implements `EngineContext.settle`. If the usage cannot be stored now, it is stored with the outcome. */
   async settle(execution: CallingExecution, end: 'answered' | 'refused'): Promise<void> {
     execution.meter.settled(end);
     try {
@@ -77,7 +80,7 @@ export class ModelCalls {
     }
   }
 
-  /** Null where the database cannot be written to now. */
+  /** Null if the database cannot be written to now. */
   private async tryToReserve(execution: CallingExecution, need: ModelNeed, isFirst: boolean): Promise<Reservation | null> {
     try {
       return await this.unitOfWork.run(async (tx) => {

@@ -9,8 +9,8 @@ interface OpenCall {
 }
 
 /**
- * What one attempt takes of models. A call for which something was reserved counts as all of that until it is settled: a provider bills
- * what it generates, also where the call is given up or breaks off before it has reported any figures.
+ * Measures the model usage of one attempt. Until a reserved call is settled, it counts as its whole reservation: a
+ * provider bills what it generates, even if the call is aborted or fails before it reports its usage.
  */
 export class ModelMeter {
   private counted: AttemptUsage | null = null;
@@ -21,7 +21,7 @@ export class ModelMeter {
     return this.call ? addUsage(this.counted, allOf(this.call)) : this.counted;
   }
 
-  /** A call for which this is reserved is about to be made. */
+  /** A call with this reservation begins. */
   begins(need: ModelNeed): void {
     this.call = { need, since: performance.now(), reported: null };
   }
@@ -31,7 +31,7 @@ export class ModelMeter {
     else this.counted = addUsage(this.counted, usage);
   }
 
-  /** The call that began last has ended. `refused`: before the model generated anything. */
+  /** The last call has ended. `refused`: the provider refused it, so the model generated nothing. */
   settled(end: 'answered' | 'refused'): void {
     const { call } = this;
     this.call = null;

@@ -3,22 +3,22 @@ import { prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { type Amount, type Limit, NOTHING, sum } from './budget-room.js';
 
-/** What attempts at work in one correlation have reserved for their calls. */
+/** The reservations of the running attempts in one correlation. */
 export class ReservedAmounts {
   private constructor(private readonly byAgent: Map<string, Amount>) {}
 
-  /** As far as their leases hold. `without`: the execution whose own is left out. */
+  /** Reads the reservations whose leases are current, except that of the execution `without`. */
   static async in(tx: Transaction, correlationId: string, without = ''): Promise<ReservedAmounts> {
     const rows = await findReserved(tx.db, { correlationId, without });
     return new ReservedAmounts(new Map(rows.map(({ agent, tokens, cost }) => [agent, { tokens: Number(tokens), cost: Number(cost) }])));
   }
 
-  /** Nobody is at work, be it between two calls. */
+  /** No attempt is running, not even between two calls. */
   get areNone(): boolean {
     return this.byAgent.size === 0;
   }
 
-  /** Somebody has a call under way. */
+  /** At least one call is running. */
   get areForCalls(): boolean {
     return this.all.tokens > 0;
   }

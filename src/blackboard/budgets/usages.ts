@@ -9,29 +9,29 @@ import { shortage } from './budget-room.js';
 import { Budgets } from './budgets.js';
 import { type ReservedCall, BudgetReservations } from './budget-reservations.js';
 
-/** Its message says which budget. */
+/** The outcome exceeds a budget. The message names it. */
 export class BudgetOverrun extends Error {}
 
-/** Whose attempt it was that used something. */
+/** The attempt that used models or tools. */
 export interface Spender {
   id: string;
   agent: string;
   correlationId: string;
   attempt: number;
   leaseToken: string;
-  /** Null where it used no model. */
+  /** Null if the attempt used no model. */
   usage?: AttemptUsage | null;
   toolCalls?: readonly RecordedCall[];
-  /** Its calls of models reserve what they may take. Absent where another process may have run it. */
+  /** Whether a model call of the attempt reserved budget. Absent if another process may have run the attempt. */
   hasReserved?: boolean;
 }
 
-/** `end` is null while it goes on. */
+/** `end` is null while the call is running. */
 export type RecordedCall = ToolCall & { end: ToolCallEnd | null };
 
 const HOUR_MS = 3_600_000;
 
-/** Writes what attempts used of models and called of tools, and holds the budgets. */
+/** Records the model usage and the tool calls of attempts, and enforces the budgets. */
 @Injectable()
 export class Usages {
   constructor(
@@ -40,10 +40,13 @@ export class Usages {
     private readonly telemetry: Telemetry,
   ) {}
 
-  /** In the transaction of the outcome. BudgetOverrun where it was too much; the transaction is then to be undone. The caller holds the correlation. */
+  /**
+   * Records usage in the transaction of the outcome. The caller has locked the correlation. Throws BudgetOverrun if a
+   * budget is exceeded; the caller then rolls the transaction back.
+   */
   async spend(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<void> {
     const isMore = await this.record(tx, changes, execution);
-    // Of one that another process ran, it is not known.
+    // If another process ran the attempt, this one does not know whether it reserved.
     if (execution.hasReserved ?? this.budgets.holdFor(execution.agent)) {
       await this.settleLost(tx, changes, execution.correlationId, execution.leaseToken);
       await this.reservations.giveBack(tx, changes, execution);
@@ -52,7 +55,7 @@ export class Usages {
     if (overrun !== null) throw new BudgetOverrun(overrun);
   }
 
-  /** The same whatever the budgets say. True where it had used something that was not stored yet. */
+  /** Records usage without a check of the budgets. True if some of it was not stored before. */
   async record(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<boolean> {
     await recordToolCalls(tx, execution);
     const { agent, usage } = execution;
@@ -61,8 +64,8 @@ export class Usages {
   }
 
   /**
-   * A call of an attempt that goes on has ended: what it took counts from now on, and what was reserved for it no longer. Which budget that
-   * overruns, although there was room for what it was to take; null where none.
+   * Records an ended call of a running attempt: its usage counts, and its reservation no longer does. Returns a message
+   * if a budget is exceeded, which happens when the call used more than it reserved; otherwise null.
    */
   async settle(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<string | null> {
     await changes.get(execution.correlationId);
@@ -72,9 +75,10 @@ export class Usages {
   }
 
   /**
-   * Calls whose leases have gone to others count as all that was reserved for them, because no figures will come. Where their process
-   * lives after all, its own figures replace these. It is done by the next one that looks at the budget, since who takes a lease over
-   * holds executions, which may only be asked for after the correlation. True where there were any.
+   * Counts calls of lost leases as their whole reservation, because their usage will never be reported. If their
+   * process lives after all, its figures replace these. The next transaction that uses the budget does this: the one
+   * that takes a lease over has locked executions, and the correlation must be locked before them. True if there were
+   * such calls.
    */
   async settleLost(tx: Transaction, changes: CorrelationChanges, correlationId: string, exceptLease = ''): Promise<boolean> {
     await changes.get(correlationId);
@@ -87,9 +91,10 @@ export class Usages {
   }
 
   /**
-   * The correlation is about to be closed, and nobody will look at its budget again: what all its calls have reserved counts now, so that it
-   * counts where a process is killed too. The figures of a process that lives replace it, and that process tells the metrics. `countedLease`:
-   * of an execution whose usage the caller has recorded. To be called while the leases still hold.
+   * Counts all reservations of a correlation that is about to be closed, so that calls count even if their process is
+   * killed: no later transaction will use this budget. The figures of a live process replace them, and that process
+   * reports the metrics. `countedLease`: the lease of an execution whose usage the caller has recorded. Call this
+   * before the leases are revoked.
    */
   async close(tx: Transaction, changes: CorrelationChanges, correlationId: string, countedLease = ''): Promise<void> {
     for (const call of await this.reservations.takeAll(tx, correlationId, countedLease)) {
@@ -98,7 +103,7 @@ export class Usages {
     }
   }
 
-  /** Counts a call as all that was reserved for it. */
+  /** Counts a call as its whole reservation. */
   private async countReserved(tx: Transaction, changes: CorrelationChanges, correlationId: string, call: ReservedCall): Promise<AttemptUsage> {
     const { id, agent, attempt, leaseToken } = call;
     const [stored] = await findUsage(tx.db, { id, leaseToken });
@@ -108,7 +113,10 @@ export class Usages {
     return taken;
   }
 
-  /** As `record` for one whose outcome is not to be committed: it may have been, where the answer to its commit was lost. */
+  /**
+   * Like `record`, for an attempt whose outcome is discarded. The usage may be stored already, if the response to an
+   * earlier commit was lost.
+   */
   async recordOnce(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<void> {
     if (!hasSpent(execution)) return;
     await changes.get(execution.correlationId);
@@ -125,7 +133,10 @@ export class Usages {
     return limits.map((limit) => shortage(limit)).find((overrun) => overrun !== null) ?? null;
   }
 
-  /** All that the attempt has used so far; of one that reserves, parts of it may be stored already, or more than it used. True where the sum changes. */
+  /**
+   * Stores the attempt's whole usage so far. If the attempt reserves, a part of it may be stored already, or more than
+   * it used. True if the stored sum changes.
+   */
   private async recordUsage(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<boolean> {
     const { id, attempt, leaseToken, agent, correlationId, usage, hasReserved = false } = execution;
     const [stored] = hasReserved ? await findUsage(tx.db, { id, leaseToken }) : [];
@@ -180,13 +191,13 @@ const asUsage = ({ model, input_tokens, output_tokens, cost, latency_ms }: Store
   latencyMs: Number(latency_ms),
 });
 
-/** How long it took is not known. */
+/** The duration of such a call is not known, so it is 0. */
 const usageOf = ({ model, tokens, input_tokens, cost }: ReservedCall): AttemptUsage => {
   const inputTokens = Number(input_tokens ?? 0);
   return { model: model ?? 'unknown', inputTokens, outputTokens: Number(tokens) - inputTokens, cost: cost > 0 ? cost : null, latencyMs: 0 };
 };
 
-/** Of an attempt whose call counted as reserved and was never made, or refused. */
+/** Zero usage, for an attempt whose call was counted as reserved but was refused or never made. */
 const nothingOf = ({ model, cost }: StoredUsage): AttemptUsage => ({ model, inputTokens: 0, outputTokens: 0, cost: cost === null ? null : 0, latencyMs: 0 });
 
 const since = (stored: Sums, all: Sums): Sums => ({
@@ -195,7 +206,7 @@ const since = (stored: Sums, all: Sums): Sums => ({
   cost: all.cost === null ? null : all.cost - (stored.cost ?? 0),
 });
 
-/** Whether there is anything to record. */
+/** Whether there is usage, a tool call or a reservation to record. */
 export const hasSpent = ({ usage, toolCalls = [], hasReserved = false }: Spender): boolean => Boolean(usage) || toolCalls.length > 0 || hasReserved;
 
 const NO_EXECUTION = { executions: 0, failures: 0, artifacts_consumed: 0, artifacts_produced: 0 };

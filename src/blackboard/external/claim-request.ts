@@ -1,29 +1,29 @@
 import type { ClaimedExecution } from '../execution/claims.js';
 
-/** What somebody outside asks for. */
+/** A request to claim executions of external agents. */
 export interface ClaimRequest {
-  /** External ones; executions of the first are claimed before those of the next. */
+  /** External agents. Executions of the first are claimed before those of the next. */
   agents: readonly string[];
-  /** Executions at once. */
+  /** The most executions to claim. */
   max: number;
-  /** Takes those that are this one's; null those that are nobody's. */
+  /** Claims only executions that are assigned to this assignee; null: only unassigned ones. */
   assignee: string | null;
-  /** Who claims, as those who look see it. */
+  /** The name that is shown as the execution's claimant. */
   claimedBy: string | null;
 }
 
-/** What somebody waits for who takes only what is theirs. */
+/** The work that a claim with an assignee waits for. */
 export interface AskedFor {
   agent: string;
   assignee: string;
 }
 
-/** `whyNot`: why it cannot be claimed now; null where its state says so. */
+/** `whyNot`: why it cannot be claimed now; null if its state is the reason. */
 export type ClaimOfOne = { held: HeldExecution } | { whyNot: string | null };
 
-/** What somebody outside holds by a lease. */
+/** An execution that a client has claimed. */
 export type HeldExecution = Omit<ClaimedExecution, 'inputs'> & {
-  /** What its holder shows. */
+  /** The `lease_token` that the client sends with each request about the execution. */
   token: string;
   /** Epoch ms. */
   leaseUntil: number;

@@ -11,7 +11,7 @@ import { Backlog } from '../scheduling/backlog.js';
 import { endingExecution, leaseToEnd } from '../execution/ending-execution.js';
 import { Outcomes } from '../execution/outcomes.js';
 
-/** What becomes of executions of external agents that have not ended when they were due: as the agent's configuration says now. */
+/** Escalates or fails overdue executions of external agents, according to the current configuration of the agent. */
 @Injectable()
 export class DueTimes {
   constructor(
@@ -22,21 +22,21 @@ export class DueTimes {
     private readonly liveEvents: LiveEvents,
   ) {}
 
-  /** The caller holds the correlation, and ends the timer. */
+  /** The caller has locked the correlation, and ends the timer. */
   async passed(tx: Transaction, changes: CorrelationChanges, id: string, dueAt: number): Promise<void> {
     const execution = await hold(tx, id);
     const isOpen = execution?.state === 'pending' || execution?.state === 'running';
-    // One that was retried by hand has another time.
+    // A retry by a client sets another due time.
     if (!isOpen || execution.due_at !== dueAt) return;
     const due = externalWork(this.catalog.agent(execution.queue))?.due;
     if (!due) return;
     if (due.then === 'escalate') await this.escalate(tx, execution, due.to, changes.now);
     else await this.fail(tx, changes, execution);
-    // Somebody may wait for what is assigned to them, or for a place among those that may be claimed at once.
+    // Clients may wait for an execution of the new assignee, or for a free place within the agent's concurrency.
     tx.afterCommit(() => this.signals.executionReady.publish(execution.queue));
   }
 
-  /** Whoever holds it goes on. */
+  /** Does not touch the lease: a client that has claimed the execution keeps it. */
   private async escalate(tx: Transaction, { id, queue: agent, correlation_id }: Overdue, assignee: string, now: number): Promise<void> {
     await tx.db.updateTable('executions').set({ assignee, escalated_at: now }).where('id', '=', id).execute();
     if (!this.liveEvents.areWanted) return;

@@ -23,13 +23,13 @@ import type { AskedFor, ClaimOfOne, ClaimRequest, HeldExecution } from './claim-
 import { releasedLease } from './released-lease.js';
 
 const MISSED_TRIES = 3;
-/** Others' transactions end within milliseconds. */
+/** Other transactions end within milliseconds. */
 const MISSED_PAUSE_MS = 5;
 const IS_TOUCHED = 'another request is at it at this moment; try again';
 
 /**
- * Claims executions of external agents for somebody outside. A lease is no process's, and lasts for the agent's `timeout`: neither the
- * end of a process nor its start touches it.
+ * Claims executions of external agents for clients. Their lease lasts for the agent's `timeout` and has no owning
+ * process, so the stop or start of a process does not affect it.
  */
 @Injectable()
 export class ExternalClaims {
@@ -45,18 +45,25 @@ export class ExternalClaims {
     private readonly signals: Signals,
   ) {}
 
-  /** As below; `invalid` too where the agent's executions are somebody's, and the request does not say whose it is for. */
+  /**
+   * Throws like `check`, and also DomainError `invalid` if the agent assigns its executions and the request has no
+   * assignee.
+   */
   async checkRequest({ agents, assignee }: ClaimRequest): Promise<void> {
     this.check(agents, 'agents');
     if (assignee !== null) return;
     for (const name of agents) {
       const owner = externalWork(this.catalog.agent(name))!.assignee;
-      // What was made before the configuration assigned it is nobody's still, and no other claim gets it.
+      // Executions that are older than the assignment in the configuration are unassigned. Only such a request can
+      // claim them.
       if (owner !== null && !(await isSomeNobodys(this.unitOfWork.reader, name))) throw new DomainError('invalid', `assignee: must say whose executions of ${name} to claim, since its configuration assigns them (to ${owner})`);
     }
   }
 
-  /** DomainError `not_found` where there is no such agent, `invalid`, about `what`, where it is not external. */
+  /**
+   * DomainError `not_found` if there is no such agent, `invalid` (the message begins with `what`) if it is not
+   * external.
+   */
   check(agents: readonly string[], what: string): void {
     for (const name of agents) {
       const agent = this.catalog.agent(name);
@@ -66,14 +73,15 @@ export class ExternalClaims {
   }
 
   /**
-   * Of these, for whom something of which agent is there: many may wait to whom nothing is assigned, and each claim of theirs would hold
-   * the agent's queue. In a transaction, which alone sees what it was woken for.
+   * Returns those of `asked` that have waiting work. Many assignees may wait without any, and a claim for each of them
+   * would lock the agent's queue. The query runs in a transaction, because a plain read may not see the commit that
+   * caused the wake-up.
    */
   waitingAmong(asked: readonly AskedFor[]): Promise<AskedFor[]> {
     return this.unitOfWork.run((tx) => waitingAmong(tx, asked), { relaxedDurability: true });
   }
 
-  /** What is there now, in the order of priorities; nothing where nothing is. */
+  /** Claims waiting executions in order of priority. An empty list if there are none. */
   async claim(request: ClaimRequest): Promise<HeldExecution[]> {
     for (let tries = 1; ; tries += 1) {
       const { held, missed } = await this.claimOnce(request);
@@ -90,7 +98,10 @@ export class ExternalClaims {
     }
   }
 
-  /** For one whom they did not reach, or who gives them up: no lease lost, the same attempt again. Those whose lease was not held are left. */
+  /**
+   * Puts executions back into the queue with the same attempt, without counting a lost lease: their client has
+   * disconnected or released them. An execution with another lease is left unchanged.
+   */
   async handBack(executions: readonly Pick<HeldExecution, 'id' | 'agent' | 'leaseToken'>[]): Promise<void> {
     await this.unitOfWork.run(async (tx) => {
       for (const { id, agent, leaseToken } of executions) {
@@ -106,7 +117,7 @@ export class ExternalClaims {
     });
   }
 
-  /** Rows of an agent may be ready again that were passed before; all, where wake-ups may have been missed. */
+  /** Rows of the agent that were skipped before may be ready again; null: those of any agent, after missed wake-ups. */
   resync(agent: string | null): void {
     if (agent === null) this.claims.unassigned.forget();
     else this.claims.unassigned.ready.returned(agent);
@@ -115,7 +126,7 @@ export class ExternalClaims {
   private claimOnce({ agents, max, assignee, claimedBy }: ClaimRequest): Promise<{ held: HeldExecution[]; missed: boolean }> {
     this.claims.unassigned.ready.look();
     return this.unitOfWork.run(async (tx) => {
-      // All at once: one after another, two claims could wait for each other.
+      // Locked together: if the locks were taken one by one, two claims could wait for each other.
       await tx.lock(agents.map(claimLockKey));
       const now = this.clock.now();
       const held: HeldExecution[] = [];
@@ -171,14 +182,14 @@ export class ExternalClaims {
   }
 }
 
-/** By priority and then the oldest first. What waits for one person has an index for itself, however much waits for others. */
+/** By priority, then oldest first. The index by assignee keeps this fast even if much waits for other assignees. */
 const readyFor = ({ db }: Transaction, agent: string, assignee: string, limit: number): Promise<ExecutionRow[]> =>
   db
     .selectFrom('executions')
     .select(columnsOf(EXECUTIONS))
     .where('agent', '=', agent)
     .where('assignee', '=', assignee)
-    // A literal, since a partial index serves no query whose state is a parameter.
+    // A literal, because the database does not use a partial index if the state is a parameter.
     .where('state', '=', sql.lit('pending' as const))
     .where('available_at', 'is', null)
     .orderBy('priority', 'desc')
@@ -210,7 +221,6 @@ const readyOne = ({ db }: Transaction, id: string): Promise<ExecutionRow[]> =>
     .$castTo<ExecutionRow>()
     .execute();
 
-/** Of these, for whom something of which agent is there. */
 async function waitingAmong({ db }: Transaction, asked: readonly AskedFor[]): Promise<AskedFor[]> {
   const names = sql.join(asked.map(({ agent, assignee }) => sql`(${agent}, ${assignee})`));
   const { rows } = await sql<AskedFor>`

@@ -23,8 +23,8 @@ import { isReleased } from './released-lease.js';
 const TRY_AGAIN_SECONDS = 5;
 
 /**
- * What somebody outside does with an execution whose lease they hold; the token is all that says so. Every method throws a DomainError:
- * `not_found`, `conflict` where the lease is held no more, `unavailable`.
+ * What a client can do with an execution that it has claimed. The lease token alone authorizes it. Every method throws
+ * DomainError `not_found`, `conflict` (the lease has ended) and `unavailable`.
  */
 @Injectable()
 export class ExternalLeases {
@@ -39,12 +39,13 @@ export class ExternalLeases {
     private readonly signals: Signals,
   ) {}
 
-  /** Until when it is held now (epoch ms): for another `timeout` of the agent. */
+  /** Extends the lease by the agent's `timeout`. Returns its new end (epoch ms). */
   async renew(id: string, leaseToken: string): Promise<number> {
     const row = await this.find(id);
     if (!isHeldBy(row, leaseToken)) throw notHeld(row);
     const { timeoutMs } = this.agent(row.agent);
-    // A remote agent may beat before its 202 has arrived: the process that asked holds the lease until then, and counts the time itself.
+    // A remote agent may send a heartbeat before its 202 arrives. Until then the process that called it owns the lease
+    // and measures the timeout.
     if (row.lease_owner !== null) return (row.attempt_started_at ?? row.created_at) + timeoutMs;
     const until = this.clock.now() + timeoutMs;
     const { numUpdatedRows } = await this.unitOfWork.run(({ db }) =>
@@ -63,8 +64,8 @@ export class ExternalLeases {
   }
 
   /**
-   * Publishes what an agent would have answered (`executor/outputs.ts`). Again with the same lease it changes nothing. DomainError
-   * `invalid` where the answer cannot be published; the lease is then held as before.
+   * Completes the execution with this answer, in the form of `execution/outputs.ts`. A repeated request with the same
+   * lease changes nothing. DomainError `invalid` if the answer cannot be published; the lease then continues.
    */
   async complete(id: string, leaseToken: string, answer: unknown): Promise<void> {
     const row = await this.find(id);
@@ -81,8 +82,9 @@ export class ExternalLeases {
   }
 
   /**
-   * Gives the execution back: the same attempt waits at once for whoever claims it next. Again with the same lease it changes nothing.
-   * DomainError `invalid` for a remote agent's, which would be asked again at once, and so on without end.
+   * Puts the execution back into the queue with the same attempt. A repeated request with the same lease changes
+   * nothing. DomainError `invalid` for a remote agent: it would be called again immediately, and could release again
+   * forever.
    */
   async release(id: string, leaseToken: string): Promise<void> {
     const row = await this.find(id);
@@ -94,12 +96,15 @@ export class ExternalLeases {
     if (!isReleased(after.ended_lease, id, leaseToken)) throw notHeld(after);
   }
 
-  /** Ends the attempt; another one follows as the agent's `retry` says. Again with the same lease it changes nothing. */
+  /**
+   * Fails the attempt. The agent's `retry` decides about the next one. A repeated request with the same lease changes
+   * nothing.
+   */
   async fail(id: string, leaseToken: string, failure: ExecutionFailure): Promise<void> {
     const row = await this.find(id);
     if (wasEnded(row, leaseToken, 'failed')) return;
     const execution = await this.held(row, leaseToken);
-    // Whether another attempt follows, its configuration says.
+    // The agent's configuration decides whether another attempt follows, so this process must have it.
     if (!failure.isFinal) this.agent(row.agent);
     const outcome = await this.outcomes.failAttempt(execution, failure, () => undefined);
     if (outcome === 'discarded') await this.refuseUnlessEnded(id, leaseToken, 'failed');
@@ -108,7 +113,7 @@ export class ExternalLeases {
 
   private ended(row: Leased, execution: EndingExecution, result: Parameters<AttemptReports['ended']>[1]): void {
     this.reports.ended(execution, result, Math.max(this.clock.now() - (row.attempt_started_at ?? row.created_at), 0));
-    // Its place among those that may be claimed at once is free.
+    // A place within the agent's concurrency is free.
     this.signals.executionReady.publish(row.agent);
   }
 
@@ -118,7 +123,7 @@ export class ExternalLeases {
     return { ...ending, span: this.reports.span({ ...ending, traceparent: row.traceparent }), fromOutside: true };
   }
 
-  /** The same request may have come twice at once, or the lease have ended meanwhile. */
+  /** A simultaneous duplicate of the request may have ended the execution, which is not an error; a lost lease is. */
   private async refuseUnlessEnded(id: string, leaseToken: string, as: EndedAs): Promise<void> {
     const row = await this.find(id);
     if (!wasEnded(row, leaseToken, as)) throw notHeld(row);
@@ -162,12 +167,12 @@ type EndedAs = 'completed' | 'failed';
 const isHeldBy = ({ id, state, lease_token }: Leased, leaseToken: string): boolean =>
   state === 'running' && lease_token !== null && outsideToken(lease_token, id) === leaseToken;
 
-/** Whether this lease has ended an attempt already, in this way. */
+/** Whether a request with this lease has already ended the attempt in this way. */
 function wasEnded({ id, state, ended_lease }: Leased, leaseToken: string, as: EndedAs): boolean {
   return ended_lease !== null && outsideToken(ended_lease, id) === leaseToken && (state === 'completed') === (as === 'completed');
 }
 
-/** Says why the lease is held no more. */
+/** The error for a lease that no longer holds, with the reason. */
 function notHeld({ id, state, ended_at, error_message, correlation_id }: Leased): DomainError {
   switch (state) {
     case 'completed':

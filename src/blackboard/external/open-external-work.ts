@@ -7,7 +7,7 @@ import { isExternal } from '../../engines/external/external-work.js';
 
 export interface OpenWork {
   agent: string;
-  /** To be claimed, now or after the delay of a retry. */
+  /** Executions that wait to be claimed, including those that wait for the delay of a retry. */
   waiting: number;
   claimed: number;
 }
@@ -17,7 +17,7 @@ interface Count {
   count: number;
 }
 
-/** How many executions of each external agent have not ended, of all processes on the database. */
+/** Counts the executions of each external agent that have not ended, for all processes together. */
 @Injectable()
 export class OpenExternalWork {
   constructor(
@@ -25,11 +25,11 @@ export class OpenExternalWork {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** As of a moment ago: counting takes the longer the more there are. */
+  /** The value may be a moment old, because counting many executions takes long. */
   readonly count = throttled(async (): Promise<OpenWork[]> => {
     const agents = this.catalog.agents.filter(isExternal).map(({ name }) => name);
     if (agents.length === 0) return [];
-    // Each in the partial index that it is claimed by: one query over all would read the whole table.
+    // One query per partial index; one query over all would read the whole table.
     const counts = this.unitOfWork.reader
       .selectFrom('executions')
       .select(['agent', ({ fn }) => fn.countAll<number>().as('count')])

@@ -9,25 +9,28 @@ import type { ClaimRequest, HeldExecution } from './claim-request.js';
 import { ExternalClaims } from './external-claims.js';
 
 const LOOK_AGAIN_MS = 2_000;
-/** Agents of people that one transaction looks for: SQLite takes no more than 32,766 parameters, and is nobody else's meanwhile. */
+/**
+ * Pairs of agent and assignee that one transaction looks for. SQLite accepts at most 32,766 parameters, and no other
+ * transaction can run meanwhile.
+ */
 const ASKED_AT_ONCE = 500;
 const TRY_AGAIN_SECONDS = 5;
 
 interface Waiter {
   request: ClaimRequest;
-  /** To be called once. */
+  /** Must be called once. */
   answer: (held: HeldExecution[]) => void;
 }
 
-/** Those who wait for the same: the first of them is served first. */
+/** Requests that wait for the same work. The first one is served first. */
 interface ClaimQueue {
   key: string;
   agents: readonly string[];
-  /** Whose executions they take; null: nobody's. */
+  /** They claim executions of this assignee; null: unassigned ones. */
   assignee: string | null;
-  /** In the order of their coming. */
+  /** In the order of their arrival. */
   waiters: Set<Waiter>;
-  /** Whether there may be something for them. */
+  /** Whether there may be work for them. */
   isPending: boolean;
   isServed: boolean;
 }
@@ -39,8 +42,8 @@ const isForAssignee = (queue: ClaimQueue): queue is AssigneeQueue => queue.assig
 const nameOf = (agent: string, assignee: string): string => JSON.stringify([agent, assignee]);
 
 /**
- * Claims that wait until there is something to claim. However many wait for the same, a wake-up has as many of them look as find
- * something, and one more. People each wait for something else: for what is theirs, one looks for all of them.
+ * Claims that wait for work. Of the requests that wait for the same work, a wake-up runs one claim after the other
+ * until one finds nothing. Requests with an assignee each wait for different work, so one query looks for all of them.
  */
 @Injectable()
 export class WaitingClaims {
@@ -61,8 +64,9 @@ export class WaitingClaims {
   }
 
   /**
-   * Waits `waitMs` at most; nothing where nothing came, and at the end of the process. Where `gone` is aborted, what was claimed
-   * nevertheless is handed back. DomainError as `ExternalClaims.checkRequest` says, and `unavailable` where the process is ending already.
+   * Waits at most `waitMs`. Returns an empty list if there was no work, or if the process stops. If `gone` is aborted,
+   * claimed executions are handed back. DomainError as in `ExternalClaims.checkRequest`, and `unavailable` if the
+   * process is already stopping.
    */
   async claim(request: ClaimRequest, waitMs: number, gone: AbortSignal): Promise<HeldExecution[]> {
     await this.claims.checkRequest(request);
@@ -73,7 +77,7 @@ export class WaitingClaims {
     return [];
   }
 
-  /** What other processes do may never be heard of. */
+  /** The signals of other processes may be lost. */
   @Interval(LOOK_AGAIN_MS)
   lookAgain(): void {
     this.wake(null);
@@ -107,7 +111,7 @@ export class WaitingClaims {
     this.wake(agent);
   }
 
-  /** Null: any agent may have something. */
+  /** Null: any agent may have work. */
   private wake(agent: string | null): void {
     for (const queue of this.queues.values()) {
       if (agent === null || queue.agents.includes(agent)) this.feed(queue);
@@ -139,7 +143,7 @@ export class WaitingClaims {
     }
   }
 
-  /** Those that are served look by themselves. */
+  /** Leaves out queues that are being served, since they look for work themselves. */
   private pendingQueues(): AssigneeQueue[] {
     const pending: AssigneeQueue[] = [];
     let asked = 0;
@@ -171,7 +175,7 @@ export class WaitingClaims {
         if (held.length === 0) continue;
         queue.isPending = true;
         if (queue.waiters.has(waiter)) waiter.answer(held);
-        // Nobody else may have it: it is claimed in the name of who has left.
+        // The waiter has left. No other waiter may get these, because they are claimed in its name.
         else await this.claims.handBack(held);
       } catch (error) {
         this.logger.warn({ err: error }, 'executions that somebody waits for could not be claimed; trying again');
