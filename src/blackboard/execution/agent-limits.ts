@@ -8,7 +8,9 @@ import { mayRunOutside } from '../../engines/external/external-work.js';
 import { AgentPauses, claimLockKey } from './agent-pauses.js';
 import { RunningExecutions } from './running-executions.js';
 
-/** How many more executions of an agent may run: its `concurrency` holds for all processes together, and nothing runs of one that is paused. */
+/**
+ * How many more executions of an agent may run. `concurrency` limits all processes together; a paused agent runs none.
+ */
 @Injectable()
 export class AgentLimits {
   constructor(
@@ -18,8 +20,8 @@ export class AgentLimits {
   ) {}
 
   /**
-   * By agent; nobody else changes it until the transaction ends. A process that has the database alone counts by itself what it runs,
-   * and finds here only what may be held outside.
+   * Agent → free executions, locked until the transaction ends. With SQLite the one process counts its running
+   * executions in memory, so here it counts only agents whose executions clients or remote agents may hold.
    */
   async free(tx: Transaction, agents: readonly string[]): Promise<Map<string, number>> {
     const counted = dialectOf(tx.db).exclusive ? agents.filter((agent) => mayRunOutside(this.catalog.agent(agent))) : agents;
@@ -32,14 +34,14 @@ export class AgentLimits {
     return new Map([...free, ...none(paused)]);
   }
 
-  /** Why no more of it may run now, as `free` has found; null where more may. */
+  /** Why no more executions of the agent may run now; null if more may. */
   async whyNone(tx: Transaction, agent: string): Promise<string | null> {
     if ((await this.pauses.all(tx.db)).has(agent)) return `${agent} is paused`;
     if ((await this.free(tx, [agent])).get(agent) !== 0) return null;
     return `as many executions of ${agent} are held as its concurrency allows (${this.catalog.agent(agent)?.concurrency ?? 0})`;
   }
 
-  /** What was remembered of earlier counts may no longer hold. */
+  /** Drops the results of earlier counts, which may be out of date. */
   forget(): void {
     this.running.forget();
   }

@@ -4,10 +4,10 @@ import { prepared } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 
-/** What a process holds while it claims executions of an agent; of the names that transactions lock, see `Transaction.lock`. */
+/** The name that a process locks (`Transaction.lock`) while it claims executions of an agent. */
 export const claimLockKey = (agent: string): string => `claim ${agent}`;
 
-/** Agents whose executions wait until they are resumed: on all processes, and whatever restarts. */
+/** Paused agents: no process starts their executions until they are resumed. A pause survives restarts. */
 @Injectable()
 export class AgentPauses {
   constructor(
@@ -15,9 +15,9 @@ export class AgentPauses {
     private readonly signals: Signals,
   ) {}
 
-  /** After the commit no process claims an execution of it. Since when it is paused (epoch ms), which may be long. */
+  /** After the commit no process claims an execution of the agent. Returns since when it is paused (epoch ms). */
   async pause(tx: Transaction, agent: string): Promise<number> {
-    // A claim that has looked for pauses already comes first, and the next one finds this.
+    // Waits for claims that have already read the pauses; later claims see this one.
     await tx.lock([claimLockKey(agent)]);
     const { paused_at } = await tx.db
       .insertInto('agent_pauses')
@@ -33,7 +33,7 @@ export class AgentPauses {
     tx.afterCommit(() => this.signals.executionReturned.publishEverywhere(agent));
   }
 
-  /** By agent, since when it is paused (epoch ms). */
+  /** Agent → since when it is paused (epoch ms). */
   async all(db: Reader): Promise<Map<string, number>> {
     const rows = await findAll(db, {});
     return new Map(rows.map(({ agent, paused_at }) => [agent, paused_at]));

@@ -3,16 +3,17 @@ import { MemoryBudget, type MemoryReservation } from '../../common/memory-budget
 import { parsedSize } from '../../common/parsed-size.js';
 import { EngineFailure } from '../../engines/engine-failure.js';
 
-/** Of what the budget for clients' data has. */
+/** The share of `memory_budget`. */
 const SHARE_OF_BUDGET = 1 / 2;
-/** An engine parses an answer, and what will be stored of it is parsed once more to be checked. */
+/** The engine parses the answer, and its outputs are parsed once more when they are checked. */
 const TIMES_PARSED = 2;
 
 const MIB = 1_024 ** 2;
 
 /**
- * Bytes for what is parsed of answers that come from outside. Apart from those for inputs: an execution asks for these while it keeps its
- * inputs, and nothing that has an answer asks for more.
+ * Bytes for parsed answers that come from outside the process. Separate from the memory for inputs: an execution
+ * reserves this while it keeps its inputs, and reserves nothing more afterwards, so executions cannot wait for each
+ * other.
  */
 @Injectable()
 export class AnswerMemory extends MemoryBudget {
@@ -20,7 +21,9 @@ export class AnswerMemory extends MemoryBudget {
     super(Math.floor(budget.limitBytes * SHARE_OF_BUDGET));
   }
 
-  /** Waits for its turn. Rejects with the signal's reason, or with an EngineFailure where the answer can never find room. */
+  /**
+   * Waits for room. Rejects with the signal's reason, or with an EngineFailure if the answer is larger than the budget.
+   */
   async forAnswer(text: string, signal: AbortSignal): Promise<MemoryReservation> {
     const bytes = TIMES_PARSED * parsedSize(Buffer.from(text));
     if (bytes > this.largestBytes) throw tooLarge(bytes, this.largestBytes);

@@ -9,12 +9,12 @@ import { type MatchedArtifact, Publisher } from '../publishing/publisher.js';
 import type { ClaimedExecution } from './claims.js';
 import { type CheckedOutput, checkOutputs, OutputError } from './outputs.js';
 
-/** What an answer needs to know of the execution that it is for. */
+/** The fields of an execution that its outputs need. */
 export type AnsweredExecution = Pick<ClaimedExecution, 'id' | 'correlationId' | 'direct'>;
 
 const MATCHED_AT_ONCE = 16;
 
-/** Makes artifacts of an agent's answer: checked, and with all that they will trigger. */
+/** Turns an agent's answer into checked artifacts, and matches these against the subscriptions. */
 @Injectable()
 export class Answers {
   constructor(
@@ -24,20 +24,21 @@ export class Answers {
     private readonly publisher: Publisher,
   ) {}
 
-  /** `problem`: why the answer cannot be published. */
+  /** Returns the artifacts, or in `problem` why the answer cannot be published. */
   check(execution: AnsweredExecution, agent: AgentDefinition, answer: unknown): { drafts: ArtifactDraft[] } | { problem: string } {
     try {
       const now = this.clock.now();
       return { drafts: checkOutputs(answer, agent, this.catalog, this.settings).map((output) => draftOf(execution, agent, output, now)) };
     } catch (error) {
-      // Whatever reading the answer throws is the answer's fault: getters and toJSON are the agent's own code.
+      // Getters and toJSON are the agent's code, so every error from reading the answer is a problem of the answer.
       return { problem: error instanceof OutputError ? error.message : 'the answer cannot be read as JSON' };
     }
   }
 
   /**
-   * Adds to `matched` what is not among it yet. Some at a time: a thousand outputs with a dozen predicates each would fill the
-   * evaluator's queue for everybody. What is matched stays so when the rest has to be tried again.
+   * Matches the drafts that `matched` does not have yet, and appends them. It matches some at a time, because a
+   * thousand outputs with a dozen predicates each would fill the evaluator's queue for all executions. After an error,
+   * a second call continues where the first one stopped.
    */
   async match({ direct }: AnsweredExecution, drafts: ArtifactDraft[], matched: MatchedArtifact[]): Promise<void> {
     const silent = (draft: ArtifactDraft): MatchedArtifact => ({ draft, releaseAt: null, triggered: [] });

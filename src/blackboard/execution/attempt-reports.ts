@@ -6,10 +6,10 @@ import { type Span, Tracing } from '../../observability/tracing/tracing.js';
 import type { ClaimedExecution } from './claims.js';
 import type { ExecutionFailure } from './ending-execution.js';
 
-/** Whose attempt it is. */
+/** The execution and its attempt. */
 type Attempted = Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId'>;
 
-/** Reports attempts to the log, to the metrics and to traces. */
+/** Reports attempts to the log, the metrics and the traces. */
 @Injectable()
 export class AttemptReports {
   constructor(
@@ -18,7 +18,7 @@ export class AttemptReports {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Attempts of one execution stand side by side: what caused the first one caused all. */
+  /** The attempts of one execution are sibling spans, because they have the same cause. */
   span({ id, agent, attempt, correlationId, traceparent }: Attempted & Pick<ClaimedExecution, 'traceparent'>): Span {
     return this.tracing.start(`agent ${agent}`, {
       kind: 'consumer',
@@ -49,10 +49,10 @@ export class AttemptReports {
       ...(failure && { error_type: failure.type }),
     };
     this.logger[outcome === 'waiting' ? 'debug' : 'info'](fields, 'execution');
-    // The reason may quote a payload, which no log above debug may hold.
+    // The message may quote a payload, which only the debug level may contain.
     if (failure) this.logger.debug({ ...fields, error_message: failure.message }, 'execution failed');
   }
 }
 
-/** For the log, so that its lines are found from a trace. */
+/** Fields for log lines, so that they can be found from a trace. */
 export const traceOf = ({ span: { traceparent } }: { span: Span }): { trace_id?: string } => (traceparent === null ? {} : { trace_id: traceIdOf(traceparent) });

@@ -5,13 +5,15 @@ import type { ExecutionFailure } from './ending-execution.js';
 export type AttemptResult = { ok: true; answer: unknown } | { ok: false; failure: ExecutionFailure };
 
 export interface RunningAttempt {
-  /** Known as soon as the engine answers, or its time is up. */
+  /** Resolves when the engine has answered or the timeout has passed. */
   result: Promise<AttemptResult>;
-  /** When the engine has returned, which one that ignores its signal does long after its result was decided. */
+  /**
+   * Resolves when the engine has returned. An engine that ignores its signal returns long after `result` has resolved.
+   */
   returned: Promise<void>;
 }
 
-/** Starts one attempt. On timeout `abort` is called, and whatever the engine still returns is discarded. */
+/** Starts one attempt. On timeout it calls `abort`, and ignores what the engine returns later. */
 export function startAttempt(
   engine: PreparedEngine,
   inputs: ExecutionInputs,
@@ -37,19 +39,19 @@ export function startAttempt(
   return { result: Promise.race([answered, timedOut]), returned };
 }
 
-/** One that failed before its engine was asked. */
+/** An attempt that failed before its engine was called. */
 export const failedAttempt = (failure: ExecutionFailure): RunningAttempt => ({ result: Promise.resolve({ ok: false, failure }), returned: Promise.resolve() });
 
 const LONGEST_MESSAGE = 2_000;
 
-// Agents throw anything: objects whose message is no text, or whose getters throw themselves.
+// Agents may throw anything, including objects whose message is not a text or whose getters throw.
 const failureOf = (thrown: unknown): ExecutionFailure => ({
   type: textOf(() => (thrown as Error).name) ?? 'Error',
   message: textOf(() => (thrown as Error).message) ?? 'the engine gave no reason',
   ...whatFollows(thrown),
 });
 
-/** Of an engine whose partner said whether, and when, it is to be asked again. */
+/** For engines whose remote side said whether and when to call it again. */
 function whatFollows(thrown: unknown): Pick<ExecutionFailure, 'isFinal' | 'retryAfterMs'> {
   if (!(thrown instanceof Error)) return {};
   const { isFinal, retryAfterMs: ms } = thrown as { isFinal?: unknown; retryAfterMs?: unknown };

@@ -14,13 +14,13 @@ import type { TrackedCorrelation } from '../correlations/tracked-correlation.js'
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { JoinRemoval } from '../joins/join-removal.js';
 
-/** Ids in one message between processes, which takes 7,500 bytes. */
+/** Ids in one message between processes, which can have 7,500 bytes. */
 const IDS_IN_A_SIGNAL = 100;
 
 /**
- * Cancelling a correlation: what is pending never starts, leases are revoked, timers and waiting artifacts are dropped, and the
- * correlation is closed, all in one transaction. Engines that run get their signal after the commit and are not waited for;
- * what they still return is discarded, since they have lost their leases.
+ * Cancels correlations. One transaction ends pending executions, revokes leases, removes timers and waiting artifacts,
+ * and closes the correlation. Running engines are aborted after the commit, and nothing waits for them. Their results
+ * are discarded, because they have lost their leases.
  */
 @Injectable()
 export class Cancellation {
@@ -32,7 +32,7 @@ export class Cancellation {
     private readonly signals: Signals,
   ) {}
 
-  /** What `Blackboard.cancel` promises. */
+  /** Implements `Blackboard.cancel`. */
   async cancel(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
     await this.joinRemoval.hold(tx, [correlationId]);
     const correlation = await changes.find(correlationId);
@@ -44,7 +44,7 @@ export class Cancellation {
     await this.end(tx, changes, correlation, 'cancelled');
   }
 
-  /** Cancels a generation whose deadline has passed, unless it has settled. */
+  /** Cancels a generation because its deadline has passed, unless it has settled. */
   async cancelOverdue(tx: Transaction, changes: CorrelationChanges, { id, generation }: { id: string; generation: number }): Promise<void> {
     const correlation = await changes.get(id);
     if (correlation.state !== 'active' || correlation.generation !== generation || correlation.deadline_at === null) return;
@@ -52,7 +52,7 @@ export class Cancellation {
     await this.end(tx, changes, correlation, 'cancelled', { reason: `the deadline passed at ${toTimestamp(correlation.deadline_at)}` });
   }
 
-  /** What `Blackboard.cancelOpen` promises. */
+  /** Implements `Blackboard.cancelOpen`. */
   async cancelOpen(tx: Transaction, changes: CorrelationChanges, correlationIds: readonly string[]): Promise<void> {
     await this.joinRemoval.hold(tx, correlationIds);
     const correlations = await changes.getAll(correlationIds);
@@ -62,7 +62,7 @@ export class Cancellation {
     }
   }
 
-  /** To be called before the correlation is changed in a transaction that will `cutOff` it. */
+  /** Locks what `cutOff` needs. Call it before the transaction changes the correlation. */
   async hold(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<TrackedCorrelation> {
     await this.joinRemoval.hold(tx, [correlationId]);
     const correlation = await changes.get(correlationId);
@@ -70,7 +70,10 @@ export class Cancellation {
     return correlation;
   }
 
-  /** Ends an active correlation as cancelling does, except that its state says what came of it until then. `countedLease`: whose usage is recorded. */
+  /**
+   * Ends an active correlation like a cancellation, but with the state that its results so far give (`completed` or
+   * `failed`). `countedLease`: the lease of the execution whose usage the caller has recorded.
+   */
   cutOff(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation, countedLease: string): Promise<void> {
     return this.end(tx, changes, correlation, 'ended', { countedLease });
   }
@@ -89,7 +92,7 @@ export class Cancellation {
     const left = open.filter(({ state, lease_owner }) => state === 'running' && lease_owner === null).map(({ agent }) => agent);
     tx.afterCommit(() => {
       this.abortEngines(running);
-      // Their places are free, which no process of ours will notice by itself.
+      // Clients held these executions, so no process notices by itself that their places are free.
       new Set(left).forEach((agent) => this.signals.executionReady.publish(agent));
     });
   }
@@ -106,7 +109,7 @@ interface Ending {
 
 type OpenExecution = Pick<Selectable<ExecutionsTable>, 'id' | 'agent' | 'state' | 'lease_owner' | 'due_at'>;
 
-/** Held as they are found: one that becomes another state's between a look and a change would go on, uncounted. */
+/** Locks the rows: an execution that changed its state between this query and the update would be counted wrongly. */
 function openExecutions(tx: Transaction, correlationId: string): Promise<OpenExecution[]> {
   const open = tx.db
     .selectFrom('executions')
@@ -121,7 +124,7 @@ const endExecutions = prepared<{ correlationId: string; now: number }, unknown>(
   db
     .updateTable('executions')
     .set({ state: 'cancelled', ended_at: place('now'), available_at: null, lease_token: null, lease_owner: null, lease_until: null })
-    // Of an attempt that is cut short; what waits for its next one has none.
+    // Kept for an attempt that is cancelled while it runs; an execution that waits has no current attempt.
     .set(({ eb }) => ({ attempt_started_at: eb.case().when('state', '=', 'running').then(eb.ref('attempt_started_at')).end() }))
     .where('correlation_id', '=', place('correlationId'))
     .where('state', 'in', ['pending', 'running']),

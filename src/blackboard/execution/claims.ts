@@ -21,15 +21,15 @@ export interface ClaimedExecution {
   attempt: number;
   direct: boolean;
   batch: boolean;
-  /** The guard of the outcome. */
+  /** The outcome is committed only while the execution has this lease. */
   leaseToken: string;
-  /** What caused it; null where nothing was traced. */
+  /** The span that caused the execution; null if nothing is traced. */
   traceparent: string | null;
-  /** Of an external agent's, whose it is; null where it is anybody's. */
+  /** The assignee of an external agent's execution; null if any client may claim it. */
   assignee: string | null;
-  /** When it is escalated or fails, if it has not ended (epoch ms); null for never. */
+  /** When it escalates or fails unless it has ended (epoch ms); null for never. */
   dueAt: number | null;
-  /** In the order in which the agent sees them. */
+  /** Its inputs in the order in which the agent sees them. */
   inputs: ClaimedInput[];
   /** How long it waited to be claimed, in ms. */
   waitedMs: number;
@@ -37,7 +37,7 @@ export interface ClaimedExecution {
 
 /** An input of a claimed execution. */
 export type ClaimedInput = Pick<ArtifactRow, (typeof SHARED_COLUMNS)[number] | 'seq'> & {
-  /** Null where it is not small: that is read when there is memory for it (see InputParsing). */
+  /** Null if it is large. A large payload is read when there is memory for it (see InputParsing). */
   payload: string | null;
   payload_bytes: number;
 };
@@ -45,16 +45,17 @@ export type ClaimedInput = Pick<ArtifactRow, (typeof SHARED_COLUMNS)[number] | '
 type InputRow = ClaimedInput & { input_of: string };
 
 /**
- * Bytes of a payload that are read with a claim: of the first input as many, of the next half of it, and so on, so that a thousand
- * inputs come to eight times as much together. A round claims 64 executions.
+ * The largest payload, in bytes, that is read together with a claim. The limit is this for the first input, a half of
+ * it for the second, a third for the next and so on, so that a thousand inputs have at most eight times as much
+ * together. One round claims 64 executions.
  */
 const SMALL_PAYLOAD_BYTES = 64 * 1_024;
 
-/** Claims waiting executions. The claim is committed before an engine runs, so that a crash is seen as a lost lease. */
+/** Claims waiting executions. The claim is committed before an engine runs, so that a crash shows as a lost lease. */
 @Injectable()
 export class Claims {
   readonly rows: RowClaims<ExecutionRow, InputRow>;
-  /** For workers that fetch unassigned work: assigned work is passed over and stays in its queue. Without inputs. */
+  /** For clients that claim unassigned work: skips assigned executions, which stay in their queue. Reads no inputs. */
   readonly unassigned: RowClaims<ExecutionRow, InputRow>;
 
   constructor(
@@ -72,13 +73,13 @@ export class Claims {
     const rowsOf = (table: LeasedTable, inputsOf: Inputs): RowClaims<ExecutionRow, InputRow> =>
       new RowClaims(table, { ...rules, inputsOf }, (agent) => prioritiesOf(catalog.agent(agent)), clock, unitOfWork);
     this.rows = rowsOf(EXECUTIONS, (tx, ids) => inputsOf(tx.db, {}, ids));
-    // Workers outside get the inputs in an answer, which reads them while it is sent.
+    // The response to a client's claim reads the inputs while it is sent.
     this.unassigned = rowsOf(UNASSIGNED, async () => []);
   }
 
   /**
-   * The claimed executions, and the agents that may have more waiting than there were slots for. `missed`: some were there, but held
-   * by other transactions.
+   * Claims as many executions as there are free slots. `moreWaiting`: agents that may have more waiting executions than
+   * slots. `missed`: other transactions had locked some of them.
    */
   async claim(
     tx: Transaction,
@@ -91,7 +92,7 @@ export class Claims {
     return { claimed: this.claimed(tx, taken, now), moreWaiting, missed };
   }
 
-  /** Claims executions that were found in another way than by their places in the queue. Without inputs. */
+  /** Claims the given executions, which were not found through the queue. Reads no inputs. */
   async claimThese(tx: Transaction, found: readonly ExecutionRow[], lease: Lease, now: number): Promise<ClaimedExecution[]> {
     return this.claimed(tx, await this.unassigned.claimThese(tx, found, lease, now), now);
   }
@@ -103,7 +104,7 @@ export class Claims {
   }
 }
 
-/** Those that its subscriptions give to its executions. */
+/** The priorities that the agent's executions can have. Background ones have one less. */
 const prioritiesOf = (agent: AgentDefinition | undefined): number[] => agent?.subscriptions.flatMap(({ priority }) => [2 * priority, 2 * priority - 1]) ?? [];
 
 const SIZE = sql<number>`octet_length(artifacts.payload)`;

@@ -5,9 +5,9 @@ import type { EndingExecution } from './ending-execution.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Once for an execution, however often it is retried. */
+/** Records which artifacts an execution has consumed, once per execution, even if it is retried. */
 export async function consume(tx: Transaction, { id, agent, inputs }: EndingExecution, { round }: ReleasedExecution, now: number): Promise<void> {
-  // One that was retried has done so at its first end.
+  // After a retry by a client, the first end has recorded them already.
   if (round > 0) return;
   const distinct = new Set(inputs.map(({ seq }) => seq));
   await insertConsumptions(tx.db, [...distinct].map((artifact_seq) => ({ artifact_seq, execution_id: id, consumer: agent, consumed_at: now })));
@@ -15,7 +15,7 @@ export async function consume(tx: Transaction, { id, agent, inputs }: EndingExec
 
 const insertConsumptions = preparedInsert('consumptions', ['artifact_seq', 'execution_id', 'consumer', 'consumed_at']);
 
-/** For what an agent has done in all. */
+/** Counts the execution in its agent's activity of this hour. */
 export async function countActivity(
   tx: Transaction,
   execution: EndingExecution,

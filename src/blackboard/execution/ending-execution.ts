@@ -8,25 +8,25 @@ import type { Spender } from '../budgets/usages.js';
 export interface ExecutionFailure {
   type: string;
   message: string;
-  /** Another attempt would end alike: there is none. */
+  /** Another attempt would fail too, so none follows. */
   isFinal?: boolean;
   /** The next attempt waits at least this long, for an hour at most. */
   retryAfterMs?: number;
 }
 
-/** What an execution's outcome needs to know of it; a claimed one knows its inputs, one taken from a dead worker too. */
+/** The fields of an execution that its outcome needs, whether it was claimed here or taken over from a lost process. */
 export type EndingExecution = Pick<ClaimedExecution, 'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'leaseToken'> &
   Spender & {
     inputs: { seq: number; id: string }[];
-    /** Of its attempt. */
+    /** The span of the attempt. */
     span: Span;
-    /** Whoever holds the lease ends it from outside, and may say so once more. */
+    /** A client ends the execution and may repeat the request, so the ended lease is kept. */
     fromOutside?: boolean;
   };
 
 type Ending = Pick<ExecutionRow, 'id' | 'queue' | 'correlation_id' | 'attempt' | 'direct'>;
 
-/** An execution that is to end under this lease, without having been claimed here. */
+/** Reads an execution that ends under this lease and was not claimed by this process. */
 export async function endingExecution({ db }: Pick<Transaction, 'db'>, row: Ending, leaseToken: string): Promise<EndingExecution> {
   const inputs = await db
     .selectFrom('execution_inputs')
@@ -47,7 +47,7 @@ export async function endingExecution({ db }: Pick<Transaction, 'db'>, row: Endi
   };
 }
 
-/** Leases an execution that waits, and that the transaction holds, to end it at once; no attempt of it begins. */
+/** Leases a waiting execution, which the transaction has locked, in order to end it. No attempt begins. */
 export async function leaseToEnd(tx: Transaction, id: string): Promise<string> {
   const leaseToken = randomUUID();
   await tx.db.updateTable('executions').set({ state: 'running', lease_token: leaseToken, attempt_started_at: null }).where('id', '=', id).execute();

@@ -12,7 +12,9 @@ export const executionEvent = (
   more: Pick<ExecutionEvent, 'error_type' | 'retry_at'> = {},
 ): ExecutionEvent => ({ event_type, execution_id: id, agent, attempt, correlation_id: correlationId, ...more, timestamp: toTimestamp(now) });
 
-/** Between processes a live event has to fit into one message; a piece of a model's answer is a few characters, mostly. */
+/**
+ * Characters. A live event must fit into one message between processes; a piece of a model's answer is usually short.
+ */
 const LONGEST_TEXT = 500;
 
 export function outputEvents(

@@ -29,10 +29,10 @@ import { Outcomes } from './outcomes.js';
 import type { MatchedArtifact } from '../publishing/publisher.js';
 import type { RecordedCall } from '../budgets/usages.js';
 
-/** A claimed execution, while its attempt runs. */
+/** A claimed execution while its attempt runs. */
 type RunningExecution = ClaimedExecution & CallingExecution & { readonly usage: AttemptUsage | null; toolCalls: RecordedCall[]; answer: MemoryReservation | null };
 
-/** Runs one attempt of a claimed execution: its engine, the check of the answer, the outcome. */
+/** Runs one attempt of a claimed execution: runs the engine, checks the answer, commits the outcome. */
 @Injectable()
 export class ExecutionRun {
   constructor(
@@ -55,7 +55,10 @@ export class ExecutionRun {
     return inputs ? this.begin(claimed, inputs, abort, holder) : this.beginLater(claimed, abort, holder);
   }
 
-  /** Starts the attempt when there is memory for its inputs. Its time limit begins then, because waiting for other executions is not the agent's failure. */
+  /**
+   * Starts the attempt when there is memory for its inputs. Its timeout begins then, because waiting for other
+   * executions is not the agent's fault.
+   */
   private beginLater(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
     const begun = this.waitForInputs(claimed, abort.signal, holder).then((inputs) => (inputs === 'discarded' ? null : this.begin(claimed, inputs, abort, holder)));
     return {
@@ -67,7 +70,7 @@ export class ExecutionRun {
   }
 
   private async waitForInputs(claimed: ClaimedExecution, signal: AbortSignal, holder: ClaimHolder): Promise<HeldInputs | ExecutionFailure | 'discarded'> {
-    // Before that, the claim is not its holder's yet.
+    // The holder registers the claim only after `start` has returned.
     await Promise.resolve();
     try {
       return await commitWithRetry(holder, this.clock, () => this.inputs.whenFree(claimed.inputs, signal));
@@ -79,7 +82,7 @@ export class ExecutionRun {
     }
   }
 
-  /** `given`: its inputs, or why it cannot have them. */
+  /** `given`: the inputs, or why they are not available. */
   private begin(claimed: ClaimedExecution, given: HeldInputs | ExecutionFailure, abort: AbortController, holder: ClaimHolder): StartedRun {
     const meter = new ModelMeter();
     const execution: RunningExecution = {
@@ -157,7 +160,7 @@ export class ExecutionRun {
       wrote: (text, answer) => {
         if (this.liveEvents.areWanted) outputEvents(execution, this.clock.now(), text, answer).forEach((event) => this.liveEvents.emit(event));
       },
-      // Made when it is first asked for: it costs more than many an expression, and few engines log.
+      // Created on first use: it costs more than evaluating many expressions, and few engines log.
       get logger() {
         return (child ??= logger.child({ agent: agent.name, execution_id: execution.id, correlation_id: execution.correlationId, ...traceOf(execution) }));
       },

@@ -17,7 +17,7 @@ import { Leases } from './leases.js';
 
 const LOOK_AGAIN_MS = 2_000;
 
-/** Claims waiting executions in the queues of their agents, and has them run. */
+/** Claims waiting executions from the queues of their agents, and runs them. */
 @Injectable()
 export class Executor {
   private readonly loop;
@@ -38,7 +38,7 @@ export class Executor {
     this.loop = new ClaimingLoop(
       {
         name: 'executions',
-        // One process alone still shares it with those who hold executions outside.
+        // Even a single process shares the limit with clients and remote agents that hold executions.
         isLimitShared: (agent) => !unitOfWork.dialect.exclusive || mayRunOutside(catalog.agent(agent)),
         queueOf: ({ agent }: ClaimedExecution) => agent,
         queues: () => catalog.agents.filter((agent) => !isExternal(agent)).map(({ name }) => name),
@@ -60,7 +60,7 @@ export class Executor {
     );
   }
 
-  /** Why it cannot work now; null where it can. */
+  /** Why the executor cannot work now; null if it can. */
   whyNotWorking(): string | null {
     return this.loop.isWorking ? this.loop.whyNotClaiming : 'the executor is not working';
   }
@@ -81,7 +81,7 @@ export class Executor {
     this.loop.lookAgain();
   }
 
-  /** Claims no more; resolves when what runs has ended, or `graceMs` later, and then hands back what is left. */
+  /** Stops claiming. Waits until running attempts have ended, at most `graceMs`, and then hands back the rest. */
   async stop(graceMs: number): Promise<void> {
     this.unsubscribe();
     await this.loop.stop(graceMs);
@@ -92,11 +92,11 @@ export class Executor {
   }
 
   private run(execution: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
-    // A retry has waited for its own delay, which says nothing of the queue.
+    // A retry has waited for its delay, which says nothing about the queue.
     if (execution.attempt === 1) this.telemetry.executionClaimed(execution.agent, execution.waitedMs);
     return this.executionRun.start(execution, abort, holder);
   }
 }
 
-/** None for what is fetched from outside, of which other processes are told: somebody may wait for it there. */
+/** No slots for external agents, so that their wake-ups go to other processes, where clients may wait for the work. */
 const slotsOf = (agent: AgentDefinition | undefined): number => (!agent || isExternal(agent) ? 0 : agent.concurrency);

@@ -3,7 +3,7 @@ import { preparedInsert } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 
-/** Keeps what is known of a failed attempt, before the next one of its execution takes its place. */
+/** Stores a failed attempt in the history, before the next attempt overwrites its fields in the execution's row. */
 export const recordFailedAttempt = (tx: Transaction, attempt: Selectable<ExecutionAttemptsTable>): Promise<void> => insertAttempts(tx.db, [attempt]);
 
 const insertAttempts = preparedInsert('execution_attempts', [

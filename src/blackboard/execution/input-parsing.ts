@@ -10,25 +10,25 @@ import { findPayloads } from '../queries/wire-rows.js';
 import type { ClaimedInput } from './claims.js';
 import { InputMemory } from './input-memory.js';
 
-/** An engine that sends a text on writes it once more and encodes it: two bytes a character each. */
+/** Bytes per character for engines that send inputs on: they serialize and encode them once more, two bytes each. */
 const COPIES = 4;
-/** No text and its value take less, for each byte. */
+/** The least bytes of memory per byte of text, for the text and its parsed value. */
 const LEAST_TIMES = COPIES + 2;
-/** A text that is measured is in memory with its bytes. */
+/** While a text is measured, the text and its encoded bytes are in memory. */
 const COPIES_TO_MEASURE = 3;
 
 const MIB = 1_024 ** 2;
 
-/** The inputs of an execution, with the memory that they take until `release`. */
+/** The inputs of an execution. They keep their reserved memory until `release`. */
 export interface HeldInputs {
   artifacts: AgentArtifact[];
   release(): void;
 }
 
-/** The memory for inputs has no room for these, even when nothing else is in it. */
+/** The inputs are larger than the whole memory for inputs. */
 export class InputsTooLarge extends Error {}
 
-/** Has the inputs of claimed executions in memory only while there is room for what is parsed from them. */
+/** Reads and parses the inputs of claimed executions within the memory for inputs. */
 @Injectable()
 export class InputParsing {
   constructor(
@@ -36,7 +36,7 @@ export class InputParsing {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Null unless all of them are small and the budget has room for them now. */
+  /** Parses the inputs immediately. Null if one of them is large or the budget has no room now. */
   now(inputs: readonly ClaimedInput[]): HeldInputs | null {
     let bytes = 0;
     for (const { payload } of inputs) {
@@ -47,9 +47,12 @@ export class InputParsing {
     return reservation && held(inputs.map((input) => agentArtifactFromRow(input, input.payload!)), reservation);
   }
 
-  /** Waits for its turn. Rejects with the signal's reason, with InputsTooLarge, or with `unavailable` where the database cannot be read now. */
+  /**
+   * Waits for room, then parses the inputs. Rejects with the signal's reason, with InputsTooLarge, or with DomainError
+   * `unavailable` if the database cannot be read now.
+   */
   async whenFree(inputs: readonly ClaimedInput[], signal: AbortSignal): Promise<HeldInputs> {
-    // What waits holds nothing.
+    // An execution that waits keeps no payloads in memory.
     for (const input of inputs) input.payload = null;
     const bytes = await this.measure(inputs, signal);
     const reservation = await this.memory.whenWithin(bytes, signal);
@@ -62,8 +65,9 @@ export class InputParsing {
   }
 
   /**
-   * Reads them once, a few at a time. Reserving for the worst that their size allows would take twenty times what most need. Two executions that each
-   * held some memory and waited for more could wait for each other for ever.
+   * Returns the bytes that the parsed inputs take. It reads them once, a few at a time. Reserving the worst case of
+   * their size was rejected: it is twenty times what most inputs need. Reserving step by step was rejected too: two
+   * executions that each have some memory could wait for each other forever.
    */
   private async measure(inputs: readonly ClaimedInput[], signal: AbortSignal): Promise<number> {
     const stored = storedItems(inputs);
@@ -106,7 +110,7 @@ export class InputParsing {
   }
 }
 
-/** About how many bytes a payload takes while an execution runs. */
+/** The approximate bytes that a payload takes while an execution runs. */
 const estimate = (text: string): number => parsedSize(Buffer.from(text)) + COPIES * text.length;
 
 const held = (artifacts: AgentArtifact[], reservation: MemoryReservation): HeldInputs => ({ artifacts, release: () => reservation.release() });

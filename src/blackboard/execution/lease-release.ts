@@ -15,10 +15,13 @@ const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'error_type', '
 
 type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]>;
 
-/** What the execution was, before its lease was released. */
+/** Fields of the execution from before its lease was released. */
 export type ReleasedExecution = Pick<Selectable<ExecutionAttemptsTable>, 'round' | 'started_at'> & Pick<Selectable<ExecutionsTable>, 'due_at'>;
 
-/** Gives up the lease, if this process still holds it: the guard of every outcome. Undefined where it does not. */
+/**
+ * Releases the lease and sets the next state. Undefined if the lease is no longer held; then the outcome must not be
+ * committed.
+ */
 export async function releaseLease(tx: Transaction, { id, leaseToken, attempt, fromOutside = false }: EndingExecution, next: NextState): Promise<ReleasedExecution | undefined> {
   const [released] = await updateUnderLease(tx.db, {
     id,
@@ -34,7 +37,7 @@ export async function releaseLease(tx: Transaction, { id, leaseToken, attempt, f
   return released;
 }
 
-/** The same with a hold on the correlation, taken before: in this order cancelling takes them too. */
+/** Like `releaseLease`, but locks the correlation first. Cancelling locks them in the same order. */
 export async function finishUnderLease(changes: CorrelationChanges, tx: Transaction, execution: EndingExecution, next: NextState): Promise<ReleasedExecution | undefined> {
   const [, released] = await Promise.all([changes.get(execution.correlationId), releaseLease(tx, execution, next)]);
   return released;
@@ -50,7 +53,9 @@ const updateUnderLease = prepared<Change & { id: string; leaseToken: string }, R
     .returning(['round', 'attempt_started_at as started_at', 'due_at']),
 );
 
-/** Leaves it to the lease alone to end the attempt; nothing where it is no longer held. */
+/**
+ * Removes the owner of the lease, so that the attempt ends by its token or its expiry. No row if the lease is not held.
+ */
 export const deferToLease = prepared<{ id: string; leaseToken: string; until: number }, { id: string }>((db, place) =>
   db
     .updateTable('executions')

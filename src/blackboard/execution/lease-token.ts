@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What somebody outside shows who holds an execution by this lease. One lease can hold several executions, which different ones may
- * be told of: none of them finds out from theirs what another one's is.
+ * The token with which a client proves that it holds an execution. One lease can cover several executions that
+ * different clients hold, so each execution has a different token, and a client cannot compute another client's token.
  */
 export const outsideToken = (leaseToken: string, executionId: string): string =>
   createHash('sha256').update(`${leaseToken} ${executionId}`).digest('base64url');

@@ -7,8 +7,8 @@ import { Leases } from './leases.js';
 const ROUNDED_TO_MS = 1_000;
 
 /**
- * Looks for lapsed leases when those end that this process has left to somebody outside. What it misses, such as those of a process
- * that has ended, the regular look finds.
+ * Looks for expired leases at the time when a lease ends that this process gave to a client or a remote agent. The
+ * regular poll finds the others, such as those of a process that has ended.
  */
 @Injectable()
 export class LeaseWatch {
@@ -32,7 +32,7 @@ export class LeaseWatch {
     this.looks.clear();
   }
 
-  // One look for all that end within a second: a thousand may.
+  // One query for all leases that end within the same second, because there may be a thousand.
   private lookAt(until: number): void {
     const time = (Math.floor(until / ROUNDED_TO_MS) + 1) * ROUNDED_TO_MS;
     if (this.looks.has(time)) return;

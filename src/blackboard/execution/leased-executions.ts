@@ -1,12 +1,12 @@
 import { type LeasedRow, type LeasedTable, leasedTable } from '../../queue/leased-table.js';
 
-/** Executions wait in the queues of their agents. */
+/** Executions as rows of a queue. Each agent has a queue. */
 export const EXECUTIONS = leasedTable('executions', 'agent', ['correlation_id', 'attempt', 'direct', 'batch', 'traceparent', 'assignee', 'due_at']);
 
-/** Those that are assigned to nobody. */
+/** Only executions without an assignee. */
 export const UNASSIGNED: LeasedTable = { ...EXECUTIONS, owner: 'assignee' };
 
-/** What is read of an execution that is claimed, or whose lease was lost. */
+/** The columns that are read when an execution is claimed or its lease is lost. */
 export interface ExecutionRow extends LeasedRow {
   correlation_id: string;
   attempt: number;

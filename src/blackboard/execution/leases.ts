@@ -11,7 +11,7 @@ import { endingExecution } from './ending-execution.js';
 import { EXECUTIONS, type ExecutionRow } from './leased-executions.js';
 import { Outcomes } from './outcomes.js';
 
-/** Who holds which running execution; fails those that lost their lease too often. */
+/** The leases of running executions. Fails executions that have lost their lease too often. */
 @Injectable()
 export class Leases {
   readonly rows: RowLeases<ExecutionRow>;
@@ -29,7 +29,7 @@ export class Leases {
       owner: processes.own,
       leaseMs: settings.leaseMs,
       isOver: (lost: LostRow<ExecutionRow>) => this.isDeferred(lost),
-      // Whether an attempt has failed with its lease, and what then follows, the agent's configuration says.
+      // Only a process with the agent's configuration knows what a lost lease means for the attempt.
       leftToOthers: async () => (await processes.known()).agentsElsewhere,
       giveUp: (tx: Transaction, lost: LostRow<ExecutionRow>) => this.giveUp(tx, lost),
       returned: (agent: string) => signals.executionReturned.publishEverywhere(agent),
@@ -37,7 +37,7 @@ export class Leases {
     this.rows = new RowLeases(EXECUTIONS, holder, clock, unitOfWork);
   }
 
-  /** To a remote agent that was to answer later, and whose time is up. */
+  /** Whether the lease belonged to a remote agent that deferred its completion. Its timeout has passed then. */
   private isDeferred({ queue, lease_owner }: LostRow<ExecutionRow>): boolean {
     const agent = this.catalog.agent(queue);
     return lease_owner === null && agent !== undefined && !isExternal(agent);
@@ -57,7 +57,7 @@ export class Leases {
   private async failLate(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
     const message = `no answer within ${this.catalog.agent(lost.queue)!.timeoutMs / 1_000} s: it was to come later`;
     await this.outcomes.failAttemptIn(tx, await endingExecution(tx, lost, lost.lease_token), { type: 'timeout', message });
-    // Its place is free.
+    // A place within the agent's concurrency is free.
     tx.afterCommit(() => this.signals.executionReady.publish(lost.queue));
   }
 }

@@ -21,12 +21,13 @@ import { BudgetOverrun, hasSpent, Usages } from '../budgets/usages.js';
 import { WorkflowErrors } from '../scheduling/workflow-errors.js';
 
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
-/** Whoever gives back room in a budget says so. Where a process could not, because it has ended, it is looked for. */
+/** Waiters are woken when others give back budget. The delay is for a process that ended before it could do so. */
 const LOOK_FOR_ROOM_AFTER_MS = 30_000;
 
 /**
- * Commits what came of an execution: state, consumptions, outputs and all that they trigger, counts, settlement, in one
- * transaction that is guarded by the lease. Whoever lost the lease commits nothing and gets `discarded`.
+ * Commits the outcome of an execution in one transaction: its state, consumptions, outputs and what they trigger,
+ * counts and settlement. The transaction checks the lease. If it is lost, only the usage is committed and the result is
+ * `discarded`.
  */
 @Injectable()
 export class Outcomes {
@@ -46,7 +47,7 @@ export class Outcomes {
     private readonly liveEvents: LiveEvents,
   ) {}
 
-  /** `onVisible` is called when following transactions see the outcome. `failed` where it overran a budget. */
+  /** Calls `onVisible` when later transactions see the outcome. `failed`: the execution exceeded a budget. */
   complete(execution: EndingExecution, outputs: MatchedArtifact[], onVisible: () => void): Promise<'completed' | 'failed' | 'discarded'> {
     return this.withinBudget(execution, onVisible, async (tx) => {
       await tx.lock(this.publisher.lockKeys(outputs));
@@ -66,12 +67,12 @@ export class Outcomes {
     });
   }
 
-  /** Tries again after the policy's delay, or ends in a WorkflowError where the attempts are used up, or where none would help. */
+  /** Schedules the next attempt, or writes a WorkflowError if the failure is final or no attempts are left. */
   failAttempt(execution: EndingExecution, failure: ExecutionFailure, onVisible: () => void): Promise<'retried' | 'failed' | 'discarded'> {
     return this.withinBudget(execution, onVisible, (tx) => this.failAttemptIn(tx, execution, failure));
   }
 
-  /** The same in the caller's transaction, for one that used nothing of a budget. */
+  /** Like `failAttempt`, in the caller's transaction. Only for attempts that used nothing of a budget. */
   async failAttemptIn(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'retried' | 'failed' | 'discarded'> {
     const retry = this.catalog.agent(execution.agent)?.retry;
     if (!retry || failure.isFinal || execution.attempt >= retry.attempts) return this.fail(tx, execution, failure);
@@ -80,7 +81,8 @@ export class Outcomes {
     const availableAt = Math.max(nextAttemptAt(retry, execution.attempt, now, Math.random()), earliest);
     const again = { state: 'pending', attempt: execution.attempt + 1, availableAt } as const;
     const changes = this.tracker.begin(tx, now, execution.span);
-    // What it used counts in its correlation; nothing else of a retry touches that.
+    // The usage is counted in the correlation, so it must be locked before the execution. A retry changes nothing else
+    // of it.
     if (hasSpent(execution)) await changes.get(execution.correlationId);
     const released = await releaseLease(tx, execution, again);
     if (!released) return this.discard(tx, changes, execution);
@@ -103,7 +105,7 @@ export class Outcomes {
     return 'retried';
   }
 
-  /** The same attempt begins again when there is room in its budgets for its first call. */
+  /** Puts the attempt back into the queue until its budgets have room for its first call. */
   waitForBudget(execution: EndingExecution, onVisible: () => void): Promise<'waiting' | 'discarded'> {
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
@@ -118,7 +120,7 @@ export class Outcomes {
     });
   }
 
-  /** Its next call of a model would overrun a budget: it has failed, and its correlation ends. */
+  /** Fails an execution whose next model call would exceed a budget, and ends its correlation. */
   endWithCorrelation(execution: EndingExecution, failure: ExecutionFailure, onVisible: () => void): Promise<'failed' | 'discarded'> {
     return this.unitOfWork.run((tx) => {
       tx.whenVisible(onVisible);
@@ -126,13 +128,16 @@ export class Outcomes {
     });
   }
 
-  /** What was used by an attempt that was handed back: the execution's outcome is another's. */
+  /** Records the usage of an attempt that was handed back. Another attempt will commit the outcome. */
   async keepSpent(execution: EndingExecution): Promise<void> {
     if (!hasSpent(execution)) return;
     await this.unitOfWork.run((tx) => this.discard(tx, this.tracker.begin(tx, this.clock.now(), execution.span), execution));
   }
 
-  /** The lease goes on until then (epoch ms), without this process: who knows its token ends the attempt, or its end does. */
+  /**
+   * Keeps the lease until `until` (epoch ms) without an owner: a request with its token, or its expiry, ends the
+   * attempt.
+   */
   deferCompletion({ id, leaseToken }: EndingExecution, until: number, onVisible: () => void): Promise<'deferred' | 'discarded'> {
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
@@ -143,7 +148,7 @@ export class Outcomes {
     });
   }
 
-  /** Ends an execution for good, in the caller's transaction. */
+  /** Fails an execution in the caller's transaction; no attempt follows. */
   async fail(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
     const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
     const outcome = await this.failWith(tx, changes, execution, failure);
@@ -151,7 +156,7 @@ export class Outcomes {
     return outcome;
   }
 
-  /** The same, where the caller saves what it changes of correlations. */
+  /** Like `fail`, but the caller saves the changes to the correlation. */
   async failWith(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
     const released = await finishUnderLease(changes, tx, execution, { state: 'failed', endedAt: changes.now, failure });
     if (!released) return this.discard(tx, changes, execution);
@@ -161,7 +166,7 @@ export class Outcomes {
     return 'failed';
   }
 
-  /** Runs `commit`, and where that finds a budget overrun undoes it and ends the correlation instead. */
+  /** Runs `commit`. If it exceeds a budget, rolls it back and ends the correlation instead. */
   private async withinBudget<T>(execution: EndingExecution, onVisible: () => void, commit: (tx: Transaction) => Promise<T>): Promise<T | 'failed' | 'discarded'> {
     const run = <R>(work: (tx: Transaction) => Promise<R>): Promise<R> =>
       this.unitOfWork.run((tx) => {
@@ -172,12 +177,15 @@ export class Outcomes {
       return await run(commit);
     } catch (error) {
       if (!(error instanceof BudgetOverrun)) throw error;
-      // A transaction of its own: what it needs to hold is asked for before the correlation.
+      // A second transaction, because ending the correlation needs locks that must be taken before the correlation's.
       return run((tx) => this.endOverrun(tx, execution, { type: 'budget', message: error.message }));
     }
   }
 
-  /** The execution that overran has failed, what else runs or waits in its correlation is cancelled, and the correlation is closed. */
+  /**
+   * Fails the execution that exceeded a budget, cancels the other executions of its correlation, and closes the
+   * correlation.
+   */
   private async endOverrun(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
     const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
     const correlation = await this.cancellation.hold(tx, changes, execution.correlationId);
@@ -190,7 +198,7 @@ export class Outcomes {
     return 'failed';
   }
 
-  /** Another one's outcome counts, but what this one used was used. */
+  /** The outcome is dropped because the lease was lost, but the usage still counts. */
   private async discard(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution): Promise<'discarded'> {
     if (!hasSpent(execution)) return 'discarded';
     await this.usages.recordOnce(tx, changes, execution);
@@ -215,7 +223,7 @@ export class Outcomes {
     await countActivity(tx, execution, changes.now, { failures: 1, artifacts_produced: 1 });
   }
 
-  /** After the correlation, as whoever sets it does. */
+  /** Locks the timer after the correlation, in the same order as the code that sets it. */
   private async dropDue(tx: Transaction, { id }: EndingExecution, { due_at }: ReleasedExecution): Promise<void> {
     if (due_at !== null) await this.timers.cancel(tx, 'due', id);
   }
@@ -232,7 +240,7 @@ export class Outcomes {
     this.liveEvents.emitAfterCommit(tx, ended);
   }
 
-  // Last, so that a correlation settles only after everything that the outcome triggered counts as pending.
+  // The last step, so that a correlation settles only after everything that the outcome triggered counts as pending.
   private async release(changes: CorrelationChanges, execution: EndingExecution): Promise<void> {
     (await changes.get(execution.correlationId)).pending -= 1;
   }

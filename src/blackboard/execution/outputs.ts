@@ -9,13 +9,13 @@ import type { Settings } from '../../config/settings.js';
 import { ExplicitOutputs } from '../../engines/explicit-outputs.js';
 import { rememberText } from '../../cel/language/json-text.js';
 
-/** An execution publishes at most this many artifacts. */
+/** The most artifacts that one execution publishes. */
 export const MAX_OUTPUTS = 1_000;
-/** As many as a publish may have. */
+/** The same limit as for a publish. */
 export const MAX_TAGS = 100;
 const FIELDS_OF_OUTPUT = ['type', 'payload', 'tags', 'visibility'];
 
-/** What users may set: the longest `ttl` of a visibility, and the largest payload, as a publish may have it. */
+/** The limits of the settings: the longest `ttl` of a visibility and the largest payload, the same as for a publish. */
 export type OutputLimits = Pick<Settings, 'maxTtlMs' | 'bodyLimitBytes'>;
 
 export interface CheckedOutput {
@@ -25,13 +25,14 @@ export interface CheckedOutput {
   payloadText: string;
 }
 
-/** An engine's answer that cannot be published: a failed attempt, whose message names what is wrong. */
+/** The engine's answer cannot be published, so the attempt fails. The message says what is wrong. */
 export class OutputError extends Error {}
 
 /**
- * An engine's answer as artifacts to publish: the payload itself where the agent publishes one type (a list: one artifact
- * each), else an object keyed by type name, each value a payload or a list of them; null or undefined publishes nothing. Or a
- * list that names each output's type; only there a visibility is given, with a `ttl` within its limit.
+ * Checks an engine's answer and returns the artifacts to publish. The answer is the payload itself if the agent
+ * publishes one type (or a list, one artifact per element), otherwise an object keyed by type name, each value a
+ * payload or a list of payloads. Null and undefined publish nothing. `GivenOutputs` is a list that names the type of
+ * each output; only this form can have a visibility, with a `ttl` within the limit. Throws OutputError.
  */
 export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput[] {
   if (answer === null || answer === undefined) return [];
@@ -62,7 +63,10 @@ function checkExplicit(given: readonly unknown[], agent: AgentDefinition, catalo
   });
 }
 
-/** `{type, payload, tags?, visibility?}`: its tags are added to those that the agent's configuration gives, its visibility takes their place. */
+/**
+ * `{type, payload, tags?, visibility?}`. The tags are added to those of the agent's configuration; the visibility
+ * replaces it.
+ */
 function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput {
   if (!isJsonObject(given)) throw new OutputError(': must be an object with type and payload');
   const [unknown] = unknownFields(given, FIELDS_OF_OUTPUT);
@@ -91,7 +95,7 @@ function checkOutput(output: Output, payload: unknown, catalog: Catalog, { bodyL
   const payloadText = asJsonText(output.type, payload);
   const bytes = Buffer.byteLength(payloadText);
   if (bytes > bodyLimitBytes) throw new OutputError(`the payload of ${output.type} has ${bytes} bytes, and body_limit allows ${bodyLimitBytes}`);
-  // What is checked and what agents see next is what will be stored: JSON, not the engine's own object.
+  // The schema checks the stored JSON, and later agents see it; the engine's object may differ from it.
   const stored = JSON.parse(payloadText) as unknown;
   if (!isJsonObject(stored)) throw new OutputError(`the payload of ${output.type} must be an object`);
   rememberText(stored, payloadText);

@@ -4,10 +4,10 @@ import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { isInState } from '../../queue/state-predicate.js';
 
-/** What is known to run of an agent, on all processes. */
+/** The executions of an agent that ran at the last count, on all processes. */
 interface Known {
   ids: string[];
-  /** The newest claim that was looked at; claims count up, one process after another. */
+  /** The newest claim at the last count. The numbers of claims increase over all processes. */
   claim: number;
 }
 
@@ -17,8 +17,9 @@ interface Running {
 }
 
 /**
- * Counts what runs of an agent on all processes: those that ran at the last look and still do, and what was claimed since.
- * Looking at all would pass whatever has ended while some session holds an old snapshot (see ReadyRows).
+ * Counts an agent's running executions on all processes: those of the last count that still run, and those claimed
+ * since. Counting all of them was rejected: while a session keeps an old snapshot, Postgres would read every execution
+ * that has ended since (see ReadyRows).
  */
 @Injectable()
 export class RunningExecutions {
@@ -28,11 +29,11 @@ export class RunningExecutions {
     this.known.clear();
   }
 
-  /** To be asked for by one process at a time, which holds the agent's name until it has committed what it claims. */
+  /** The caller has locked the agent (`claimLockKey`) and keeps the lock until its claims are committed. */
   async count(tx: Transaction, agent: string): Promise<number> {
     const { ids, claim } = this.known.get(agent) ?? { ids: [], claim: 0 };
     const [still, since] = await Promise.all([findStill(tx.db, {}, ids), findSince(tx.db, { agent, claim })]);
-    // A lost lease can have been claimed again.
+    // An execution that lost its lease and was claimed again is in both results.
     const running = new Set([...still, ...since].map(({ id }) => id));
     this.known.set(agent, { ids: [...running], claim: Math.max(claim, ...since.map((execution) => execution.claim)) });
     return running.size;
