@@ -3,7 +3,7 @@ import { addUsage, type AttemptUsage } from './attempt-usage.js';
 
 interface OpenCall {
   need: ModelNeed;
-  /** By performance.now(). */
+  /** Milliseconds, from performance.now(). */
   since: number;
   reported: AttemptUsage | null;
 }
