@@ -65,7 +65,7 @@ export class AgentRemoval {
   private async check(agent: string, places: readonly SubscriptionPlace[]): Promise<void> {
     if (places.length > 0) return;
     if ((await this.processes.known()).hasAgent(agent)) {
-      throw new DomainError('conflict', `A live process has the agent ${agent} and does what waits for it; GET /api/v1/processes says which`);
+      throw new DomainError('conflict', `A live process has the agent ${agent} and runs its executions; GET /api/v1/processes shows which`);
     }
     // An agent with ended executions is not an error: the client may have sent the request twice.
     if (!(await isStored(this.unitOfWork.reader, agent))) throw unknownAgent(agent);
@@ -78,7 +78,7 @@ export class AgentRemoval {
       const seized = await this.unitOfWork.run((tx) => this.seize(tx, agent));
       if (seized.length === 0) return failed;
       await forEachInTransaction(this.unitOfWork, seized, async (tx, { row, leaseToken }) => {
-        const failure = { type: ERROR_TYPE, message: `no process has the agent ${agent}, and what waited for it was ended` };
+        const failure = { type: ERROR_TYPE, message: `no process has the agent ${agent}; a request ended this execution` };
         const outcome = await this.outcomes.fail(tx, await endingExecution(tx, row, leaseToken), failure);
         if (outcome === 'failed') tx.afterCommit(() => (failed += 1));
       });
@@ -120,7 +120,7 @@ export class AgentRemoval {
     if (!group || (await this.processes.known(tx.db)).hasSubscription(group)) return false;
     const changes = this.tracker.begin(tx, this.clock.now());
     const members = await this.groups.members(tx, id);
-    const message = `no process has the subscription of ${group.agent} for which this waited, and its waiting was ended`;
+    const message = `no process has the subscription of ${group.agent} that these artifacts waited for; a request ended the wait`;
     await this.groups.release(tx, changes, group, members);
     await this.groupErrors.write(tx, changes, { agent: group.agent, errorType: ERROR_TYPE, message }, members);
     await this.groups.remove(tx, id);
@@ -130,7 +130,7 @@ export class AgentRemoval {
 
   private refuseWhenStopping(): void {
     if (!this.lifecycle.stopping) return;
-    throw new DomainError('unavailable', 'The service is shutting down; send the request again to end what is left', { retryAfterSeconds: TRY_AGAIN_SECONDS });
+    throw new DomainError('unavailable', 'The service is shutting down; send the request again to end the rest', { retryAfterSeconds: TRY_AGAIN_SECONDS });
   }
 }
 

@@ -35,9 +35,9 @@ export class FailedExecutions {
     if (!owner) throw new DomainError('not_found', `Execution not found: ${id}`);
     const correlation = await changes.get(owner.correlation_id);
     const failed = await hold(tx, id);
-    if (failed.state !== 'failed') throw new DomainError('conflict', `Execution ${id} is ${failed.state}; only one that has failed can be retried`);
+    if (failed.state !== 'failed') throw new DomainError('conflict', `Execution ${id} is ${failed.state}; only a failed execution can be retried`);
     if (correlation.closed === 1) {
-      throw new DomainError('conflict', `Execution ${id} cannot be retried: its correlation ${correlation.id} has ended for good; start another one`);
+      throw new DomainError('conflict', `Execution ${id} cannot be retried: its correlation ${correlation.id} is closed; start a new one`);
     }
     if (!(await this.processes.isConfigured(tx.db, failed.agent))) {
       throw new DomainError('conflict', `Execution ${id} cannot be retried: no process has the agent ${failed.agent}`);

@@ -113,10 +113,10 @@ describe('any answer', () => {
     throw new Error('broken value');
   };
   const unusable: [string, object, RegExp][] = [
-    ['a BigInt', { count: 1n }, /^the payload of Note is no JSON: .*BigInt/],
-    ['a cycle', cycle, /^the payload of Note is no JSON: .*circular/],
-    ['a toJSON that throws', { toJSON: broken }, /^the payload of Note is no JSON: broken value/],
-    ['a getter that throws', Object.defineProperty({}, 'bad', { enumerable: true, get: broken }), /^the payload of Note is no JSON: broken value/],
+    ['a BigInt', { count: 1n }, /^the payload of Note is not JSON: .*BigInt/],
+    ['a cycle', cycle, /^the payload of Note is not JSON: .*circular/],
+    ['a toJSON that throws', { toJSON: broken }, /^the payload of Note is not JSON: broken value/],
+    ['a getter that throws', Object.defineProperty({}, 'bad', { enumerable: true, get: broken }), /^the payload of Note is not JSON: broken value/],
   ];
 
   it.each(unusable)('with %s is refused', (_, answer, message) => {

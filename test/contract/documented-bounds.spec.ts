@@ -27,7 +27,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['what an uploaded file holds', /^file: /],
   ['different names of all inputs', /^input_mapping: .* both become /],
   ['columns that the file has', /^input_mapping: there is no column /],
-  ['agents that are external', /is no external agent/],
+  ['agents that are external', /is not an external agent/],
   ['the types that the agent publishes, and their schemas', /^(outputs\[\d+\](\.type)?: |the answer )|refuses its payload|the payload of \w+ must be an object/],
 ];
 

@@ -34,7 +34,7 @@ describe('POST /api/v1/executions/fail', () => {
     expect(error!.payload).toMatchObject({
       failed_agent: 'price',
       error_type: 'agent_removed',
-      error_message: 'no process has the agent price, and what waited for it was ended',
+      error_message: 'no process has the agent price; a request ended this execution',
       attempts: 1,
     });
     expect(await board.status(request)).toMatchObject({ state: 'active', waiting_for_agents: ['approver'] });
@@ -89,7 +89,7 @@ describe('POST /api/v1/executions/fail', () => {
     const board = await lacking.start(ALL);
     await board.http.post('/api/v1/agents/price/pause').expect(200);
     const order = await board.publish('Order', { n: 1 });
-    expect(await fail({ agent: 'price' })).toEqual([409, { detail: 'A live process has the agent price and does what waits for it; GET /api/v1/processes says which' }]);
+    expect(await fail({ agent: 'price' })).toEqual([409, { detail: 'A live process has the agent price and runs its executions; GET /api/v1/processes shows which' }]);
     expect(await fail({ agent: 'prize' })).toEqual([404, { detail: 'Agent not found: prize' }]);
     expect(await fail({})).toEqual([400, { detail: expect.stringContaining('agent: must be 1 to 255 characters of text, without NUL') as string }]);
     const [status, answer] = await fail({ agent: 'a'.repeat(100_000) });

@@ -66,7 +66,7 @@ describe('an answer', () => {
     const correlations = await Promise.all(Array.from({ length: 6 }, (_, n) => board.publish('Question', { n })));
     for (const correlation of correlations) expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
     agents.on('/remote', replies({ items: Array.from({ length: 100_000 }, () => ({})) }));
-    expect(await errorOf('Question', {})).toMatch(/^output: the answer would take \d+ MiB of memory, and memory_budget leaves 7 MiB to one answer; raise it, or answer less$/);
+    expect(await errorOf('Question', {})).toMatch(/^output: the answer needs \d+ MiB of memory, but memory_budget allows 7 MiB for one answer; raise it, or send a smaller answer$/);
   });
 
   it('of the blackboard to an agent has a bound, by what it takes in memory', async () => {

@@ -156,7 +156,7 @@ describe('an execution that has failed', () => {
     const id = await failedOf(run_id);
     mend(n);
     const { status, body: refusal } = await retry(id);
-    expect([status, refusal]).toEqual([409, { detail: `Execution ${id} cannot be retried: its correlation ${run_id} has ended for good; start another one` }]);
+    expect([status, refusal]).toEqual([409, { detail: `Execution ${id} cannot be retried: its correlation ${run_id} is closed; start a new one` }]);
     expect((await board.http.get(`/run/${run_id}`).expect(200)).body).toEqual(body);
     expect(await get(id)).toMatchObject({ state: 'failed', round: 0 });
   });
@@ -179,7 +179,7 @@ describe('an execution that has failed', () => {
     const execution = await get(id);
     expect(execution).toMatchObject({ state: 'cancelled', round: 1, attempts: [{ attempt: 1 }, { attempt: 2 }] });
     expect(execution.attempts).toHaveLength(2);
-    expect((await retry(id)).body).toEqual({ detail: `Execution ${id} is cancelled; only one that has failed can be retried` });
+    expect((await retry(id)).body).toEqual({ detail: `Execution ${id} is cancelled; only a failed execution can be retried` });
     // What it did before is still among what its agent has done, with and without a filter.
     await board.http.get('/api/v1/agents/fragile/history-summary').query({ correlation_id: correlation }).expect(200);
   });

@@ -127,7 +127,7 @@ describe('why an agent ran on an artifact, or did not', () => {
   it('asks the predicates without counting or logging an error once more', async () => {
     const failures = async (): Promise<string[]> => (await board.http.get('/metrics')).text.split('\n').filter((line) => line.startsWith('starling_predicate_failures_total'));
     const { artifact } = await publish('Order', { n: 7 });
-    const warnings = (): number => board.app.logLines.filter(({ msg }) => /errs and does not trigger/.test(String(msg))).length;
+    const warnings = (): number => board.app.logLines.filter(({ msg }) => /fails and does not trigger/.test(String(msg))).length;
     const before = [await failures(), warnings()];
     expect(before).toEqual([[expect.any(String)], 1]);
     expect((await at('choosy', artifact))[3]!.verdict).toBe('where_error');
@@ -370,7 +370,7 @@ it('tells what is stored as it is when nobody works on it, and after the configu
 
   await board.http.post('/api/v1/executions/fail').send({ agent: 'waiter' }).expect(200);
   const [error] = (await board.artifacts(order.correlation, { type: 'WorkflowError' })).filter(({ payload }) => payload.failed_agent === 'waiter');
-  const detail = 'no process has the subscription of waiter for which this waited, and its waiting was ended.';
+  const detail = 'no process has the subscription of waiter that these artifacts waited for; a request ended the wait.';
   expect(await at('waiter', order.artifact)).toEqual([{ agent: 'waiter', subscription: null, verdict: 'agent_removed', detail, error_artifact_id: error!.id }]);
 
   await board.close();

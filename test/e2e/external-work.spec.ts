@@ -171,7 +171,7 @@ describe('executions that are fetched from outside', () => {
     await board.http.post('/api/v1/agents/reader/resume').expect(200);
     const held: Held[] = [];
     for (const id of ids.slice(0, 3)) held.push((await claim(id))[1]);
-    expect(await claim(ids[3]!)).toEqual([409, { detail: `Execution ${ids[3]} cannot be claimed now: as many executions of reader are held as its concurrency allows (3)` }]);
+    expect(await claim(ids[3]!)).toEqual([409, { detail: `Execution ${ids[3]} cannot be claimed now: reader has as many claimed executions as its concurrency allows (3)` }]);
     expect(await outside.send(held[0]!, 'release')).toMatchObject({ status: 200, body: { state: 'pending' } });
     const [status, last] = await claim(ids[3]!);
     expect(status).toBe(200);
@@ -196,7 +196,7 @@ describe('executions that are fetched from outside', () => {
       clock.advance(20_000);
       return (await board.status(correlation)).state === 'failed';
     });
-    const failure = { error_type: 'lost', error_message: 'its lease was lost 10 times: whoever had claimed it neither ended it nor said in time that they were still at it' };
+    const failure = { error_type: 'lost', error_message: 'its lease was lost 10 times: its claimants sent neither a result nor a heartbeat in time' };
     expect(await outside.execution(held.execution_id)).toMatchObject({ state: 'failed', attempt: 1, ...failure });
     expect(await outside.send(held, 'complete', { output: { total: 1 } })).toMatchObject({ status: 409, body: { detail: expect.stringContaining('its lease was lost 10 times') } });
   });
@@ -249,7 +249,7 @@ describe('executions that are fetched from outside', () => {
 
   it('are claimed of external agents alone', async () => {
     const refusals = [
-      [{ agents: ['checker'] }, 400, 'agents: checker is no external agent'],
+      [{ agents: ['checker'] }, 400, 'agents: checker is not an external agent'],
       [{ agents: ['nobody'] }, 404, 'Agent not found: nobody'],
       [{ agents: ['raeder'] }, 404, 'Agent not found: raeder'],
       [{ agents: [] }, 400, 'agents:'],

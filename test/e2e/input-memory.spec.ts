@@ -133,7 +133,7 @@ describe('executions whose inputs take much memory', () => {
     expect(await board.ended(`book-${size}`)).toMatchObject({ state: 'failed', error_count: 1 });
     const errors = (await board.artifacts(`book-${size}`)).filter(({ type }) => type === 'WorkflowError');
     expect(errors.map(({ payload }) => payload)).toMatchObject([{ failed_agent: 'window', error_type: 'input', attempts: 1 }]);
-    expect(errors[0]!.payload.error_message).toMatch(/^its inputs would take (at least )?\d+ MiB of memory, and memory_budget leaves 7 MiB to the inputs of one execution; raise it to (at least )?\d+ MiB$/);
+    expect(errors[0]!.payload.error_message).toMatch(/^its inputs need (at least )?\d+ MiB of memory, but memory_budget allows 7 MiB for the inputs of one execution; raise it to (at least )?\d+ MiB$/);
   });
 
   it('run with many small inputs, which together are large', async () => {

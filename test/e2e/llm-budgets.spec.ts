@@ -55,8 +55,8 @@ test('a correlation that stays within its budget is left alone', async () => {
 });
 
 test.each([
-  ['tokens', `{ tokens: ${2 * CALL - 1} }`, `this correlation has a budget of ${2 * CALL - 1} tokens and has used ${2 * CALL}: it is ended here; raise budget if that was meant`],
-  ['cost', `{ cost: ${(2 * CALL - 1) / 1_000} }`, `this correlation has a budget of a cost of ${(2 * CALL - 1) / 1_000} and has used ${(2 * CALL) / 1_000}: it is ended here; raise budget if that was meant`],
+  ['tokens', `{ tokens: ${2 * CALL - 1} }`, `this correlation has a budget of ${2 * CALL - 1} tokens and has used ${2 * CALL}, so it ends here; raise budget to allow more`],
+  ['cost', `{ cost: ${(2 * CALL - 1) / 1_000} }`, `this correlation has a budget of a cost of ${(2 * CALL - 1) / 1_000} and has used ${(2 * CALL) / 1_000}, so it ends here; raise budget to allow more`],
 ])('one that overruns its budget of %s ends with one WorkflowError, and all that still runs or waits in it ends too', async (_, budget, message) => {
   await start(budget);
   const before = slow();
@@ -87,7 +87,7 @@ test("an agent's own budget counts what it used itself, failed attempts too", as
   const { body: run } = await board.http.post('/run/flock').send({ agent_name: 'first', inputs: { text: 'Where?' } }).expect(200);
   expect(run).toMatchObject({
     status: 'failed',
-    error: `first failed: first in this correlation has a budget of ${2.5 * CALL} tokens and has used ${3 * CALL}: it is ended here; raise budget if that was meant`,
+    error: `first failed: first in this correlation has a budget of ${2.5 * CALL} tokens and has used ${3 * CALL}, so it ends here; raise budget to allow more`,
     usage: { input_tokens: 3 * USED.input },
   });
   const { body } = await board.http.get(`/api/v1/correlations/${(run as { run_id: string }).run_id}/status`);

@@ -27,7 +27,7 @@ async function needOf(models: ModelServer): Promise<number> {
   const { error_type, error_message } = (await errorOf(board, correlation)) as Record<'error_type' | 'error_message', string>;
   await board.close();
   expect(error_type).toBe('budget');
-  return Number(/^this correlation has a budget of 1 tokens and has used 0, and the next call of a model may take (\d+) tokens: /.exec(error_message)![1]);
+  return Number(/^this correlation has a budget of 1 tokens and has used 0, and the next model call may use (\d+) tokens, so it ends here; /.exec(error_message)![1]);
 }
 
 describe('a budget', () => {

@@ -44,7 +44,7 @@ describe('more work than there is room for', () => {
     accepted.push(await board.publish('Gate', {}), await board.publish('Gate', {}));
     expect(await waiting()).toBe(2);
     const before = await stored();
-    const detail = '2 executions are waiting, which is the most this service takes; try again later';
+    const detail = '2 executions are waiting, which is the most that this service accepts; try again later';
     const refused = [
       await post('/api/v1/artifacts', { type: 'Gate' }),
       await post('/api/v1/artifacts/sync', { type: 'Gate' }),
@@ -71,7 +71,7 @@ describe('more work than there is room for', () => {
     await agent('pause');
     const accepted = [await board.publish('Wide', {}), await board.publish('Wide', {})];
     const { status, body } = await board.http.post('/api/v1/artifacts').send({ type: 'Gate', payload: {} });
-    expect([status, body]).toEqual([503, { detail: '2 executions are waiting, which is the most this service takes; try again later, or resume what is paused: wide' }]);
+    expect([status, body]).toEqual([503, { detail: '2 executions are waiting, which is the most that this service accepts; try again later, or resume paused agents: wide' }]);
     await agent('resume');
     await eventually('both run', () => shared.openWide?.length === 2);
     accepted.push(await board.publish('Done', {}));

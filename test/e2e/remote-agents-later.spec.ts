@@ -112,7 +112,7 @@ describe('a remote agent that answers 202', () => {
 
   it('is not given back, since the agent would be asked again at once', async () => {
     const { id, token } = await ask();
-    expect(await send(id, 'release', { lease_token: token })).toEqual([400, `Execution ${id}: responder is no external agent; fail the attempt instead of releasing it`]);
+    expect(await send(id, 'release', { lease_token: token })).toEqual([400, `Execution ${id}: responder is not an external agent; fail the attempt instead of releasing it`]);
     expect((await send(id, 'complete', { lease_token: token, output: { text: 'Here.' } }))[0]).toBe(200);
   });
 
@@ -136,7 +136,7 @@ describe('a remote agent that answers 202', () => {
     clock.advance(2 * SECOND);
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
     const { attempts, lost_leases } = await execution(id);
-    expect(attempts.map(({ error_type, error_message }) => [error_type, error_message])).toEqual([['timeout', 'no answer within 10 s: it was to come later'], [null, null]]);
+    expect(attempts.map(({ error_type, error_message }) => [error_type, error_message])).toEqual([['timeout', 'no answer within 10 s: the agent answered 202, but did not complete the execution'], [null, null]]);
     expect(lost_leases).toBe(0);
   });
 

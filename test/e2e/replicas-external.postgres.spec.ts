@@ -152,7 +152,7 @@ describe('executions that are fetched from several processes', () => {
     try {
       await other.query('begin');
       await other.query('select 1 from executions where id = $1 for update', [id]);
-      const detail = `Execution ${id} cannot be claimed now: another request is at it at this moment; try again`;
+      const detail = `Execution ${id} cannot be claimed now: another request is changing it now; try again`;
       await boards[0].http.post(`/api/v1/executions/${id}/claim`).send({}).expect(409, { detail });
     } finally {
       await other.end();

@@ -100,7 +100,7 @@ describe('an execution whose agent no process has', () => {
       ['/run/batch', { agent_name: 'stayer', batch_inputs: [{ n: 1 }] }],
     ] as const) {
       const { status, headers, body: answer } = await lacking.board.http.post(path).send(body);
-      expect([status, headers['retry-after'], answer]).toEqual([503, '5', { detail: '4 executions wait for agents that no process has, which is the most this service keeps; start a process with price, or end them with POST /api/v1/executions/fail' }]);
+      expect([status, headers['retry-after'], answer]).toEqual([503, '5', { detail: '4 executions wait for agents that no process has, which is the most that this service keeps; start a process with price, or end them with POST /api/v1/executions/fail' }]);
     }
     await lacking.board.http.post('/api/v1/executions/fail').send({ agent: 'price' }).expect(200);
     expect(await lacking.board.ended(await lacking.board.publish('Message', { n: 1 }))).toMatchObject({ state: 'completed' });

@@ -86,7 +86,7 @@ describe('work for a person', () => {
     expect(await assigned({ assignee: 'anna', state: 'completed' })).toMatchObject([{ id, agent: 'approver', assignee: 'anna' }]);
     expect(await claimed(id)).toMatchObject({ status: 409, body: { detail: expect.stringContaining('is completed; only one that waits') } });
     const [payer] = (await board.http.get('/api/v1/executions').query({ agent: 'payer', correlation_id: correlation }).expect(200)).body.items as Listed['items'];
-    expect(await claimed(payer!.id)).toMatchObject({ status: 400, body: { detail: `Execution ${payer!.id}: payer is no external agent; its executions are not to be claimed` } });
+    expect(await claimed(payer!.id)).toMatchObject({ status: 400, body: { detail: `Execution ${payer!.id}: payer is not an external agent; its executions cannot be claimed` } });
   });
 
   it('is somebody else’s when it is due and escalates, which those who wait for that and those who watch are told', async () => {
@@ -126,7 +126,7 @@ describe('work for a person', () => {
 
   it('is for none who does not say whose it claims', async () => {
     const { id, correlation } = await published('Invoice', 'anna');
-    const detail = 'assignee: must say whose executions of approver to claim, since its configuration assigns them (to anna)';
+    const detail = 'assignee: must name an assignee, because the configuration assigns the executions of approver (to anna)';
     const claim = (body: object) => board.http.post('/api/v1/executions/claim').send({ agents: ['porter', 'approver'], ...body });
     for (const body of [{}, { wait: 60 }]) await claim(body).expect(400, { detail });
     await claim({ assigne: 'anna' }).expect(400, { detail: 'assigne: is not a known field; did you mean assignee?' });
@@ -160,9 +160,9 @@ describe('work for a person', () => {
       clock.advance(HOUR_MS / 3);
     }
     for (const { correlation } of [waiting, held]) expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
-    expect(await outside.execution(waiting.id)).toMatchObject({ state: 'failed', attempt: 1, error_type: 'overdue', error_message: expect.stringContaining('nobody had claimed it') });
-    expect(await outside.execution(held.id)).toMatchObject({ state: 'failed', error_type: 'overdue', error_message: expect.stringContaining('bela had not ended it') });
-    expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({ status: 409, body: { detail: expect.stringMatching(/ failed at \S+ and takes nothing more: it was due at /) } });
+    expect(await outside.execution(waiting.id)).toMatchObject({ state: 'failed', attempt: 1, error_type: 'overdue', error_message: expect.stringContaining('no client claimed it in time') });
+    expect(await outside.execution(held.id)).toMatchObject({ state: 'failed', error_type: 'overdue', error_message: expect.stringContaining('bela did not end it in time') });
+    expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({ status: 409, body: { detail: expect.stringMatching(/ failed at \S+ and accepts no more requests: it was due at /) } });
 
     const retried = await board.http.post(`/api/v1/executions/${waiting.id}/retry`).expect(200);
     expect(retried.body).toMatchObject({ state: 'pending', round: 1, assignee: 'bela', due_at: new Date(clock.now() + 2 * HOUR_MS).toISOString() });

@@ -37,8 +37,8 @@ export function shortage({ who, budget, spent }: Limit, need: Amount = NOTHING):
   const kind = KINDS.find((each) => spent[each] + need[each] > (budget[each] ?? Infinity));
   if (!kind) return null;
   const used = `${who} has a budget of ${described(kind, budget[kind]!)} and has used ${shown(kind, spent[kind])}`;
-  if (need === NOTHING) return `${used}: it is ended here; raise budget if that was meant`;
-  return `${used}, and the next call of a model may take ${described(kind, need[kind])}: it is ended here; raise budget if that was meant, or lower max_output_tokens`;
+  if (need === NOTHING) return `${used}, so it ends here; raise budget to allow more`;
+  return `${used}, and the next model call may use ${described(kind, need[kind])}, so it ends here; raise budget or lower max_output_tokens`;
 }
 
 const described = (kind: Kind, amount: number): string => (kind === 'tokens' ? `${shown(kind, amount)} tokens` : `a cost of ${shown(kind, amount)}`);

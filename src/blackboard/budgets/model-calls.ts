@@ -55,10 +55,10 @@ export class ModelCalls {
         signal.throwIfAborted();
         return execution.meter.begins(need);
       }
-      if (reservation?.is === 'lost') throw new EngineFailure('budget', 'the execution has gone to another process');
+      if (reservation?.is === 'lost') throw new EngineFailure('budget', 'another process has taken over the execution');
       if (reservation && (isFirst || reservation.is === 'short')) {
         execution.shortfall = reservation;
-        throw new EngineFailure('budget', reservation.is === 'short' ? reservation.message : 'there is no room in its budget now');
+        throw new EngineFailure('budget', reservation.is === 'short' ? reservation.message : 'its budget has no room now');
       }
       await this.clock.sleep(LOOK_AGAIN_MS);
     }
@@ -76,7 +76,7 @@ export class ModelCalls {
       });
       if (overrun !== null) execution.shortfall = { is: 'short', message: overrun };
     } catch (error) {
-      this.logger.warn({ err: error, execution_id: execution.id }, 'what a call of a model took could not be stored yet');
+      this.logger.warn({ err: error, execution_id: execution.id }, 'the usage of a model call could not be stored; trying again with the outcome');
     }
   }
 

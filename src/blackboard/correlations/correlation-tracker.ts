@@ -141,7 +141,7 @@ export class CorrelationChanges {
   async save(): Promise<void> {
     if (this.stored.length > 0) await this.published.run(this.tx, this.stored, this.now);
     for (const correlation of this.touched.values()) {
-      if (correlation.pending < 0) throw new Error(`correlation ${correlation.id} counts ${correlation.pending} pending`);
+      if (correlation.pending < 0) throw new Error(`correlation ${correlation.id} has a pending count of ${correlation.pending}`);
       correlation.last_activity_at = this.now;
       if (correlation.state === 'active' && correlation.pending === 0) await this.settle(correlation, endState(correlation));
       await write(this.tx.db, correlation);

@@ -65,7 +65,7 @@ export class CorrelationWaiters {
       const states = await findStates(this.unitOfWork.reader, {}, [...this.waiters.keys()]);
       for (const { id, state, generation } of states) this.settled(id, state === 'active' ? generation - 1 : generation);
     } catch (error) {
-      this.logger.warn({ err: error }, 'correlations that are waited for could not be looked up; trying again');
+      this.logger.warn({ err: error }, 'the states of awaited correlations could not be read; trying again');
     }
   }
 

@@ -38,7 +38,7 @@ export class AgentLimits {
   async whyNone(tx: Transaction, agent: string): Promise<string | null> {
     if ((await this.pauses.all(tx.db)).has(agent)) return `${agent} is paused`;
     if ((await this.free(tx, [agent])).get(agent) !== 0) return null;
-    return `as many executions of ${agent} are held as its concurrency allows (${this.catalog.agent(agent)?.concurrency ?? 0})`;
+    return `${agent} has as many claimed executions as its concurrency allows (${this.catalog.agent(agent)?.concurrency ?? 0})`;
   }
 
   /** Drops the results of earlier counts, which may be out of date. */

@@ -32,4 +32,4 @@ export class AnswerMemory extends MemoryBudget {
 }
 
 const tooLarge = (bytes: number, most: number): EngineFailure =>
-  new EngineFailure('output', `the answer would take ${Math.ceil(bytes / MIB)} MiB of memory, and memory_budget leaves ${Math.floor(most / MIB)} MiB to one answer; raise it, or answer less`);
+  new EngineFailure('output', `the answer needs ${Math.ceil(bytes / MIB)} MiB of memory, but memory_budget allows ${Math.floor(most / MIB)} MiB for one answer; raise it, or send a smaller answer`);

@@ -106,7 +106,7 @@ export class ExecutionRun {
       .then((attempt) => this.commit(execution, agent, attempt, endsBy, holder))
       .then((outcome) => this.reports.ended(execution, outcome, performance.now() - startedAt))
       .catch((error: unknown) => {
-        this.logger.error({ err: error, execution_id: execution.id }, 'an outcome could not be committed');
+        this.logger.error({ err: error, execution_id: execution.id }, 'the outcome of an execution could not be committed');
         execution.span.end({ failed: true, attributes: { 'error.type': 'internal' } });
       });
     if ('artifacts' in given) {
@@ -171,7 +171,7 @@ export class ExecutionRun {
     try {
       await this.outcomes.keepSpent(execution);
     } catch (error) {
-      this.logger.error({ err: error, execution_id: execution.id }, 'what an execution used before it was handed back could not be stored');
+      this.logger.error({ err: error, execution_id: execution.id }, 'the usage of an execution that was handed back could not be stored');
     }
   }
 
@@ -195,7 +195,7 @@ export class ExecutionRun {
         return this.outcomes.complete(execution, matched, holder.onOutcomeVisible);
       };
       const outcome = await commitWithRetry(holder, this.clock, complete);
-      return outcome === 'failed' ? { outcome, failure: { type: 'budget', message: 'it overran a budget' } } : { outcome };
+      return outcome === 'failed' ? { outcome, failure: { type: 'budget', message: 'it exceeded a budget' } } : { outcome };
     } catch (error) {
       this.logger.error({ err: error, execution_id: execution.id }, 'the outputs of an execution could not be stored');
       return this.commitFailure(execution, { type: 'internal', message: 'its outputs could not be stored' }, holder);

@@ -62,7 +62,7 @@ export class Executor {
 
   /** Why the executor cannot work now; null if it can. */
   whyNotWorking(): string | null {
-    return this.loop.isWorking ? this.loop.whyNotClaiming : 'the executor is not working';
+    return this.loop.isWorking ? this.loop.whyNotClaiming : 'the executor is not running';
   }
 
   runningIds(): string[] {

@@ -105,7 +105,7 @@ export class InputParsing {
     if (bytes <= largestBytes) return;
     const [wanted, most, budget] = [Math.ceil(bytes / MIB), Math.floor(largestBytes / MIB), Math.ceil(this.memory.budgetFor(bytes) / MIB)];
     throw new InputsTooLarge(
-      `its inputs would take ${orMore}${wanted} MiB of memory, and memory_budget leaves ${most} MiB to the inputs of one execution; raise it to ${orMore}${budget} MiB`,
+      `its inputs need ${orMore}${wanted} MiB of memory, but memory_budget allows ${most} MiB for the inputs of one execution; raise it to ${orMore}${budget} MiB`,
     );
   }
 }
@@ -122,5 +122,5 @@ const storedItems = (inputs: readonly ClaimedInput[]): StoredItems => ({
 });
 
 function isGone(seq: number): never {
-  throw new Error(`the artifact at ${seq} is gone, which a running execution consumes`);
+  throw new Error(`the artifact at position ${seq} is missing, although a running execution consumes it`);
 }

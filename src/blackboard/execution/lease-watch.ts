@@ -44,7 +44,7 @@ export class LeaseWatch {
     try {
       await this.leases.rows.takeOverLost();
     } catch (error) {
-      this.logger.warn({ err: error }, 'lapsed leases could not be looked for; trying again');
+      this.logger.warn({ err: error }, 'expired leases could not be looked for; trying again');
     }
   }
 }

@@ -46,7 +46,7 @@ export class Leases {
   private async giveUp(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
     if (this.isDeferred(lost)) return this.failLate(tx, lost);
     const holder = isExternal(this.catalog.agent(lost.queue))
-      ? 'whoever had claimed it neither ended it nor said in time that they were still at it'
+      ? 'its claimants sent neither a result nor a heartbeat in time'
       : 'the process that ran it ended, or could not store its outcome';
     await this.outcomes.fail(tx, await endingExecution(tx, lost, lost.lease_token), {
       type: 'lost',
@@ -55,7 +55,7 @@ export class Leases {
   }
 
   private async failLate(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
-    const message = `no answer within ${this.catalog.agent(lost.queue)!.timeoutMs / 1_000} s: it was to come later`;
+    const message = `no answer within ${this.catalog.agent(lost.queue)!.timeoutMs / 1_000} s: the agent answered 202, but did not complete the execution`;
     await this.outcomes.failAttemptIn(tx, await endingExecution(tx, lost, lost.lease_token), { type: 'timeout', message });
     // A place within the agent's concurrency is free.
     tx.afterCommit(() => this.signals.executionReady.publish(lost.queue));

@@ -109,7 +109,7 @@ function asJsonText(type: string, payload: unknown): string {
   try {
     return JSON.stringify(payload) ?? 'null';
   } catch (error) {
-    throw new OutputError(`the payload of ${type} is no JSON: ${error instanceof Error ? error.message : 'its toJSON throws'}`);
+    throw new OutputError(`the payload of ${type} is not JSON: ${error instanceof Error ? error.message : 'its toJSON throws'}`);
   }
 }
 

@@ -48,8 +48,8 @@ export class DueTimes {
     const isClaimed = state === 'running';
     if (!isClaimed) this.backlog.changed(tx, -1);
     const ending = await endingExecution(tx, execution, isClaimed ? lease_token! : await leaseToEnd(tx, id));
-    const who = isClaimed ? (claimed_by ?? 'whoever had claimed it') : 'nobody';
-    const message = `it was due at ${toTimestamp(execution.due_at!)}, and ${who} had ${isClaimed ? 'not ended' : 'claimed'} it by then`;
+    const reason = isClaimed ? `${claimed_by ?? 'its claimant'} did not end it in time` : 'no client claimed it in time';
+    const message = `it was due at ${toTimestamp(execution.due_at!)}: ${reason}`;
     await this.outcomes.failWith(tx, changes, ending, { type: 'overdue', message });
   }
 }

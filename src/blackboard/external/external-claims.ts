@@ -25,7 +25,7 @@ import { releasedLease } from './released-lease.js';
 const MISSED_TRIES = 3;
 /** Other transactions end within milliseconds. */
 const MISSED_PAUSE_MS = 5;
-const IS_TOUCHED = 'another request is at it at this moment; try again';
+const IS_TOUCHED = 'another request is changing it now; try again';
 
 /**
  * Claims executions of external agents for clients. Their lease lasts for the agent's `timeout` and has no owning
@@ -56,7 +56,7 @@ export class ExternalClaims {
       const owner = externalWork(this.catalog.agent(name))!.assignee;
       // Executions that are older than the assignment in the configuration are unassigned. Only such a request can
       // claim them.
-      if (owner !== null && !(await isSomeNobodys(this.unitOfWork.reader, name))) throw new DomainError('invalid', `assignee: must say whose executions of ${name} to claim, since its configuration assigns them (to ${owner})`);
+      if (owner !== null && !(await isSomeNobodys(this.unitOfWork.reader, name))) throw new DomainError('invalid', `assignee: must name an assignee, because the configuration assigns the executions of ${name} (to ${owner})`);
     }
   }
 
@@ -68,7 +68,7 @@ export class ExternalClaims {
     for (const name of agents) {
       const agent = this.catalog.agent(name);
       if (!agent) throw unknownAgent(name);
-      if (!isExternal(agent)) throw new DomainError('invalid', `${what}: ${name} is no external agent; its executions are not to be claimed`);
+      if (!isExternal(agent)) throw new DomainError('invalid', `${what}: ${name} is not an external agent; its executions cannot be claimed`);
     }
   }
 

@@ -90,7 +90,7 @@ export class ExternalLeases {
     const row = await this.find(id);
     if (isReleased(row.ended_lease, id, leaseToken)) return;
     if (!isHeldBy(row, leaseToken)) throw notHeld(row);
-    if (!isExternal(this.agent(row.agent))) throw new DomainError('invalid', `Execution ${id}: ${row.agent} is no external agent; fail the attempt instead of releasing it`);
+    if (!isExternal(this.agent(row.agent))) throw new DomainError('invalid', `Execution ${id}: ${row.agent} is not an external agent; fail the attempt instead of releasing it`);
     await this.claims.handBack([{ id, agent: row.agent, leaseToken: row.lease_token! }]);
     const after = await this.find(id);
     if (!isReleased(after.ended_lease, id, leaseToken)) throw notHeld(after);
@@ -138,7 +138,7 @@ export class ExternalLeases {
   private agent(name: string): AgentDefinition {
     const agent = this.catalog.agent(name);
     if (agent) return agent;
-    const message = `The configuration of this process has no agent ${name}; try again, where another one may answer`;
+    const message = `This process does not have the agent ${name}; try again, because another process may answer`;
     throw new DomainError('unavailable', message, { retryAfterSeconds: TRY_AGAIN_SECONDS });
   }
 }
@@ -176,12 +176,12 @@ function wasEnded({ id, state, ended_lease }: Leased, leaseToken: string, as: En
 function notHeld({ id, state, ended_at, error_message, correlation_id }: Leased): DomainError {
   switch (state) {
     case 'completed':
-      return new DomainError('conflict', `Execution ${id} was completed at ${toTimestamp(ended_at!)} and takes nothing more`);
+      return new DomainError('conflict', `Execution ${id} was completed at ${toTimestamp(ended_at!)} and accepts no more requests`);
     case 'failed':
-      return new DomainError('conflict', `Execution ${id} failed at ${toTimestamp(ended_at!)} and takes nothing more: ${error_message}`);
+      return new DomainError('conflict', `Execution ${id} failed at ${toTimestamp(ended_at!)} and accepts no more requests: ${error_message}`);
     case 'cancelled':
-      return new DomainError('conflict', `Execution ${id} was cancelled at ${toTimestamp(ended_at!)}, with its correlation ${correlation_id}, and takes nothing more`);
+      return new DomainError('conflict', `Execution ${id} was cancelled at ${toTimestamp(ended_at!)}, with its correlation ${correlation_id}, and accepts no more requests`);
     default:
-      return new DomainError('conflict', `This lease of execution ${id} is lost: it has lapsed, was ended or was released, and somebody else may hold the execution now; only the lease_token of its newest claim, or of the newest request to a remote agent, holds it`);
+      return new DomainError('conflict', `This lease of execution ${id} is lost; use the lease_token of its newest claim, or of the newest request to its remote agent`);
   }
 }

@@ -137,7 +137,7 @@ export class WaitingClaims {
         }
       }
     } catch (error) {
-      this.logger.warn({ err: error }, 'what is assigned to those who wait could not be looked for; trying again');
+      this.logger.warn({ err: error }, 'work for waiting assignees could not be looked for; trying again');
     } finally {
       this.isLooking = false;
     }
@@ -178,7 +178,7 @@ export class WaitingClaims {
         // The waiter has left. No other waiter may get these, because they are claimed in its name.
         else await this.claims.handBack(held);
       } catch (error) {
-        this.logger.warn({ err: error }, 'executions that somebody waits for could not be claimed; trying again');
+        this.logger.warn({ err: error }, 'executions could not be claimed for a waiting request; trying again');
       }
     }
   }

@@ -71,6 +71,6 @@ export class Matching {
     const place = `agents.${subscription.agent}.consumes[${subscription.index}].${part}`;
     if (this.logged.has(place)) return;
     this.logged.add(place);
-    this.logger.warn({ agent: subscription.agent }, `${place} errs and does not trigger (logged once): ${message}`);
+    this.logger.warn({ agent: subscription.agent }, `${place} fails and does not trigger (logged once): ${message}`);
   }
 }

@@ -28,7 +28,7 @@ export class LackReport {
     const waiting = agents.slice(0, MOST_NAMED).map((agent) => [agent, { executions: executions.get(agent) ?? 0, groups: groups.get(agent) ?? 0 }]);
     this.logger.warn(
       { agents: Object.fromEntries(waiting) as object, ...(agents.length > MOST_NAMED && { further_agents: agents.length - MOST_NAMED }) },
-      `work waits that no process can do: its agents, or their subscriptions, are in the configuration of no process that works; it goes on when a process has them, and POST /api/v1/executions/fail ends it`,
+      `work waits for agents or subscriptions that no worker has; start a worker with them, or end the work with POST /api/v1/executions/fail`,
     );
   }
 }

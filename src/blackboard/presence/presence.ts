@@ -38,7 +38,7 @@ export class Presence {
     try {
       await this.processes.leave();
     } catch (error) {
-      this.logger.debug({ err: error }, 'this process could not sign off');
+      this.logger.debug({ err: error }, 'this process could not remove its registration');
     }
   }
 
@@ -61,7 +61,7 @@ export class Presence {
     try {
       await this.count();
     } catch (error) {
-      this.logger.debug({ err: error }, 'what waits could not be counted; trying again');
+      this.logger.debug({ err: error }, 'waiting work could not be counted; trying again');
     }
   }
 }

@@ -42,7 +42,7 @@ export class DirectRuns {
   /** Implements `Blackboard.outputsOf`. */
   async outputsOf({ agent, correlationId, executionId, generation }: DirectRun): Promise<Item[]> {
     const ended = await this.waiters.wait(correlationId, generation, Number.MAX_SAFE_INTEGER);
-    if (!ended) throw new DomainError('unavailable', `The service is stopping; ${agent} goes on after its next start in correlation ${correlationId}`);
+    if (!ended) throw new DomainError('unavailable', `The service is shutting down; ${agent} continues after the next start, in correlation ${correlationId}`);
     const { reader } = this.unitOfWork;
     const execution = await reader.selectFrom('executions').select(['state', 'error_message']).where('id', '=', executionId).executeTakeFirstOrThrow();
     if (execution.state !== 'completed') {

@@ -76,13 +76,13 @@ export class Backlog {
   }
 
   private whyFull(pausedAgents: readonly string[]): string {
-    const wayOut = pausedAgents.length > 0 ? `try again later, or resume what is paused: ${[...pausedAgents].sort().join(', ')}` : 'try again later';
-    return `${this.count} executions are waiting, which is the most this service takes; ${wayOut}`;
+    const wayOut = pausedAgents.length > 0 ? `try again later, or resume paused agents: ${[...pausedAgents].sort().join(', ')}` : 'try again later';
+    return `${this.count} executions are waiting, which is the most that this service accepts; ${wayOut}`;
   }
 
   private whyTooManyWithoutAgent(): string {
     const agents = listed([...this.withoutAgent.keys()], 'and');
-    return `${this.countWithoutAgent} executions wait for agents that no process has, which is the most this service keeps; start a process with ${agents}, or end them with POST /api/v1/executions/fail`;
+    return `${this.countWithoutAgent} executions wait for agents that no process has, which is the most that this service keeps; start a process with ${agents}, or end them with POST /api/v1/executions/fail`;
   }
 }
 

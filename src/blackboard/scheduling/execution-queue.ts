@@ -111,7 +111,7 @@ export class ExecutionQueue {
     await this.errors.write(tx, changes, {
       agent,
       errorType: 'limit',
-      message: `${agent} ran ${this.settings.maxExecutionsPerCorrelation} times in this correlation and is not run again; raise max_executions_per_correlation if that is meant`,
+      message: `${agent} ran ${this.settings.maxExecutionsPerCorrelation} times in this correlation and will not run again; raise max_executions_per_correlation to allow more`,
       correlationId: correlation.id,
       executionId: null,
       attempts: 0,

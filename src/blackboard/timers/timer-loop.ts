@@ -160,7 +160,7 @@ export class TimerLoop {
       const next = await this.timers.next(this.unitOfWork.reader, known);
       if (next !== null) this.arm(next);
     } catch (error) {
-      this.logger.error({ err: error }, 'firing timers failed');
+      this.logger.error({ err: error }, 'timers could not be fired; trying again');
       this.arm(this.clock.now() + TRY_AGAIN_AFTER_MS);
     }
   }

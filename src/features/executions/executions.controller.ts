@@ -37,7 +37,7 @@ export class ExecutionsController {
   @ApiErrors(
     [400, 'agent: must be a string'],
     [404, 'Agent not found: prize'],
-    [409, 'A live process has the agent price and does what waits for it; GET /api/v1/processes says which'],
+    [409, 'A live process has the agent price and runs its executions; GET /api/v1/processes shows which'],
     503,
   )
   fail(@Body() { agent }: EndRequest): Promise<EndedBody> {
@@ -63,7 +63,7 @@ export class ExecutionsController {
   })
   @ApiExecutionId()
   @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits to run', example: RETRIED_EXAMPLE })
-  @ApiErrors([404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is completed; only one that has failed can be retried`], 503)
+  @ApiErrors([404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is completed; only a failed execution can be retried`], 503)
   retry(@Param('execution_id') id: string): Promise<TextInParts> {
     return this.executions.retry(id);
   }

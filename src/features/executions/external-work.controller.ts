@@ -13,8 +13,8 @@ import { COMPLETE_EXAMPLE, CompleteRequest, FAIL_EXAMPLE, FailRequest, LEASE_TOK
 import { ExternalWorkService } from './external-work.service.js';
 
 const NOT_FOUND = `Execution not found: ${EXECUTION_EXAMPLE.id}`;
-const NOT_EXTERNAL = `Execution ${EXECUTION_EXAMPLE.id}: classifier is no external agent; its executions are not to be claimed`;
-const LOST = `This lease of execution ${EXECUTION_EXAMPLE.id} is lost: it has lapsed, was ended or was released, and somebody else may hold the execution now; only the lease_token of its newest claim, or of the newest request to a remote agent, holds it`;
+const NOT_EXTERNAL = `Execution ${EXECUTION_EXAMPLE.id}: classifier is not an external agent; its executions cannot be claimed`;
+const LOST = `This lease of execution ${EXECUTION_EXAMPLE.id} is lost; use the lease_token of its newest claim, or of the newest request to its remote agent`;
 
 @ApiTags('External work')
 @Controller('api/v1/executions')
@@ -29,7 +29,7 @@ export class ExternalWorkController {
   })
   @ApiBody({ type: ClaimRequestBody, examples: { claim: { value: CLAIM_EXAMPLE } } })
   @ApiOkResponse({ type: ClaimBody, description: 'What was claimed', example: { executions: [HELD_EXAMPLE] } })
-  @ApiErrors([400, 'assignee: must say whose executions of approver to claim, since its configuration assigns them (to anna)'], [404, 'Agent not found: aprover'], 503)
+  @ApiErrors([400, 'assignee: must name an assignee, because the configuration assigns the executions of approver (to anna)'], [404, 'Agent not found: aprover'], 503)
   claim(@Body() request: ClaimRequestBody, @ClientGone() gone: AbortSignal, @Held() held: HeldRequest): Promise<TextInParts> {
     return this.work.claim(request, gone, held);
   }
@@ -65,7 +65,7 @@ export class ExternalWorkController {
   @ApiExecutionId()
   @ApiBody({ type: LeaseRequest, examples: { release: { value: { lease_token: LEASE_TOKEN_EXAMPLE } } } })
   @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits, or is somebody else’s already', example: RELEASED_EXAMPLE })
-  @ApiErrors([400, `Execution ${EXECUTION_EXAMPLE.id}: archive is no external agent; fail the attempt instead of releasing it`], [404, NOT_FOUND], [409, LOST], 503)
+  @ApiErrors([400, `Execution ${EXECUTION_EXAMPLE.id}: archive is not an external agent; fail the attempt instead of releasing it`], [404, NOT_FOUND], [409, LOST], 503)
   release(@Param('execution_id') id: string, @Body() request: LeaseRequest): Promise<TextInParts> {
     return this.work.release(id, request);
   }

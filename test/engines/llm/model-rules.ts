@@ -221,7 +221,7 @@ export function holdToRules(start: () => Promise<ModelUnderTest & { close(): Pro
     expect(types).toEqual(['Errand', 'WorkflowError']);
     expect(error).toMatchObject({
       error_type: 'budget',
-      error_message: expect.stringMatching(/^miser in this correlation has a budget of 1 tokens and has used 0, and the next call of a model may take \d+ tokens: it is ended here; /),
+      error_message: expect.stringMatching(/^miser in this correlation has a budget of 1 tokens and has used 0, and the next model call may use \d+ tokens, so it ends here; /),
     });
   });
 
@@ -231,7 +231,7 @@ export function holdToRules(start: () => Promise<ModelUnderTest & { close(): Pro
     expect(await poor.ended(correlation)).toMatchObject({ state: 'failed', has_pending_work: false, error_count: 1 });
     const artifacts = await poor.artifacts(correlation);
     expect(artifacts.map(({ type }) => type)).toEqual(['Text', 'WorkflowError']);
-    expect(artifacts[1]!.payload).toMatchObject({ error_type: 'budget', error_message: expect.stringMatching(/^this correlation has a budget of a cost of 0.000001 and has used 0, and the next call of a model may take a cost of 0\.\d+: /) });
+    expect(artifacts[1]!.payload).toMatchObject({ error_type: 'budget', error_message: expect.stringMatching(/^this correlation has a budget of a cost of 0.000001 and has used 0, and the next model call may use a cost of 0\.\d+, so it ends here; /) });
     await poor.http.post('/api/v1/artifacts').set('X-Correlation-ID', correlation).send({ type: 'Text', payload: { text: 'Again?' } }).expect(409);
     await poor.close();
   });
