@@ -38,8 +38,8 @@ export type Reservation = { is: 'made' } | { is: 'lost' } | { is: 'waits' } | { 
 
 /**
  * Reserves the most that a model call can use, in every budget that applies, before the call is made. A reservation
- * belongs to the lease of its execution and is void without it. Every method needs the lock on the correlation, so that
- * two calls of different processes never get the same room.
+ * belongs to the lease of its execution and is void without it. The methods run while the transaction has locked the
+ * correlation, so that two calls of different processes never get the same room.
  */
 @Injectable()
 export class BudgetReservations {

@@ -26,7 +26,7 @@ export class Budgets {
     return this.catalog.budget !== null || (this.catalog.agent(agent)?.budget ?? null) !== null;
   }
 
-  /** Locks the correlation. */
+  /** The transaction has locked the correlation. */
   async of(tx: Transaction, changes: CorrelationChanges, { agent, correlationId }: Caller): Promise<Limit[]> {
     const limits: Limit[] = [];
     const { budget } = this.catalog;
