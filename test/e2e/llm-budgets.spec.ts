@@ -129,5 +129,5 @@ agents:
     );
   }
   expect(await ask('long', 'Question')).toMatchObject({ error_count: 1 });
-  expect(await errorOf(board, 'long')).toMatchObject({ failed_agent: 'first', error_type: 'budget', error_message: expect.stringMatching(/^first in this correlation has a budget of a cost of 4.2 and has used 4.8: /) });
+  expect(await errorOf(board, 'long')).toMatchObject({ failed_agent: 'first', error_type: 'budget', error_message: expect.stringMatching(/^first in this correlation has a budget of a cost of 4.2 and has used 4.8, so it ends here; /) });
 });

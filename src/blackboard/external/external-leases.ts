@@ -182,6 +182,6 @@ function notHeld({ id, state, ended_at, error_message, correlation_id }: Leased)
     case 'cancelled':
       return new DomainError('conflict', `Execution ${id} was cancelled at ${toTimestamp(ended_at!)}, with its correlation ${correlation_id}, and accepts no more requests`);
     default:
-      return new DomainError('conflict', `This lease of execution ${id} is lost; use the lease_token of its newest claim, or of the newest request to its remote agent`);
+      return new DomainError('conflict', `This lease of execution ${id} is lost: it expired, was released or ended its attempt; use the lease_token of its newest claim, or of the newest request to its remote agent`);
   }
 }
