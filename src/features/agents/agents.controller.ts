@@ -22,7 +22,7 @@ export class AgentsController {
   constructor(private readonly agents: AgentsService) {}
 
   @Get()
-  @ApiOperation({ summary: 'List the agents', description: 'In the order of the configuration.' })
+  @ApiOperation({ summary: 'List the agents', description: 'The agents come in the order of the configuration.' })
   @ApiOkResponse({ type: AgentsBody, description: 'All agents', example: AGENTS_EXAMPLE })
   list(): Promise<AgentsBody> {
     return this.agents.list();
@@ -32,11 +32,11 @@ export class AgentsController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Run one agent',
-    description: 'One execution of this agent alone, in a correlation of its own. Inputs and outputs are stored; no agent reacts to them.',
+    description: 'Runs one execution of this agent in a new correlation. Inputs and outputs are stored; no agent reacts to them.',
   })
   @ApiAgentName()
   @ApiBody({ type: RunAgentRequest, examples: { message: { value: RUN_REQUEST_EXAMPLE } } })
-  @ApiOkResponse({ type: RunAgentBody, description: 'What the agent published', example: RUN_EXAMPLE })
+  @ApiOkResponse({ type: RunAgentBody, description: 'The artifacts that the agent published', example: RUN_EXAMPLE })
   @ApiErrors(
     [400, 'inputs: classifier takes one CustomerMessage (got Intent)'],
     [404, 'Agent not found: classifer'],
@@ -53,7 +53,8 @@ export class AgentsController {
   @ApiOperation({
     summary: 'Pause an agent',
     description:
-      'From now on none of its executions starts, on any process and whatever restarts; those that run go on. What waits keeps its correlation open. 200 where it is paused already.',
+      'No further execution of the agent starts, on any process, until the agent is resumed; restarts do not change that. ' +
+        'Running executions continue, and pending ones keep their correlation open. Pausing a paused agent is a 200.',
   })
   @ApiAgentName()
   @ApiOkResponse({ type: AgentPauseBody, description: 'The paused agent', example: PAUSED_EXAMPLE })
@@ -65,7 +66,10 @@ export class AgentsController {
   @Post(':agent_name/resume')
   @TakesNoFields()
   @HttpCode(200)
-  @ApiOperation({ summary: 'Resume an agent', description: 'What waits of it starts as slots are free. 200 where it is not paused.' })
+  @ApiOperation({
+    summary: 'Resume an agent',
+    description: 'Its pending executions start as slots become free. Resuming an agent that is not paused is a 200.',
+  })
   @ApiAgentName()
   @ApiOkResponse({ type: AgentPauseBody, description: 'The resumed agent', example: RESUMED_EXAMPLE })
   @ApiErrors([404, 'Agent not found: classifer'], 503)
@@ -75,12 +79,13 @@ export class AgentsController {
 
   @Get(':agent_id/history-summary')
   @ApiOperation({
-    summary: 'What an agent has done',
-    description: 'Filters keep the executions that consumed or produced a matching artifact, and the counts of those artifacts.',
+    summary: 'Summarize the history of an agent',
+    description:
+      'With filters, only executions that consumed or produced a matching artifact count, and only matching artifacts are counted.',
   })
   @ApiParam({ name: 'agent_id', description: "The agent's name", schema: { type: 'string', example: 'classifier' } })
   @ApiExtraModels(HourBody)
-  @ApiOkResponse({ type: HistoryBody, description: 'Counts, and their timeline by hour', example: HISTORY_EXAMPLE })
+  @ApiOkResponse({ type: HistoryBody, description: 'Totals, and counts for each hour', example: HISTORY_EXAMPLE })
   @ApiErrors([400, 'Invalid from: yesterday'], [404, 'Agent not found: classifer'])
   summarizeHistory(@Param('agent_id') name: string, @Query() query: ArtifactFilterQuery): Promise<HistoryBody> {
     return this.agents.summarizeHistory(name, query);

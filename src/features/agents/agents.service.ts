@@ -18,7 +18,7 @@ import type { HistoryBody, HourBody } from './dto/history-body.js';
 import type { AgentPauseBody } from './dto/pause-body.js';
 import type { RunAgentRequest } from './dto/agent-run-request.js';
 
-/** Lists agents, runs one directly, pauses and resumes one, and tells what one has done. */
+/** Lists agents, runs one directly, pauses and resumes one, and summarizes its history. */
 @Injectable()
 export class AgentsService {
   constructor(
@@ -45,7 +45,7 @@ export class AgentsService {
     return { agents };
   }
 
-  /** A RunAgentBody. */
+  /** Returns a RunAgentBody as JSON. Throws DomainError `not_found`. */
   async run(name: string, request: RunAgentRequest, held: HeldRequest): Promise<TextInParts> {
     held.waits();
     const run = await this.blackboard.beginDirectRun(name, request.inputs, newId());
@@ -53,13 +53,13 @@ export class AgentsService {
     return this.texts.ofEffect(['{"artifacts":[', await this.blackboard.outputsOf(run), ']}']);
   }
 
-  /** Idempotent. DomainError `not_found`. */
+  /** Idempotent. Throws DomainError `not_found`. */
   async pause(name: string): Promise<AgentPauseBody> {
     const pausedAt = await this.unitOfWork.run((tx) => this.blackboard.pauseAgent(tx, name));
     return { name, paused: true, paused_at: toTimestamp(pausedAt) };
   }
 
-  /** Idempotent. DomainError `not_found`. */
+  /** Idempotent. Throws DomainError `not_found`. */
   async resume(name: string): Promise<AgentPauseBody> {
     await this.unitOfWork.run((tx) => this.blackboard.resumeAgent(tx, name));
     return { name, paused: false, paused_at: null };

@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import type { Settings } from '../../config/settings.js';
 import { buildOpenApi } from './openapi.js';
 
-/** The OpenAPI document of the running application, built when it is first asked for. */
+/** The OpenAPI document of the running application, built on the first request for it. */
 export class ApiDocument {
   private json: Buffer | undefined;
   private application: INestApplication | undefined;
@@ -13,14 +13,14 @@ export class ApiDocument {
     return this.settings.serverName;
   }
 
-  /** The application cannot be injected into itself: the entry hands it over once it is made. */
+  /** Sets the application to describe. The entry point calls it, because Nest cannot inject an application. */
   describes(application: INestApplication): void {
     this.application = application;
   }
 
-  /** As it is sent: the same bytes for everyone, however many do not read them. */
+  /** Returns the document as JSON. Every answer sends the same buffer, so that slow readers cost no further memory. */
   get(): Buffer {
-    if (!this.application) throw new Error('The application that the document describes has not been handed over');
+    if (!this.application) throw new Error('ApiDocument.describes() must be called before the document is requested');
     this.json ??= Buffer.from(JSON.stringify(buildOpenApi(this.application, this.settings)));
     return this.json;
   }

@@ -2,7 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 
 type Schemas = Record<string, object>;
 
-/** Has the document say that bodies under `/api/v1` take no field but those that it describes; nested ones neither. */
+/** Sets `additionalProperties: false` on the request bodies under `/api/v1` and on their nested objects. */
 export function closeBodies({ paths, components }: OpenAPIObject): void {
   const schemas = (components?.schemas ?? {}) as Schemas;
   const closed = new Set<string>();
@@ -11,7 +11,7 @@ export function closeBodies({ paths, components }: OpenAPIObject): void {
   }
 }
 
-/** Whatever `part` refers to, however deep. */
+/** Closes every schema that `part` refers to, directly or through others. */
 function closeAll(part: object, schemas: Schemas, closed: Set<string>): void {
   for (const [key, value] of Object.entries(part) as [string, unknown][]) {
     if (key === '$ref') close((value as string).split('/').at(-1)!, schemas, closed);

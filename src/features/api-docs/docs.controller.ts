@@ -15,7 +15,7 @@ export class DocsController {
   constructor(private readonly api: ApiDocument) {}
 
   @Get('openapi.json')
-  @ApiOperation({ summary: 'This API as an OpenAPI 3.0 document' })
+  @ApiOperation({ summary: 'Get this API as an OpenAPI 3.0 document' })
   @ApiOkResponse({
     description: 'The document',
     content: { 'application/json': { schema: { type: 'object' }, example: { openapi: '3.0.3', info: { title: 'Support desk', version: '1' }, paths: {} } } },
@@ -27,7 +27,7 @@ export class DocsController {
 
   @Get('docs')
   @Header('Content-Type', 'text/html; charset=utf-8')
-  @ApiOperation({ summary: 'Documentation to try out, by Swagger UI' })
+  @ApiOperation({ summary: 'Show interactive documentation in Swagger UI' })
   @ApiProduces('text/html')
   @ApiOkResponse({ description: 'The page', content: HTML })
   swaggerUi(): string {
@@ -37,7 +37,7 @@ export class DocsController {
 
   @Get('redoc')
   @Header('Content-Type', 'text/html; charset=utf-8')
-  @ApiOperation({ summary: 'Documentation to read, by Redoc' })
+  @ApiOperation({ summary: 'Show documentation for reading in Redoc' })
   @ApiProduces('text/html')
   @ApiOkResponse({ description: 'The page', content: HTML })
   redoc(): string {
@@ -46,8 +46,8 @@ export class DocsController {
   }
 
   @Get('docs/:file')
-  @ApiOperation({ summary: 'A file that the two pages load' })
-  @ApiParam({ name: 'file', description: 'Its name', schema: { type: 'string', example: 'swagger-ui.css' } })
+  @ApiOperation({ summary: 'Get a file that the documentation pages load' })
+  @ApiParam({ name: 'file', description: 'Name of the file', schema: { type: 'string', example: 'swagger-ui.css' } })
   @ApiProduces('text/css')
   @ApiOkResponse({ description: 'The file', content: { 'text/css': { schema: { type: 'string' }, example: '.swagger-ui {}' } } })
   @ApiErrors([404, 'Page file not found: other.css'])
@@ -55,7 +55,7 @@ export class DocsController {
     const file = pageFile(name);
     if (!file) throw new DomainError('not_found', `Page file not found: ${name}`);
     response.setHeader('Content-Type', file.contentType);
-    // Their names carry no version: a browser may keep them, but asks again after an hour.
+    // The file names have no version, so a browser must ask again after an upgrade: one hour is the compromise.
     response.setHeader('Cache-Control', 'public, max-age=3600');
     response.end(file.content);
   }

@@ -13,28 +13,30 @@ import { configuredBounds } from './configured-bounds.js';
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Answer = Exclude<Operation['responses'][string], { $ref: string } | undefined>;
 
-const DESCRIPTION = `Publish typed artifacts to a shared blackboard; the agents that subscribe to them run and publish more.
-What the service has accepted, it finishes.
+const DESCRIPTION = `Publish typed artifacts to a shared blackboard. Agents that subscribe to them run and publish more artifacts.
+The service finishes everything that it has accepted.
 
-Field names are snake_case, timestamps UTC ISO 8601 with milliseconds. Every error has the body \`{"detail": "..."}\`, and every
-answer the header \`X-Request-ID\`, under which the service's log has the request.
+Field names are snake_case; timestamps are UTC ISO 8601 with milliseconds. Every error has the body \`{"detail": "..."}\`. Every
+response has the header \`X-Request-ID\`; search the service's log for this id.
 
-JSON is nested at most 64 levels deep, and holds no number beyond a double. No key of a payload is special. Texts are well-formed Unicode, and their lengths count characters, not bytes. Path, query and headers have at most 16 KiB (431).`;
+JSON has at most 64 levels of nesting and no number beyond a double. No key of a payload is special. Texts are
+well-formed Unicode; their lengths count characters, not bytes. Path, query and headers together have at most 16 KiB;
+more is a 431.`;
 
 const TAGS: Record<string, string> = {
-  Artifacts: 'Publish artifacts, wait for what agents make of them, and query what is on the blackboard',
-  Agents: 'The agents, their subscriptions and history; run one directly, pause and resume one',
-  Executions: 'One agent invoked on its inputs: states, attempts and errors; retry one that has failed',
-  'External work': 'Executions that remote workers and people claim, and complete',
-  Correlations: 'Everything that follows from one publish: its state and counts',
-  Runs: 'Run a workflow that starts with an agent, wait for its end or come back for it',
-  Batches: 'Run an agent over the rows of a list or a CSV file, and watch it',
-  Changelog: 'What is published, as it is published: as a stream, or page by page',
-  Webhooks: 'What is owed to webhooks, what came of it, and sending it again',
-  MCP: 'The same as tools for models, by the Model Context Protocol',
-  Processes: 'The live processes that share the database, and what each of them has',
-  Health: 'For liveness and readiness probes',
-  Metrics: 'For Prometheus',
+  Artifacts: 'Publish artifacts, wait for the results of agents, and query the blackboard',
+  Agents: 'List agents and their history; run an agent directly, pause it and resume it',
+  Executions: 'An execution is one call of an agent: see states, attempts and errors, and retry a failed one',
+  'External work': 'Executions that remote workers and people claim and complete',
+  Correlations: 'A correlation is a publish and everything that follows from it: see its state, counts and trace',
+  Runs: 'Run a workflow that starts with one agent; wait for its end, or poll',
+  Batches: 'Run an agent once for each row of a list or a CSV file, and follow the progress',
+  Changelog: 'Follow published artifacts as a stream, or read them page by page',
+  Webhooks: 'See webhook deliveries and their outcomes, and send them again',
+  MCP: 'Use this API from models, as tools of the Model Context Protocol',
+  Processes: 'See the live processes that share the database, and the agents of each',
+  Health: 'Liveness and readiness probes',
+  Metrics: 'Metrics for Prometheus',
   Docs: 'This documentation',
 };
 
@@ -43,7 +45,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const REQUEST_ID = 'X-Request-ID';
 
 const DESCRIBED_REQUEST_ID = {
-  description: 'The id of this request, under which the log of the service has it',
+  description: 'The id of this request; the service logs it with every line about the request',
   schema: { type: 'string', format: 'uuid' as const },
   example: '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80',
 };
@@ -66,16 +68,16 @@ export function buildOpenApi(application: INestApplication, settings: Settings):
   return { ...document, components, security: [] };
 }
 
-/** `ArtifactsController.list` becomes `artifactsList`: what generated clients call their functions. */
+/** Maps `ArtifactsController.list` to `artifactsList`. Generated clients name their functions after it. */
 function operationId(controller: string, method: string): string {
   const feature = controller.replace(/Controller$/, '');
   return feature[0]!.toLowerCase() + feature.slice(1) + method[0]!.toUpperCase() + method.slice(1);
 }
 
-/** Adds what holds for every route, so that no controller has to repeat it. */
+/** Adds the errors and headers that every route has, so that controllers do not repeat them. */
 function complete(operation: Operation, method: (typeof METHODS)[number]): void {
   placeForm(operation);
-  // A body that a POST does not ask for is read all the same, and can be wrong.
+  // A body that a POST does not need is still read and checked.
   const common: ErrorStatus[] = method === 'get' ? [403, 500] : [400, 403, 408, 413, 415, 500, 503];
   if (takesPathParameter(operation)) operation.responses[400] ??= describeError(400, PATH_DOES_NOT_DECODE);
   for (const status of common) operation.responses[status] ??= describeError(status);

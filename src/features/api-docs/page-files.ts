@@ -12,7 +12,7 @@ const { resolve } = createRequire(import.meta.url);
 const script = (content: string | Buffer): PageFile => ({ contentType: 'text/javascript; charset=utf-8', content });
 const swaggerFile = (name: string): Buffer => readFileSync(resolve(`swagger-ui-dist/${name}`));
 
-/** What the two pages load, each read when it is first asked for. */
+/** The files that the documentation pages load. Each is read on the first request for it. */
 const READERS: Record<string, () => PageFile> = {
   'swagger-ui-bundle.js': () => script(swaggerFile('swagger-ui-bundle.js')),
   'swagger-ui.css': () => ({ contentType: 'text/css; charset=utf-8', content: swaggerFile('swagger-ui.css') }),
@@ -24,12 +24,12 @@ const READERS: Record<string, () => PageFile> = {
 
 const read = new Map<string, PageFile>();
 
-/** `undefined` where no page loads a file of this name. */
+/** Returns `undefined` where no page loads a file with this name. */
 export function pageFile(name: string): PageFile | undefined {
   if (!read.has(name) && Object.hasOwn(READERS, name)) read.set(name, READERS[name]!());
   return read.get(name);
 }
 
-/** Redoc's own name stays in its footer; its logo would be fetched from elsewhere. */
+/** Replaces the logo in Redoc's footer, which browsers would load from another host. The text beside it stays. */
 const withoutRemoteLogo = (bundle: string): string =>
   bundle.replace('https://cdn.redoc.ly/redoc/logo-mini.svg', '/docs/favicon-32x32.png');

@@ -1,6 +1,7 @@
 /**
- * Swagger UI would fill in the example of every optional parameter: all filters of a list at once, and one idempotency key
- * for ever. They move into the descriptions. `validatorUrl: null`: else it sends the document's address to swagger.io.
+ * Moves the examples of optional parameters into their descriptions. Swagger UI would otherwise send all of them: every
+ * filter of a list, and the same idempotency key each time. Without `validatorUrl: null` it sends the address of the
+ * document to swagger.io.
  */
 export const START_SWAGGER_UI = `function describeExample(parameter) {
   if (parameter.required) return parameter;
@@ -31,6 +32,6 @@ window.ui = SwaggerUIBundle({
 });
 `;
 
-/** Search is off: it runs in a worker made of a blob, which the policy forbids. */
+/** Search is off because it runs in a worker made from a blob, which the content security policy forbids. */
 export const START_REDOC = `Redoc.init('/openapi.json', { disableSearch: true }, document.getElementById('redoc'));
 `;

@@ -6,7 +6,7 @@ export interface Page {
   scripts: string[];
 }
 
-/** A page whose scripts are files: the policy lets no inline one run. */
+/** Renders a page. Its scripts are files, because the content security policy forbids inline scripts. */
 export function renderPage({ title, root, styles, scripts }: Page): string {
   return `<!DOCTYPE html>
 <html lang="en">

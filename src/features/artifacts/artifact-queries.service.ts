@@ -27,7 +27,7 @@ export class ArtifactQueriesService {
     private readonly catalog: Catalog,
   ) {}
 
-  /** An ArtifactListBody. */
+  /** Returns an ArtifactListBody as JSON. Throws DomainError `invalid` for an unknown `after`. */
   async list(query: ArtifactListQuery): Promise<TextInParts> {
     const filter = toArtifactFilter(query);
     const { limit, order } = query;
@@ -35,7 +35,7 @@ export class ArtifactQueriesService {
     const offset = after === null ? query.offset : 0;
     const rows = await this.artifacts.list(filter, { order, limit, offset, after });
     const items = await this.texts.items(rows, query.embed_meta ? 'consumed' : 'artifacts');
-    // After the page, so that the total counts all that is on it.
+    // Counted after the page is read, so that the total includes everything on the page.
     const pagination = { limit, offset, total: await this.totals.count(filter) };
     return this.texts.of(['{"items":[', items, `],"pagination":${JSON.stringify(pagination)}}`]);
   }
@@ -44,7 +44,7 @@ export class ArtifactQueriesService {
     return summaryBody(await this.totals.summarize(toArtifactFilter(query)));
   }
 
-  /** An ArtifactBody. */
+  /** Returns an ArtifactBody as JSON. Throws DomainError `invalid` or `not_found`. */
   async get(id: string): Promise<TextInParts> {
     return this.texts.of([await this.texts.items([found(id, await this.artifacts.find(checked(id)))])]);
   }
@@ -73,7 +73,7 @@ export class ArtifactQueriesService {
 
 const typeBody = ({ name, version, schema, description }: ArtifactType): ArtifactTypeBody => ({ name, version, schema, description });
 
-/** As ids are stored. */
+/** Returns the id in lower case, as ids are stored. Throws DomainError `invalid`. */
 function checked(id: string): string {
   if (!isUuid(id)) throw new DomainError('invalid', `artifact_id: must be a UUID (got ${JSON.stringify(id)})`);
   return id.toLowerCase();

@@ -10,7 +10,10 @@ export class ArtifactTypesController {
   constructor(private readonly queries: ArtifactQueriesService) {}
 
   @Get()
-  @ApiOperation({ summary: 'List the known artifact types', description: 'Those that the configuration declares, and those that agents mention.' })
+  @ApiOperation({
+    summary: 'List the known artifact types',
+    description: 'Lists types that the configuration declares, and types that agents consume or publish.',
+  })
   @ApiOkResponse({ type: ArtifactTypesBody, description: 'All types', example: ARTIFACT_TYPES_EXAMPLE })
   list(): ArtifactTypesBody {
     return this.queries.types();

@@ -23,10 +23,10 @@ const PUBLISH_HEADERS = { ...CORRELATION_HEADERS, ...IDEMPOTENCY_HEADERS };
 
 const UNKNOWN_TYPE = 'Unknown artifact type: CustomerMesage; did you mean CustomerMessage?';
 
-/** The parameter, and what is wrong with one that no artifact has. */
+/** Documents the path parameter and the errors of a wrong or unknown id. */
 const ApiArtifactId = (): MethodDecorator =>
   applyDecorators(
-    ApiParam({ name: 'artifact_id', description: 'Its id', schema: { type: 'string', format: 'uuid', example: ARTIFACT_EXAMPLE.id } }),
+    ApiParam({ name: 'artifact_id', description: "The artifact's id", schema: { type: 'string', format: 'uuid', example: ARTIFACT_EXAMPLE.id } }),
     ApiErrors([400, 'artifact_id: must be a UUID (got "42")'], [404, `Artifact not found: ${ARTIFACT_EXAMPLE.id}`]),
   );
 
@@ -44,7 +44,8 @@ export class ArtifactsController {
   @ApiCorrelationHeader()
   @ApiOperation({
     summary: 'Publish an artifact',
-    description: 'Answers once the artifact and every execution that it triggers are stored; poll the correlation for what follows.',
+    description:
+      'Answers when the artifact and every execution that it triggers are stored. Poll the status of the correlation for the results.',
   })
   @ApiBody({ type: PublishRequest, examples: { message: { value: PUBLISH_EXAMPLE } } })
   @ApiOkResponse({ type: AcceptedBody, description: 'Accepted', example: { status: 'accepted' }, headers: PUBLISH_HEADERS })
@@ -58,27 +59,28 @@ export class ArtifactsController {
   @Idempotent()
   @ApiCorrelationHeader()
   @ApiOperation({
-    summary: 'Publish an artifact and wait for what agents make of it',
-    description: 'Waits until nothing of the correlation is left to do, or until the timeout, which is no error: `completed` is then false.',
+    summary: 'Publish an artifact and wait for the results',
+    description:
+      'Waits until the correlation has no pending work, or until the timeout. A timeout is not an error: `completed` is then false.',
   })
   @ApiBody({ type: SyncPublishRequest, examples: { message: { value: { ...PUBLISH_EXAMPLE, timeout: 10 } } } })
-  @ApiOkResponse({ type: SyncPublishBody, description: 'What agents have produced', example: SYNC_EXAMPLE, headers: PUBLISH_HEADERS })
+  @ApiOkResponse({ type: SyncPublishBody, description: 'The artifacts that agents produced', example: SYNC_EXAMPLE, headers: PUBLISH_HEADERS })
   @ApiErrors([400, 'timeout: must not be greater than 300; type: must be a string'], 409, 503)
   publishAndWait(@Body() request: SyncPublishRequest, @Ids() ids: RequestIds, @Held() held: HeldRequest): Promise<TextInParts> {
     return this.publishing.publishAndWait(request, ids, held);
   }
 
   @Get()
-  @ApiOperation({ summary: 'List artifacts', description: 'In the order of publishing. Filters of different names all hold.' })
+  @ApiOperation({ summary: 'List artifacts', description: 'Lists artifacts in the order of publishing. An artifact must match all filters.' })
   @ApiOkResponse({ type: ArtifactListBody, description: 'One page', example: LIST_EXAMPLE })
   @ApiErrors([400, 'Invalid from: yesterday'])
   list(@Query() query: ArtifactListQuery): Promise<TextInParts> {
     return this.queries.list(query);
   }
 
-  // Before `:artifact_id`, which would take it for an id.
+  // Must come before `:artifact_id`, which would match `summary` as an id.
   @Get('summary')
-  @ApiOperation({ summary: 'Count artifacts', description: 'By type, producer, visibility kind and tag, with the same filters as the list.' })
+  @ApiOperation({ summary: 'Count artifacts', description: 'Counts by type, producer, visibility kind and tag. Takes the same filters as the list.' })
   @ApiOkResponse({ type: SummaryBody, description: 'Counts', example: SUMMARY_EXAMPLE })
   @ApiErrors([400, 'Invalid to: tomorrow'])
   summarize(@Query() query: ArtifactFilterQuery): Promise<SummaryBody> {
@@ -95,12 +97,13 @@ export class ArtifactsController {
 
   @Get(':artifact_id/explain')
   @ApiOperation({
-    summary: 'Why agents reacted to an artifact, or did not',
+    summary: 'Explain why agents reacted to an artifact or not',
     description:
-      'A verdict for every subscription. What is stored (executions, groups that wait, errors) is told as it is; where nothing is stored, the verdict is what the configuration of today says.',
+      'Gives a verdict for every subscription. Stored facts (executions, waiting joins and windows, errors) come first; ' +
+        'where nothing is stored, the verdict follows from the current configuration.',
   })
   @ApiArtifactId()
-  @ApiOkResponse({ type: ExplanationBody, description: 'The verdicts', example: EXPLANATION_EXAMPLE })
+  @ApiOkResponse({ type: ExplanationBody, description: 'The artifact and its verdicts', example: EXPLANATION_EXAMPLE })
   @ApiErrors(503)
   explain(@Param('artifact_id') id: string): Promise<ExplanationBody> {
     return this.queries.explain(id);

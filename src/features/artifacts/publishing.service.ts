@@ -16,7 +16,7 @@ import type { AcceptedBody } from './dto/publish-bodies.js';
 import type { PublishRequest } from './dto/publish-request.js';
 import { DEFAULT_TIMEOUT_SECONDS, type ProducedFilters, type SyncPublishRequest } from './dto/sync-publish-request.js';
 
-/** Publishes what clients send, and waits for what comes of it. */
+/** Publishes artifacts of clients, and waits for the results of a synchronous publish. */
 @Injectable()
 export class PublishingService {
   constructor(
@@ -32,7 +32,10 @@ export class PublishingService {
     return { status: 'accepted' };
   }
 
-  /** A SyncPublishBody. What was published later than the answer was begun does not show in it, whenever it is sent. */
+  /**
+   * Returns a SyncPublishBody as JSON. It shows the state at the time when the answer was composed, even if a slow client
+   * reads it later.
+   */
   async publishAndWait(request: SyncPublishRequest, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
     const { timeout = DEFAULT_TIMEOUT_SECONDS, filters = {} } = request;
     refuseTooManyValues({ 'filters.type_names': filters.type_names, 'filters.produced_by': filters.produced_by });

@@ -19,7 +19,8 @@ export class AgentInput {
 /** Body of a direct run. */
 export class RunAgentRequest {
   @ApiProperty({
-    description: "Artifacts that fit one of the agent's subscriptions: one; one of each type where it joins several; any number for a batch window",
+    description:
+      "Artifacts that fit one of the agent's subscriptions: a single one, one of each type for a join, any number for a batch window",
     type: [AgentInput],
     minItems: 1,
     maxItems: MAX_INPUTS,

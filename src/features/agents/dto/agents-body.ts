@@ -4,7 +4,7 @@ export class SubscriptionBody {
   @ApiProperty({ type: [String], description: 'Artifact types' })
   types!: string[];
 
-  @ApiProperty({ enum: ['all', 'any'], description: 'One artifact of every type, joined; or each artifact on its own' })
+  @ApiProperty({ enum: ['all', 'any'], description: '`all` joins one artifact of every type; `any` takes each artifact alone' })
   mode!: 'all' | 'any';
 }
 
@@ -18,10 +18,10 @@ export class AgentBody {
   @ApiProperty({ type: [SubscriptionBody] })
   subscriptions!: SubscriptionBody[];
 
-  @ApiProperty({ type: [String], description: 'The artifact types that it publishes' })
+  @ApiProperty({ type: [String], description: 'Artifact types that the agent publishes' })
   outputs!: string[];
 
-  @ApiProperty({ description: 'True while its executions wait to be resumed' })
+  @ApiProperty({ description: 'Whether the agent is paused: its executions wait until it is resumed' })
   paused!: boolean;
 }
 

@@ -5,7 +5,7 @@ export class HourBody {
   @ApiProperty({ type: 'integer' })
   executions!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Executions that failed for good' })
+  @ApiProperty({ type: 'integer', description: 'Executions that failed after their last attempt' })
   failures!: number;
 
   @ApiProperty({ type: 'integer' })
@@ -28,11 +28,11 @@ export class HistoryContent {
   @ApiProperty({
     type: 'object',
     additionalProperties: { $ref: getSchemaPath(HourBody) },
-    description: 'Start of a UTC hour, such as `2026-11-20T10:00:00Z` → the executions that ended in it',
+    description: 'Counts of the executions that ended in each UTC hour, keyed by its start, such as `2026-11-20T10:00:00Z`',
   })
   execution_timeline!: Record<string, HourBody>;
 
-  @ApiProperty({ type: UsageBody, required: false, description: 'What it ever used of models, whatever the filter, where it did' })
+  @ApiProperty({ type: UsageBody, required: false, description: 'Model usage of the agent since the beginning; filters do not apply. Absent where it used no model' })
   usage?: UsageBody;
 }
 

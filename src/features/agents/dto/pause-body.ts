@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-/** Whether an agent's executions wait to be resumed. */
+/** An agent's pause state. The executions of a paused agent wait until it is resumed. */
 export class AgentPauseBody {
   @ApiProperty()
   name!: string;
@@ -8,7 +8,7 @@ export class AgentPauseBody {
   @ApiProperty()
   paused!: boolean;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Since when it is paused; null where it is not' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When the agent was paused; null where it is not paused' })
   paused_at!: string | null;
 }
 

@@ -1,22 +1,21 @@
 import { ArtifactFilterQuery } from '../../../http/dto/artifact-filter-query.js';
 import { QueryBoolean, QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
 
-/** The query of the list. */
 export class ArtifactListQuery extends ArtifactFilterQuery {
-  @QueryInteger({ description: 'Artifacts on a page', min: 1, max: 500, default: 50, example: 50 })
+  @QueryInteger({ description: 'Maximum number of artifacts on the page', min: 1, max: 500, default: 50, example: 50 })
   limit!: number;
 
-  @QueryInteger({ description: 'Matching artifacts to leave out before the page', min: 0, default: 0, example: 0 })
+  @QueryInteger({ description: 'Number of matching artifacts to skip', min: 0, default: 0, example: 0 })
   offset!: number;
 
   @QueryText({
-    description: 'An artifact id: the page begins behind this artifact, in the order asked for, and `offset` is ignored',
+    description: 'An artifact id; the page begins after this artifact, in the given order, and `offset` is ignored',
     example: '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80',
     format: 'uuid',
   })
   after?: string;
 
-  @QueryChoice({ description: 'Oldest or newest first', choices: ['asc', 'desc'], default: 'asc', example: 'desc' })
+  @QueryChoice({ description: 'Sort order: `asc` is oldest first, `desc` newest first', choices: ['asc', 'desc'], default: 'asc', example: 'desc' })
   order!: 'asc' | 'desc';
 
   @QueryBoolean({ description: 'Whether to include `consumptions` and `consumed_by`', default: false, example: true })

@@ -5,18 +5,18 @@ import { ARTIFACT_EXAMPLE } from '../../../http/dto/artifact-body.js';
 
 const EXECUTION_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const satisfies ExecutionState[];
 
-/** What became of the artifact at one subscription. */
+/** The outcome of the artifact for one subscription. */
 export class VerdictBody implements Explanation {
   @ApiProperty()
   agent!: string;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: "The subscription's place in the agent's `consumes`; null where it is no longer known" })
+  @ApiProperty({ type: 'integer', nullable: true, description: "Index of the subscription in the agent's `consumes`; null where it is no longer known" })
   subscription!: number | null;
 
   @ApiProperty({ enum: VERDICTS })
   verdict!: Explanation['verdict'];
 
-  @ApiProperty({ description: 'The same in one sentence, for people' })
+  @ApiProperty({ description: 'The verdict as a sentence' })
   detail!: string;
 
   @ApiProperty({ required: false, format: 'uuid', description: 'With `triggered` and `invoked`' })
@@ -25,25 +25,28 @@ export class VerdictBody implements Explanation {
   @ApiProperty({ required: false, enum: EXECUTION_STATES, description: 'With `triggered` and `invoked`' })
   execution_state?: ExecutionState;
 
-  @ApiProperty({ required: false, description: "The execution's correlation: another than the artifact's where a join or a batch window spans several" })
+  @ApiProperty({
+    required: false,
+    description: "The execution's correlation. It differs from the artifact's where a join or a batch window spans correlations",
+  })
   execution_correlation_id?: string;
 
   @ApiProperty({ required: false, type: [String], description: 'With `join_waiting`: the types that are still missing' })
   waiting_for?: string[];
 
-  @ApiProperty({ required: false, description: 'With `join_waiting` and `join_undecided`: the key as JSON text; a long one as its SHA-256' })
+  @ApiProperty({ required: false, description: 'With `join_waiting` and `join_undecided`: the key as JSON text, or its SHA-256 where it is long' })
   join_key?: string;
 
-  @ApiProperty({ required: false, type: 'integer', description: 'With `window_filling`: artifacts in the window' })
+  @ApiProperty({ required: false, type: 'integer', description: 'With `window_filling`: number of artifacts in the window' })
   size?: number;
 
-  @ApiProperty({ required: false, type: 'integer', nullable: true, description: 'With `window_filling`: artifacts that fill it' })
+  @ApiProperty({ required: false, type: 'integer', nullable: true, description: 'With `window_filling`: number of artifacts that completes the window' })
   size_needed?: number | null;
 
-  @ApiProperty({ required: false, format: 'date-time', description: 'When the first artifact of the group or the window came' })
+  @ApiProperty({ required: false, format: 'date-time', description: 'When the first artifact entered the join or the window' })
   since?: string;
 
-  @ApiProperty({ required: false, type: String, format: 'date-time', nullable: true, description: 'When the waiting ends by itself; null for never' })
+  @ApiProperty({ required: false, type: String, format: 'date-time', nullable: true, description: 'When the wait times out; null where it has no time limit' })
   until?: string | null;
 
   @ApiProperty({ required: false, format: 'uuid', description: 'With `limit`, `join_expired` and `agent_removed`: the WorkflowError' })
@@ -63,7 +66,10 @@ export class ExplanationBody implements ArtifactExplanation {
   @ApiProperty()
   correlation_id!: string;
 
-  @ApiProperty({ type: [VerdictBody], description: 'In the order of the configuration; then what is stored of subscriptions that are in it no more' })
+  @ApiProperty({
+    type: [VerdictBody],
+    description: 'Verdicts in the order of the configuration, then those of subscriptions that were removed from it',
+  })
   verdicts!: VerdictBody[];
 }
 

@@ -21,7 +21,7 @@ export class PublishRequest {
   type!: string;
 
   @ApiProperty({
-    description: "The artifact's data; it has to fit the JSON Schema of its type",
+    description: "The artifact's data; it must match the JSON Schema of the type",
     type: 'object',
     additionalProperties: true,
     selfRequired: false,
@@ -34,7 +34,7 @@ export class PublishRequest {
   payload?: JsonObject;
 
   @ApiProperty({
-    description: 'Marks that subscriptions and queries can ask for; one given twice counts once',
+    description: 'Labels that subscriptions and queries can filter by; duplicates are dropped',
     type: 'array',
     items: SHORT_TEXT_SCHEMA,
     required: false,
@@ -48,7 +48,7 @@ export class PublishRequest {
   tags?: string[];
 
   @ApiProperty({
-    description: "The caller's own partition of the data, handed on to agents",
+    description: "The caller's partition of the data; agents receive it",
     ...SHORT_TEXT_SCHEMA,
     required: false,
     nullable: true,
@@ -66,7 +66,11 @@ export class PublishRequest {
   @Deadline()
   deadline?: string;
 
-  @ApiProperty({ description: 'Where every artifact of this correlation is announced from now on, besides where its earlier ones are', type: () => WebhookRequest, required: false })
+  @ApiProperty({
+    description: 'A webhook for every artifact of this correlation from now on, in addition to earlier ones of the correlation',
+    type: () => WebhookRequest,
+    required: false,
+  })
   @IfGiven()
   @IsObject()
   @ValidateNested()
@@ -74,5 +78,5 @@ export class PublishRequest {
   webhook?: WebhookRequest;
 }
 
-/** As small as a publish can be; from the schema alone, documentation would make one that asks for everything. */
+/** A minimal publish. Without it, Swagger UI would generate an example that sets every optional field. */
 export const PUBLISH_EXAMPLE = { type: 'CustomerMessage', payload: { text: 'My card has not arrived yet' } };

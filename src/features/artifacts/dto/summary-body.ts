@@ -1,23 +1,23 @@
 import { ApiProperty } from '@nestjs/swagger';
 
 const counts = (description: string) =>
-  ({ type: 'object', additionalProperties: { type: 'integer' }, description: `${description}, the most frequent first` }) as const;
+  ({ type: 'object', additionalProperties: { type: 'integer' }, description: `${description}, most frequent first` }) as const;
 
 export class SummaryContent {
   @ApiProperty({ type: 'integer' })
   total_count!: number;
 
-  @ApiProperty(counts('Artifact type → artifacts'))
+  @ApiProperty(counts('Number of artifacts of each type'))
   by_type!: Record<string, number>;
 
-  @ApiProperty(counts('Producer → artifacts'))
+  @ApiProperty(counts('Number of artifacts of each producer'))
   by_producer!: Record<string, number>;
 
-  @ApiProperty(counts('Visibility kind → artifacts'))
+  @ApiProperty(counts('Number of artifacts of each visibility kind'))
   by_visibility!: Record<string, number>;
 
   @ApiProperty({
-    ...counts('Tag → artifacts, for the 100 most frequent tags; only where `correlation_id` or `tag` is given'),
+    ...counts('Number of artifacts of the 100 most frequent tags; only present where `correlation_id` or `tag` is given'),
     selfRequired: false,
   })
   by_tag?: Record<string, number>;

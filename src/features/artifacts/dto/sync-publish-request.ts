@@ -8,9 +8,16 @@ import { PublishRequest } from './publish-request.js';
 
 export const DEFAULT_TIMEOUT_SECONDS = 30;
 
-/** Which of the produced artifacts the answer shows; an empty list asks for nothing. */
+/** Selects the produced artifacts that the answer shows. An empty list does not filter. */
 export class ProducedFilters {
-  @ApiProperty({ description: `Keeps only artifacts of these types; ${VALUES_TOGETHER}`, type: 'array', items: { type: 'string', maxLength: MAX_SHORT_TEXT }, required: false, maxItems: MOST_FILTER_VALUES, example: ['Reply'] })
+  @ApiProperty({
+    description: `Keeps only artifacts of these types; ${VALUES_TOGETHER}`,
+    type: 'array',
+    items: { type: 'string', maxLength: MAX_SHORT_TEXT },
+    required: false,
+    maxItems: MOST_FILTER_VALUES,
+    example: ['Reply'],
+  })
   @IfGiven()
   @IsArray()
   @ArrayMaxSize(MOST_FILTER_VALUES)
@@ -18,7 +25,14 @@ export class ProducedFilters {
   @MaxLength(MAX_SHORT_TEXT, { each: true })
   type_names?: string[];
 
-  @ApiProperty({ description: `Keeps only artifacts of these producers; ${VALUES_TOGETHER}`, type: 'array', items: { type: 'string', maxLength: MAX_SHORT_TEXT }, required: false, maxItems: MOST_FILTER_VALUES, example: ['responder'] })
+  @ApiProperty({
+    description: `Keeps only artifacts of these producers; ${VALUES_TOGETHER}`,
+    type: 'array',
+    items: { type: 'string', maxLength: MAX_SHORT_TEXT },
+    required: false,
+    maxItems: MOST_FILTER_VALUES,
+    example: ['responder'],
+  })
   @IfGiven()
   @IsArray()
   @ArrayMaxSize(MOST_FILTER_VALUES)
@@ -27,9 +41,9 @@ export class ProducedFilters {
   produced_by?: string[];
 }
 
-/** Body of a publish that waits for what agents make of it. */
+/** Body of a synchronous publish. */
 export class SyncPublishRequest extends PublishRequest {
-  @ApiProperty({ description: 'Seconds to wait at most', required: false, minimum: 1, maximum: 300, default: DEFAULT_TIMEOUT_SECONDS, example: 10 })
+  @ApiProperty({ description: 'Maximum wait in seconds', required: false, minimum: 1, maximum: 300, default: DEFAULT_TIMEOUT_SECONDS, example: 10 })
   @IfGiven()
   @IsNumber()
   @Min(1)

@@ -4,13 +4,15 @@ import { isWebhookSecret, SECRET_LENGTH, SECRET_PATTERN, WEBHOOK_SECRET_RULE } f
 import { LONGEST_URL } from '../../../http-client/url-problem.js';
 import { IfGiven } from '../../../http/validation/if-given.js';
 
-/** Whether the address is allowed is checked when the webhook is stored. */
+/** Checks the form alone. Whether the address is allowed is checked when the webhook is stored. */
 const URL_PATTERN = '^https?://[^/?#@%\\s]+([/?#]\\S*)?$';
 
-/** Where the artifacts of a publish's correlation are announced. */
+/** A webhook that receives the artifacts of a publish's correlation. */
 export class WebhookRequest {
   @ApiProperty({
-    description: 'An http or https URL without user and password, of a public address or of one that the operator allows; `client_webhooks` and `client_webhook_ports` may say more',
+    description:
+      'An http or https URL without user and password, to a public address or one that the operator allows. ' +
+      'The settings `client_webhooks` and `client_webhook_ports` may restrict it further',
     format: 'uri',
     pattern: URL_PATTERN,
     maxLength: LONGEST_URL,
@@ -20,7 +22,7 @@ export class WebhookRequest {
   url!: string;
 
   @ApiProperty({
-    description: 'Signs what is sent: the key itself, or whsec_ and the key in base64. Never shown again',
+    description: 'The key that signs deliveries: plain text, or whsec_ and the key in base64. It is never shown again',
     type: String,
     required: false,
     minLength: SECRET_LENGTH.min,
