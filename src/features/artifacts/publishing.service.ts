@@ -33,8 +33,8 @@ export class PublishingService {
   }
 
   /**
-   * Returns a SyncPublishBody as JSON. It shows the state at the time when the answer was composed, even if a slow client
-   * reads it later.
+   * Returns a SyncPublishBody as JSON. It shows the state at the time when the answer was composed, even if a slow
+   * client reads it later.
    */
   async publishAndWait(request: SyncPublishRequest, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
     const { timeout = DEFAULT_TIMEOUT_SECONDS, filters = {} } = request;

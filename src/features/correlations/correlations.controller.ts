@@ -8,7 +8,7 @@ import { TRACE_EXAMPLE, TraceBody } from './dto/trace-body.js';
 import { TraceQuery } from './dto/trace-query.js';
 
 const ApiCorrelationId = (): MethodDecorator =>
-  ApiParam({ name: 'correlation_id', description: 'Its id', schema: { type: 'string', example: 'order-4711' } });
+  ApiParam({ name: 'correlation_id', description: "The correlation's id", schema: { type: 'string', example: 'order-4711' } });
 
 @ApiTags('Correlations')
 @Controller('api/v1/correlations')
@@ -17,8 +17,8 @@ export class CorrelationsController {
 
   @Get(':correlation_id/status')
   @ApiOperation({
-    summary: "A correlation's state",
-    description: 'Poll it every 2 to 5 seconds while the state is `active`. An unknown id is answered with `not_found`.',
+    summary: 'Get the state of a correlation',
+    description: 'Poll it every 2 to 5 seconds while the state is `active`. The state of an unknown id is `not_found`.',
   })
   @ApiCorrelationId()
   @ApiOkResponse({ type: CorrelationStatusBody, description: 'State and counts', example: STATUS_EXAMPLE })
@@ -28,12 +28,13 @@ export class CorrelationsController {
 
   @Get(':correlation_id/trace')
   @ApiOperation({
-    summary: 'What happened in a correlation, as a graph',
+    summary: 'Get the graph of a correlation',
     description:
-      'Its artifacts without their payloads, and the executions that have them as inputs or published them: those of other correlations too, where a join or a batch window spans several.',
+      'Lists the artifacts without their payloads, and the executions that consumed or published them. ' +
+        'Where a join or a batch window spans correlations, executions of other correlations are included.',
   })
   @ApiCorrelationId()
-  @ApiOkResponse({ type: TraceBody, description: 'One page of artifacts, with the executions around them', example: TRACE_EXAMPLE })
+  @ApiOkResponse({ type: TraceBody, description: 'One page of artifacts, with their executions', example: TRACE_EXAMPLE })
   @ApiErrors([400, 'after: must be the id of an artifact (got "42")'], [404, 'Correlation not found: order-4711'], 503)
   trace(@Param('correlation_id') id: string, @Query() query: TraceQuery): Promise<TraceBody> {
     return this.correlations.trace(id, query);
@@ -44,7 +45,8 @@ export class CorrelationsController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Cancel a correlation',
-    description: 'Nothing of it starts any more, and nothing can be published into it. Agents that run are told to stop and not waited for.',
+    description:
+      'No execution of it starts any more, and it takes no further artifacts. Running agents get an abort signal; the answer does not wait for them.',
   })
   @ApiCorrelationId()
   @ApiOkResponse({ type: CorrelationStatusBody, description: 'The cancelled correlation', example: { ...STATUS_EXAMPLE, state: 'cancelled' } })

@@ -26,13 +26,13 @@ export class CorrelationsService {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** DomainError `not_found`, `conflict` where it has ended. */
+  /** Throws DomainError `not_found`, or `conflict` where it has ended. */
   async cancel(id: string): Promise<CorrelationStatusBody> {
     await this.unitOfWork.run((tx) => this.blackboard.cancel(tx, id));
     return this.status(id);
   }
 
-  /** An unknown correlation is an answer too, not an error: it may begin at any moment. */
+  /** An unknown correlation is not an error, because its first publish may still come. */
   async status(id: string): Promise<CorrelationStatusBody> {
     const [row] = await find(this.unitOfWork.reader, { id });
     if (!row) return { correlation_id: id, ...NOT_FOUND };
@@ -48,7 +48,7 @@ export class CorrelationsService {
     };
   }
 
-  /** DomainError `not_found`, `invalid` where `after` is no artifact's id. */
+  /** Throws DomainError `not_found`, or `invalid` where `after` is not the id of an artifact. */
   async trace(id: string, { after, limit }: TraceQuery): Promise<TraceBody> {
     const trace = await this.traces.of(id, after === undefined ? 0 : await this.positionOf(after), limit);
     if (!trace) throw new DomainError('not_found', `Correlation not found: ${id}`);

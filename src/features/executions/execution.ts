@@ -7,7 +7,7 @@ import type { ExecutionAttemptsTable, ToolCallsTable, UsageTable } from '../../d
 import type { ExecutionAttemptBody, ListedExecutionBody, ModelUseBody, ToolCallBody } from './dto/execution-body.js';
 import type { ExecutionRow } from './executions.repository.js';
 
-/** `lacking`: agents that no process has. */
+/** `lacking` lists the agents that no process has. */
 export const listedExecutionBody = (row: ExecutionRow, lacking: readonly string[]): ListedExecutionBody => ({
   id: row.id,
   agent: row.agent,
@@ -30,7 +30,7 @@ export const listedExecutionBody = (row: ExecutionRow, lacking: readonly string[
   escalated_at: timestampOf(row.escalated_at),
 });
 
-/** What belongs to an execution. */
+/** The parts of an ExecutionBody besides the execution's row. */
 interface ExecutionParts {
   inputs: Item[];
   outputs: Item[];
@@ -38,13 +38,13 @@ interface ExecutionParts {
   attempts: Selectable<ExecutionAttemptsTable>[];
   modelUses: Selectable<UsageTable>[];
   toolCalls: Selectable<ToolCallsTable>[];
-  /** Null where nobody outside completes it. */
+  /** Null where the agent is not external. */
   form: JsonObject | null;
   /** Agents that no process has. */
   lacking: readonly string[];
 }
 
-/** An ExecutionBody. */
+/** Returns the pieces of an ExecutionBody as JSON. */
 export function executionPieces(row: ExecutionRow, { inputs, outputs, errors, attempts, modelUses, toolCalls, form, lacking }: ExecutionParts): Piece[] {
   const begin = JSON.stringify({ ...listedExecutionBody(row, lacking), lost_leases: row.lost_leases }).slice(0, -1);
   const end = lastFields({
@@ -65,9 +65,9 @@ interface Attempt {
   error_message: string | null;
 }
 
-/** What waits has none: its next attempt has not begun. */
+/** Returns the running or last attempt; none for a pending execution, whose next attempt has not started. */
 function lastAttempt({ state, round, attempt, attempt_started_at: started_at, ended_at, error_type, error_message }: ExecutionRow): Attempt[] {
-  // One that was ended while it waited has failed without an engine.
+  // An execution that failed while it was pending has an attempt too, but no engine was started for it.
   const hasBegun = state !== 'pending' && (started_at !== null || state === 'failed');
   return hasBegun ? [{ round, attempt, started_at, ended_at, error_type, error_message }] : [];
 }

@@ -18,7 +18,7 @@ export class ExecutionsController {
   constructor(private readonly executions: ExecutionsService) {}
 
   @Get()
-  @ApiOperation({ summary: 'List executions', description: 'Newest first. Filters of different names all hold.' })
+  @ApiOperation({ summary: 'List executions', description: 'Lists executions, newest first. An execution must match all filters.' })
   @ApiOkResponse({ type: ExecutionListBody, description: 'One page', example: EXECUTION_LIST_EXAMPLE })
   @ApiErrors([400, 'state: must be one of pending, running, completed, failed, cancelled'])
   list(@Query() query: ExecutionListQuery): Promise<ExecutionListBody> {
@@ -28,12 +28,13 @@ export class ExecutionsController {
   @Post('fail')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'End what waits for an agent that no process has',
+    summary: 'Fail the waiting work of an agent that no process has',
     description:
-      'Its waiting executions fail for good with the error type `agent_removed`, and what waits in joins and batch windows for subscriptions of it that no process has is dropped with such an error. Sent again, it ends what is left.',
+      'Waiting executions of the agent fail with the error type `agent_removed`. Join groups and batch windows of its subscriptions ' +
+        'that no process has are dropped with the same error. Repeating the request ends what is left.',
   })
   @ApiBody({ type: EndRequest, examples: { end: { value: END_EXAMPLE } } })
-  @ApiOkResponse({ type: EndedBody, description: 'How much was ended', example: ENDED_EXAMPLE })
+  @ApiOkResponse({ type: EndedBody, description: 'The number of executions and groups that were ended', example: ENDED_EXAMPLE })
   @ApiErrors(
     [400, 'agent: must be a string'],
     [404, 'Agent not found: prize'],
@@ -45,7 +46,7 @@ export class ExecutionsController {
   }
 
   @Get(':execution_id')
-  @ApiOperation({ summary: 'Get an execution', description: 'With its inputs, outputs, errors and attempts.' })
+  @ApiOperation({ summary: 'Get an execution', description: 'Returns the execution with its inputs, outputs, errors and attempts.' })
   @ApiExecutionId()
   @ApiOkResponse({ type: ExecutionBody, description: 'The execution', example: EXECUTION_EXAMPLE })
   @ApiErrors([404, NOT_FOUND])
@@ -57,12 +58,13 @@ export class ExecutionsController {
   @TakesNoFields()
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Retry an execution that has failed',
+    summary: 'Retry a failed execution',
     description:
-      'It runs again on the same inputs, with as many attempts as its agent has. Its correlation opens again and settles anew. What its failure left on the blackboard stays.',
+      'The execution runs again on the same inputs, with all the attempts of its agent. A settled correlation opens again as its ' +
+        'next generation. The WorkflowError of the failure stays on the blackboard.',
   })
   @ApiExecutionId()
-  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits to run', example: RETRIED_EXAMPLE })
+  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, now pending', example: RETRIED_EXAMPLE })
   @ApiErrors([404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is completed; only a failed execution can be retried`], 503)
   retry(@Param('execution_id') id: string): Promise<TextInParts> {
     return this.executions.retry(id);

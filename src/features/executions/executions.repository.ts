@@ -9,15 +9,15 @@ export interface ListPage {
   offset: number;
 }
 
-/** Calls of tools, uses of models, or attempts, of which one execution tells: it may be retried without end. */
+/** Maximum number of tool calls, model uses and attempts that one execution shows; retries can add any number. */
 const MOST_OF_A_KIND = 1_000;
 
 export type ExecutionRow = Selectable<ExecutionsTable>;
 
-/** Reads executions and what belongs to them. */
+/** Reads executions with their attempts, model uses and tool calls. */
 @Injectable()
 export class ExecutionsRepository {
-  /** Newest first; one more than the page holds where there are more. */
+  /** Returns the page, newest first, plus one further row where more rows match. */
   list(db: Reader, filter: ExecutionFilter, { limit, offset }: ListPage): Promise<ExecutionRow[]> {
     return db
       .with((cte) => cte('found').materialized(), () => newestOf(db, filter, offset + limit + 1))
@@ -33,19 +33,22 @@ export class ExecutionsRepository {
     return db.selectFrom('executions').selectAll().where('id', '=', id).executeTakeFirst();
   }
 
-  /** The newest rows, in order: one for each attempt that used a model; one that began again after a lost lease has several. */
+  /**
+   * Returns the newest rows, oldest first. Each attempt that used a model has one row; an attempt that was repeated
+   * after a lost lease has several.
+   */
   async modelUses(db: Reader, executionId: string): Promise<Selectable<UsageTable>[]> {
     const newest = await db.selectFrom('usage').selectAll().where('execution_id', '=', executionId).orderBy('seq', 'desc').limit(MOST_OF_A_KIND).execute();
     return newest.reverse();
   }
 
-  /** The newest ones, in order. */
+  /** Returns the newest tool calls, oldest first. */
   async toolCalls(db: Reader, executionId: string): Promise<Selectable<ToolCallsTable>[]> {
     const newest = await db.selectFrom('tool_calls').selectAll().where('execution_id', '=', executionId).orderBy('seq', 'desc').limit(MOST_OF_A_KIND).execute();
     return newest.reverse();
   }
 
-  /** The newest of those before the last one, in order. */
+  /** Returns the newest attempts before the last one, oldest first. */
   async failedAttempts(db: Reader, executionId: string): Promise<Selectable<ExecutionAttemptsTable>[]> {
     const own = db.selectFrom('execution_attempts').selectAll().where('execution_id', '=', executionId);
     const newest = await own.orderBy('round', 'desc').orderBy('attempt', 'desc').limit(MOST_OF_A_KIND).execute();

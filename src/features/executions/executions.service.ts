@@ -18,7 +18,7 @@ import { executionPieces, listedExecutionBody } from './execution.js';
 import { type ExecutionRow, ExecutionsRepository } from './executions.repository.js';
 import { formOf } from './form.js';
 
-/** Shows executions, and retries those that have failed. */
+/** Shows executions, and retries failed ones. */
 @Injectable()
 export class ExecutionsService {
   constructor(
@@ -39,34 +39,36 @@ export class ExecutionsService {
     return { items: rows.slice(0, limit).map((row) => listedExecutionBody(row, lacking)), pagination: { limit, offset, has_more: rows.length > limit } };
   }
 
-  /** An ExecutionBody. DomainError `not_found`. */
+  /** Returns an ExecutionBody as JSON. Throws DomainError `not_found`. */
   async get(id: string): Promise<TextInParts> {
     return this.texts.of(await this.pieces(id));
   }
 
-  /** The same, for a caller that has just changed it. */
+  /** Returns an ExecutionBody as JSON for a caller that has just changed the execution. */
   async changed(id: string): Promise<TextInParts> {
     return this.texts.ofEffect(await this.pieces(id));
   }
 
-  /** Without its inputs and what came of it. DomainError `not_found`. */
+  /** Returns the execution without its artifacts and attempts. Throws DomainError `not_found`. */
   async listed(id: string): Promise<ListedExecutionBody> {
     return listedExecutionBody(await this.row(id), []);
   }
 
-  /** DomainErrors as of `Blackboard.failWithoutAgent`. */
+  /** Throws the DomainErrors of `Blackboard.failWithoutAgent`. */
   async failWithoutAgent(agent: string): Promise<EndedBody> {
     const { executions, groups } = await this.blackboard.failWithoutAgent(agent);
     return { agent, executions, groups };
   }
 
-  /** In the order in which the agent sees them. */
+  /** Returns the inputs in the order in which the agent receives them. */
   inputs(executionId: string): Promise<Item[]> {
     const find: FindRows<WireRow & { place: number }> = (after, limit, most) => findInputs(this.unitOfWork.reader, { executionId, after, limit, most });
     return this.texts.itemsAlong(find, -1, undefined, ({ place }) => place);
   }
 
-  /** An ExecutionBody. DomainError `not_found`, `conflict` (it cannot be retried), `unavailable`. */
+  /**
+   * Returns an ExecutionBody as JSON. Throws DomainError `not_found`, `conflict` (it cannot be retried), `unavailable`.
+   */
   async retry(id: string): Promise<TextInParts> {
     await this.blackboard.refuseWhenBusy();
     await this.unitOfWork.run((tx) => this.blackboard.retryExecution(tx, id));

@@ -25,10 +25,12 @@ export class ExternalWorkController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Claim executions of external agents',
-    description: 'Those that wait, by priority and then the oldest first: what is assigned to `assignee`, or, without it, to nobody. Each is held by a lease for the `timeout` of its agent, unless a heartbeat renews it.',
+    description:
+      'Claims waiting executions by priority, then oldest first. With `assignee`, only those assigned to it; without it, only ' +
+      'unassigned ones. Each gets a lease for the `timeout` of its agent, which heartbeats renew.',
   })
   @ApiBody({ type: ClaimRequestBody, examples: { claim: { value: CLAIM_EXAMPLE } } })
-  @ApiOkResponse({ type: ClaimBody, description: 'What was claimed', example: { executions: [HELD_EXAMPLE] } })
+  @ApiOkResponse({ type: ClaimBody, description: 'The claimed executions', example: { executions: [HELD_EXAMPLE] } })
   @ApiErrors([400, 'assignee: must name an assignee, because the configuration assigns the executions of approver (to anna)'], [404, 'Agent not found: aprover'], 503)
   claim(@Body() request: ClaimRequestBody, @ClientGone() gone: AbortSignal, @Held() held: HeldRequest): Promise<TextInParts> {
     return this.work.claim(request, gone, held);
@@ -36,7 +38,7 @@ export class ExternalWorkController {
 
   @Post(':execution_id/claim')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Claim this execution', description: 'For somebody who has chosen it from the list of executions.' })
+  @ApiOperation({ summary: 'Claim one execution', description: 'Claims an execution that was chosen from the list of executions.' })
   @ApiExecutionId()
   @ApiBody({ type: ClaimOneRequest, examples: { claim: { value: { claimed_by: 'anna' } } } })
   @ApiOkResponse({ type: HeldExecutionBody, description: 'The claimed execution', example: HELD_EXAMPLE })
@@ -47,10 +49,10 @@ export class ExternalWorkController {
 
   @Post(':execution_id/heartbeat')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Renew the lease of an execution', description: 'For another `timeout` of its agent.' })
+  @ApiOperation({ summary: 'Renew the lease of an execution', description: 'Extends the lease to the `timeout` of its agent from now.' })
   @ApiExecutionId()
   @ApiBody({ type: LeaseRequest, examples: { heartbeat: { value: { lease_token: LEASE_TOKEN_EXAMPLE } } } })
-  @ApiOkResponse({ type: LeaseBody, description: 'Until when it is held now', example: LEASE_EXAMPLE })
+  @ApiOkResponse({ type: LeaseBody, description: 'The new end of the lease', example: LEASE_EXAMPLE })
   @ApiErrors([404, NOT_FOUND], [409, LOST], 503)
   heartbeat(@Param('execution_id') id: string, @Body() request: LeaseRequest): Promise<LeaseBody> {
     return this.work.heartbeat(id, request);
@@ -59,12 +61,14 @@ export class ExternalWorkController {
   @Post(':execution_id/release')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Give a claimed execution back',
-    description: 'It waits again at once, for the same attempt: nothing has failed, and whoever waits for one may have it. Releasing again with the same lease token changes nothing.',
+    summary: 'Release a claimed execution',
+    description:
+      'The execution is pending again immediately, for the same attempt, and others can claim it. Releasing again with the same ' +
+      'lease token changes nothing.',
   })
   @ApiExecutionId()
   @ApiBody({ type: LeaseRequest, examples: { release: { value: { lease_token: LEASE_TOKEN_EXAMPLE } } } })
-  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits, or is somebody else’s already', example: RELEASED_EXAMPLE })
+  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, now pending or already claimed again', example: RELEASED_EXAMPLE })
   @ApiErrors([400, `Execution ${EXECUTION_EXAMPLE.id}: archive is not an external agent; fail the attempt instead of releasing it`], [404, NOT_FOUND], [409, LOST], 503)
   release(@Param('execution_id') id: string, @Body() request: LeaseRequest): Promise<TextInParts> {
     return this.work.release(id, request);
@@ -73,9 +77,10 @@ export class ExternalWorkController {
   @Post(':execution_id/complete')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Complete a claimed execution, or one that a remote agent was to answer later',
+    summary: 'Complete a claimed execution, or one that a remote agent answers later',
     description:
-      'Publishes its outputs, as if the agent had answered them. Where they are refused the lease is held as before, so that they can be mended. Completing again with the same lease token changes nothing.',
+      'Publishes the outputs as the answer of the agent. When they are refused, the lease stays valid, so that a corrected request ' +
+        'can follow. Completing again with the same lease token changes nothing.',
   })
   @ApiExecutionId()
   @ApiBody({ type: CompleteRequest, examples: { complete: { value: COMPLETE_EXAMPLE } } })
@@ -89,11 +94,11 @@ export class ExternalWorkController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Fail the attempt of a claimed execution',
-    description: 'Another attempt follows as the `retry` of its agent says. Failing again with the same lease token changes nothing.',
+    description: 'The `retry` of its agent decides whether another attempt follows. Failing again with the same lease token changes nothing.',
   })
   @ApiExecutionId()
   @ApiBody({ type: FailRequest, examples: { fail: { value: FAIL_EXAMPLE } } })
-  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which waits for its next attempt or has failed', example: FAILED_ATTEMPT_EXAMPLE })
+  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which is pending for its next attempt or has failed', example: FAILED_ATTEMPT_EXAMPLE })
   @ApiErrors([404, NOT_FOUND], [409, LOST], 503)
   fail(@Param('execution_id') id: string, @Body() request: FailRequest): Promise<TextInParts> {
     return this.work.fail(id, request);

@@ -18,7 +18,7 @@ import type { CompleteRequest, FailRequest, LeaseRequest } from './dto/lease-req
 import { ExecutionsService } from './executions.service.js';
 import { formOf } from './form.js';
 
-/** Hands executions of external agents to remote workers and people, and takes what they make of them. */
+/** Gives executions of external agents to remote workers and people, and takes their results. */
 @Injectable()
 export class ExternalWorkService {
   constructor(
@@ -30,7 +30,7 @@ export class ExternalWorkService {
     private readonly texts: StoredTexts,
   ) {}
 
-  /** A ClaimBody. DomainError `not_found` and `invalid` (agents), `unavailable`. */
+  /** Returns a ClaimBody as JSON. Throws DomainError `not_found` and `invalid` (agents), `unavailable`. */
   async claim(request: ClaimRequestBody, gone: AbortSignal, body: HeldRequest): Promise<TextInParts> {
     const { agents, max = 1, wait = 0, assignee = null, claimed_by: claimedBy = null } = request;
     if (wait > 0) body.waits();
@@ -41,7 +41,10 @@ export class ExternalWorkService {
     return this.texts.ofEffect([...pieces, ']}']);
   }
 
-  /** A HeldExecutionBody. DomainError `not_found`, `conflict` (it cannot be claimed now), `invalid` (its agent is not external), `unavailable`. */
+  /**
+   * Returns a HeldExecutionBody as JSON. Throws DomainError `not_found`, `conflict` (it cannot be claimed now),
+   * `invalid` (its agent is not external), `unavailable`.
+   */
   async claimOne(id: string, { claimed_by }: ClaimOneRequest): Promise<TextInParts> {
     const { agent } = await this.executions.listed(id);
     this.claims.check([agent], `Execution ${id}`);
@@ -50,12 +53,12 @@ export class ExternalWorkService {
     throw new DomainError('conflict', claim.whyNot === null ? await this.whyNotWaiting(id) : `Execution ${id} cannot be claimed now: ${claim.whyNot}`);
   }
 
-  /** DomainErrors as those of ExternalLeases; so below. */
+  /** Like the following methods, throws the DomainErrors of ExternalLeases. */
   async heartbeat(id: string, { lease_token }: LeaseRequest): Promise<LeaseBody> {
     return { lease_until: toTimestamp(await this.leases.renew(id, lease_token)) };
   }
 
-  /** An ExecutionBody; so below. */
+  /** Like the following methods, returns an ExecutionBody as JSON. */
   async release(id: string, { lease_token }: LeaseRequest): Promise<TextInParts> {
     await this.leases.release(id, lease_token);
     return this.executions.changed(id);
@@ -74,13 +77,13 @@ export class ExternalWorkService {
   private async whyNotWaiting(id: string): Promise<string> {
     const { state, claimed_by, lease_until, next_attempt_at } = await this.executions.listed(id);
     if (state === 'running') return `Execution ${id} is held${claimed_by === null ? '' : ` by ${claimed_by}`} until ${lease_until}`;
-    if (state !== 'pending') return `Execution ${id} is ${state}; only one that waits can be claimed`;
+    if (state !== 'pending') return `Execution ${id} is ${state}; only a pending execution can be claimed`;
     if (next_attempt_at !== null) return `Execution ${id} can be claimed again at ${next_attempt_at}`;
-    // Given back meanwhile.
-    return `Execution ${id} was held a moment ago and waits now; try again`;
+    // It was released after the claim was refused.
+    return `Execution ${id} has just been released; try again`;
   }
 
-  /** A HeldExecutionBody. */
+  /** Returns the pieces of a HeldExecutionBody as JSON. */
   private async pieces(execution: HeldExecution): Promise<Piece[]> {
     const begin = JSON.stringify({
       execution_id: execution.id,

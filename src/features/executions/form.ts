@@ -2,7 +2,10 @@ import type { Catalog } from '../../catalog/catalog.js';
 import type { JsonObject } from '../../common/json.js';
 import { isExternal } from '../../engines/external/external-work.js';
 
-/** What whoever completes an execution fills in: the JSON Schema of each type that its agent publishes. Null for an agent that is not external. */
+/**
+ * Returns the JSON Schema of each type that an external agent publishes, from which clients render a form. Null for
+ * other agents.
+ */
 export function formOf(agentName: string, catalog: Catalog): JsonObject | null {
   const agent = catalog.agent(agentName);
   if (!agent || !isExternal(agent)) return null;

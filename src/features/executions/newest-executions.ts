@@ -2,22 +2,23 @@ import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { ExecutionState, Schema } from '../../database/schema.js';
 import { isInState } from '../../queue/state-predicate.js';
 
-/** Which executions a list asks for; null asks for nothing. */
+/** The filters of a list of executions; null does not filter. */
 export interface ExecutionFilter {
   state: ExecutionState | null;
   agent: string | null;
   correlationId: string | null;
   assignee: string | null;
-  /** Those alone that wait for one of these agents, whatever `state` says. */
+  /** Keeps only executions that wait for one of these agents; `state` is then ignored. */
   waitingFor: readonly string[] | null;
 }
 
 type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
 
 /**
- * Positions of executions that match, among them the newest `most`. What has ended lies in order in an index for each of its states.
- * What has not is in the small indexes that it is claimed by, and a correlation's own are few: these come whole, since for a page in
- * order Postgres would rather walk through all executions.
+ * Selects the positions of matching executions, the newest `most` among them. Ended executions have one ordered index
+ * for each state. Executions that have not ended are in the small indexes that claims use, and a correlation has few
+ * executions: these are selected without order and limit, because with them Postgres would choose to scan all
+ * executions.
  */
 export function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Found {
   if (filter.waitingFor !== null) return waiting(db, filter, filter.waitingFor);
@@ -32,7 +33,7 @@ export function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: numb
   return others.reduce((found, part) => found.unionAll(part), first!);
 }
 
-/** In the indexes that they are claimed by. */
+/** Selects from the indexes that claims use. */
 function waiting(db: Kysely<Schema>, { agent, correlationId, assignee }: ExecutionFilter, agents: readonly string[]): Found {
   let all = ofAgent(db.selectFrom('executions').select('seq'), agent).where('agent', 'in', agents);
   if (correlationId !== null) all = all.where('correlation_id', '=', correlationId);
@@ -41,7 +42,7 @@ function waiting(db: Kysely<Schema>, { agent, correlationId, assignee }: Executi
   return ready!.unionAll(retrying!);
 }
 
-/** What is one's own has an index for itself, whatever its state. */
+/** Selects from the index of assigned executions, which covers every state. */
 function assigned(all: Found, { assignee, correlationId, state }: ExecutionFilter & { assignee: string }): Found {
   const own = all.where('assignee', '=', assignee);
   const inCorrelation = correlationId === null ? own : own.where('correlation_id', '=', correlationId);
@@ -50,7 +51,10 @@ function assigned(all: Found, { assignee, correlationId, state }: ExecutionFilte
 
 const STATES: readonly ExecutionState[] = ['pending', 'running', 'completed', 'failed', 'cancelled'];
 
-/** By the conditions of the partial indexes, with literals, since they serve no query whose state is a parameter. */
+/**
+ * Repeats the conditions of the partial indexes with literals, because a partial index cannot serve a query whose state
+ * is a parameter.
+ */
 function inState(db: Kysely<Schema>, all: Found, state: ExecutionState, most: number): Found[] {
   const ofState = all.where('state', '=', sql.lit(state));
   switch (state) {

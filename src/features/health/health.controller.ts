@@ -11,7 +11,7 @@ export class HealthController {
 
   @Get()
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
-  @ApiOperation({ summary: 'Can the service do its work now?', description: 'The same as `/health/ready`.' })
+  @ApiOperation({ summary: 'Check readiness', description: 'Gives the same answer as `/health/ready`.' })
   @ApiOkResponse({ type: HealthBody, description: 'Ready', example: READY })
   @ApiServiceUnavailableResponse({ type: HealthBody, description: 'Not ready, or shutting down', example: NOT_READY })
   health(): Promise<HealthCheckResult> {
@@ -20,7 +20,7 @@ export class HealthController {
 
   @Get('ready')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
-  @ApiOperation({ summary: 'Can the service do its work now?', description: 'Asks the database and the executor; 503 while shutting down.' })
+  @ApiOperation({ summary: 'Check readiness', description: 'Checks the database and the executor. It is 503 while shutting down.' })
   @ApiOkResponse({ type: HealthBody, description: 'Ready', example: READY })
   @ApiServiceUnavailableResponse({ type: HealthBody, description: 'Not ready, or shutting down', example: NOT_READY })
   ready(): Promise<HealthCheckResult> {
@@ -29,8 +29,8 @@ export class HealthController {
 
   @Get('live')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
-  @ApiOperation({ summary: 'Does the process run?', description: 'Answers until the process ends, while it shuts down too.' })
-  @ApiOkResponse({ type: HealthBody, description: 'The process runs', example: LIVE })
+  @ApiOperation({ summary: 'Check liveness', description: 'Answers 200 until the process exits, also while it shuts down.' })
+  @ApiOkResponse({ type: HealthBody, description: 'The process is running', example: LIVE })
   live(): HealthBody {
     return LIVE;
   }

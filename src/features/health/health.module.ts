@@ -5,7 +5,7 @@ import { HealthController } from './health.controller.js';
 import { ReadinessService } from './readiness.service.js';
 
 @Module({
-  // Terminus would write lines of its own to the console for every probe that fails; the request's line says it.
+  // Terminus' logger would write further lines for every failed probe; the log line of the request is enough.
   imports: [BlackboardModule, TerminusModule.forRoot({ logger: false })],
   controllers: [HealthController],
   providers: [ReadinessService],

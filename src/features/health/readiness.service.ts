@@ -6,7 +6,7 @@ import { UnitOfWork } from '../../database/unit-of-work.js';
 
 const DATABASE_TIMEOUT_MS = 5_000;
 
-/** Whether this process can do its work now: its database answers and its executor runs. */
+/** Checks that the database answers and that the executor runs. */
 @Injectable()
 export class ReadinessService {
   constructor(
@@ -16,13 +16,13 @@ export class ReadinessService {
     private readonly blackboard: Blackboard,
   ) {}
 
-  /** ServiceUnavailableException with Terminus' body where it cannot. */
+  /** Throws ServiceUnavailableException with Terminus' body where a part is down. */
   async check(): Promise<HealthCheckResult> {
     try {
       return await this.health.check([() => this.database(), () => this.executor()]);
     } catch (error) {
       if (!(error instanceof ServiceUnavailableException)) throw error;
-      // Terminus has a status of its own for the time of its shutdown hook; the contract knows `ok` and `error`.
+      // Terminus has a third status while its shutdown hook runs; the contract has only `ok` and `error`.
       throw new ServiceUnavailableException({ ...(error.getResponse() as HealthCheckResult), status: 'error' });
     }
   }

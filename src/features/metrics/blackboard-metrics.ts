@@ -12,8 +12,9 @@ import { OpenDeliveries } from '../webhooks/open-deliveries.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
 /**
- * The contract's three metrics. They carry no labels and are read from the database at every scrape, so that they hold
- * across restarts and replicas and never fall.
+ * The metrics that are read from the database at every scrape: the contract's three and the gauges of waiting work. The
+ * contract's three have no labels. Reading them from the database keeps them right across restarts and replicas, and
+ * they never decrease.
  */
 @Injectable()
 export class BlackboardMetrics implements OnModuleInit {
@@ -31,22 +32,22 @@ export class BlackboardMetrics implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.count('blackboard_artifacts_total', 'Artifacts that were ever published', () => this.artifacts.published());
+    this.count('blackboard_artifacts_total', 'Artifacts published since the beginning', () => this.artifacts.published());
     this.count('blackboard_executions_total', 'Executions that have ended', () => this.activity.executions());
     this.gauge('blackboard_agents_count', 'Agents in the catalog', () => this.catalog.agents.length);
-    this.gauge('starling_queue_depth', 'Executions that wait to be claimed', () => this.blackboard.waitingExecutions());
-    this.gauge('starling_waiting_arrivals', 'Artifacts that wait in joins, in batch windows or for their release', () => this.blackboard.waitingArrivals());
-    this.gauge('starling_executions_waiting_for_memory', 'Executions of this process that wait for memory for their inputs', () => this.inputMemory.waitingCount);
+    this.gauge('starling_queue_depth', 'Executions waiting to be claimed', () => this.blackboard.waitingExecutions());
+    this.gauge('starling_waiting_arrivals', 'Artifacts waiting in joins, in batch windows or for their release', () => this.blackboard.waitingArrivals());
+    this.gauge('starling_executions_waiting_for_memory', 'Executions of this process waiting for memory for their inputs', () => this.inputMemory.waitingCount);
     this.gaugeDeliveries();
     this.gaugeExternalWork();
-    this.gaugeByAgent('starling_executions_without_agent', 'Executions that wait for an agent that no process has, by agent', () => this.executionsWithoutAgent.counts());
-    this.gaugeByAgent('starling_groups_without_subscription', 'Join groups and batch windows that wait for a subscription that no process has, by agent', () => this.groupsWithoutSubscription.counts());
+    this.gaugeByAgent('starling_executions_without_agent', 'Executions waiting because no process has their agent, by agent', () => this.executionsWithoutAgent.counts());
+    this.gaugeByAgent('starling_groups_without_subscription', 'Join groups and batch windows waiting because no process has their subscription, by agent', () => this.groupsWithoutSubscription.counts());
   }
 
   private count(name: string, help: string, read: () => Promise<number>): void {
     const collect = async (): Promise<void> => {
       const total = await read();
-      // A counter cannot be set; scrapes that overlap each leave the total that they read.
+      // A counter has no setter. Reset and increment are synchronous, so overlapping scrapes cannot add up.
       counter.reset();
       counter.inc(total);
     };
@@ -60,7 +61,7 @@ export class BlackboardMetrics implements OnModuleInit {
   private gaugeByAgent(name: string, help: string, read: () => Promise<ReadonlyMap<string, number>>): void {
     const collect = async (): Promise<void> => {
       const counts = await read();
-      // Agents that are waited for no longer.
+      // Drops the agents that have nothing waiting any more.
       gauge.reset();
       for (const [agent, count] of counts) gauge.set({ agent }, count);
     };
@@ -73,7 +74,7 @@ export class BlackboardMetrics implements OnModuleInit {
     };
     const gauge: Gauge<'state'> = new Gauge({
       name: 'starling_deliveries',
-      help: 'Deliveries of webhooks that have not ended, by state',
+      help: 'Webhook deliveries that have not ended, by state',
       labelNames: ['state'],
       registers: [this.registry],
       collect,

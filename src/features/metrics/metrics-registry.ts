@@ -1,4 +1,4 @@
 import { Registry } from 'prom-client';
 
-/** The metrics of one application; the library's global registry would mix those of several in one process. */
+/** The metrics of one application. The library's global registry would mix several applications in one process. */
 export class MetricsRegistry extends Registry {}

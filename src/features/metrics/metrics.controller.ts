@@ -5,12 +5,12 @@ import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { MetricsRegistry } from './metrics-registry.js';
 import { processMetrics } from './process-metrics.js';
 
-const EXAMPLE = `# HELP blackboard_artifacts_total Artifacts that were ever published
+const EXAMPLE = `# HELP blackboard_artifacts_total Artifacts published since the beginning
 # TYPE blackboard_artifacts_total counter
 blackboard_artifacts_total 42
 `;
 
-/** Its path comes from the module's registration. */
+/** The module's registration sets the path. */
 @ApiTags('Metrics')
 @Controller()
 export class MetricsController {
@@ -18,7 +18,7 @@ export class MetricsController {
 
   @Get()
   @Header('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE)
-  @ApiOperation({ summary: 'Metrics for Prometheus' })
+  @ApiOperation({ summary: 'Get metrics for Prometheus' })
   @ApiProduces('text/plain')
   @ApiOkResponse({ description: 'Prometheus text format', content: { 'text/plain': { schema: { type: 'string' }, example: EXAMPLE } } })
   @ApiErrors(503)

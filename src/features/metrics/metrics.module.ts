@@ -9,7 +9,7 @@ import { MetricsController } from './metrics.controller.js';
   imports: [
     BlackboardModule,
     WebhooksModule,
-    // Its own default metrics would go into the global registry, once for every application, which that refuses.
+    // Default metrics would go into the global registry, which throws where a second application adds them again.
     PrometheusModule.register({ path: '/metrics', controller: MetricsController, defaultMetrics: { enabled: false } }),
   ],
   providers: [BlackboardMetrics],

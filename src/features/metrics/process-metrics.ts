@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 
 let registry: Registry | undefined;
 
-/** Memory, CPU, event loop and garbage collection: of the process, however many applications it holds. */
+/** Returns the metrics of memory, CPU, event loop and garbage collection, which all applications of a process share. */
 export function processMetrics(): Registry {
   if (!registry) {
     registry = new Registry();

@@ -6,7 +6,7 @@ import { MetricsRegistry } from './metrics-registry.js';
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 const LONG_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_800];
 
-/** What the core reports, as Prometheus metrics of this process. */
+/** Records the core's telemetry as Prometheus metrics of this process. */
 @Injectable()
 export class PrometheusTelemetry extends Telemetry {
   private readonly executions: Histogram<'agent' | 'outcome'>;
@@ -26,46 +26,50 @@ export class PrometheusTelemetry extends Telemetry {
     const registers = [registry];
     this.executions = new Histogram({
       name: 'starling_execution_duration_seconds',
-      help: 'Time that an attempt of an execution took, by agent and outcome',
+      help: 'Duration of an attempt of an execution, by agent and outcome',
       labelNames: ['agent', 'outcome'],
       buckets: LONG_SECONDS,
       registers,
     });
     this.waits = new Histogram({
       name: 'starling_queue_wait_seconds',
-      help: 'Time from when an execution could have run to its claim',
+      help: 'Time from when an execution was ready to its claim',
       labelNames: ['agent'],
       buckets: LONG_SECONDS,
       registers,
     });
-    // No label says where to: clients name as many receivers as they like.
+    // No label for the target: clients choose the targets, so that their number has no bound.
     this.deliveries = new Histogram({
       name: 'starling_delivery_duration_seconds',
-      help: 'Time that a try to deliver a webhook took, by outcome',
+      help: 'Duration of an attempt to deliver a webhook, by outcome',
       labelNames: ['outcome'],
       buckets: LONG_SECONDS,
       registers,
     });
-    this.deadDeliveries = new Counter({ name: 'starling_dead_deliveries_total', help: 'Deliveries of webhooks that ended dead, by a last try or given up', registers });
+    this.deadDeliveries = new Counter({
+      name: 'starling_dead_deliveries_total',
+      help: 'Webhook deliveries that ended dead after their last attempt, or were given up',
+      registers,
+    });
     this.transactions = new Histogram({
       name: 'starling_database_transaction_seconds',
-      help: 'Time of a write transaction, its commit included',
+      help: 'Duration of a write transaction, including its commit',
       buckets: SHORT_SECONDS,
       registers,
     });
     this.predicateFailures = new Counter({
       name: 'starling_predicate_failures_total',
-      help: 'Predicates and join keys that erred, and so did not trigger their agent',
+      help: 'Predicates and join keys that failed, and so did not trigger their agent',
       labelNames: ['agent'],
       registers,
     });
     this.timerFailures = new Counter({
       name: 'starling_timer_failures_total',
-      help: 'Times that a timer could not be fired and stepped back, by kind',
+      help: 'Timers that failed and were postponed, by kind',
       labelNames: ['kind'],
       registers,
     });
-    this.streams = new Gauge({ name: 'starling_streams', help: 'Streams of the changelog that are open', registers });
+    this.streams = new Gauge({ name: 'starling_streams', help: 'Open streams of the changelog', registers });
     this.tokens = new Counter({
       name: 'starling_model_tokens_total',
       help: 'Tokens that models read (input) and wrote (output) for agents',
@@ -80,7 +84,7 @@ export class PrometheusTelemetry extends Telemetry {
     });
     this.modelLatencies = new Histogram({
       name: 'starling_model_latency_seconds',
-      help: 'Time that the calls of a model took in one attempt of an execution',
+      help: 'Duration of all calls of a model in one attempt of an execution',
       labelNames: ['agent', 'model'],
       buckets: LONG_SECONDS,
       registers,

@@ -11,7 +11,7 @@ export class ProcessesController {
   @Get()
   @ApiOperation({
     summary: 'List the live processes',
-    description: 'Those that share the database. What waits for an agent that none of them has waits until one has it.',
+    description: 'Lists the processes that share the database. Executions of an agent wait while none of these processes has it.',
   })
   @ApiOkResponse({ type: ProcessesBody, description: 'All live processes', example: PROCESSES_EXAMPLE })
   list(): Promise<ProcessesBody> {

@@ -12,7 +12,7 @@ interface Running {
   count: number;
 }
 
-/** Lists the live processes, with what each of them has and runs. */
+/** Lists the live processes, with their agents and running executions. */
 @Injectable()
 export class ProcessesService {
   constructor(
@@ -40,7 +40,7 @@ const processBody = (row: Selectable<WorkersTable>, running: readonly Running[])
 
 const timestampOf = (time: number | null): string | null => (time === null ? null : toTimestamp(time));
 
-/** As many as all processes may run at once, in the partial index over what runs. */
+/** Scans the partial index of running executions, whose size the concurrency limits of the processes bound. */
 const findRunning = (reader: Reader): Promise<Running[]> =>
   reader
     .selectFrom('executions')

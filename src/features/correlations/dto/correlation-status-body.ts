@@ -7,16 +7,16 @@ export class CorrelationStatusBody {
   @ApiProperty()
   correlation_id!: string;
 
-  @ApiProperty({ enum: STATES, description: '`failed`: it has ended, with errors, and agents produced nothing else' })
+  @ApiProperty({ enum: STATES, description: '`failed` means that it has ended and agents produced nothing but errors' })
   state!: (typeof STATES)[number];
 
-  @ApiProperty({ description: 'Whether anything of it is pending, running or on a timer' })
+  @ApiProperty({ description: 'Whether anything in the correlation is pending, running or waiting for a timer' })
   has_pending_work!: boolean;
 
-  @ApiProperty({ type: 'integer', description: 'What was published into it included' })
+  @ApiProperty({ type: 'integer', description: 'Number of artifacts, including those that clients published' })
   artifact_count!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Its WorkflowError artifacts' })
+  @ApiProperty({ type: 'integer', description: 'Number of WorkflowError artifacts' })
   error_count!: number;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
@@ -28,11 +28,12 @@ export class CorrelationStatusBody {
   @ApiProperty({
     type: [String],
     required: false,
-    description: 'Where it waits for agents that no process has, or for subscriptions of theirs: these agents. It goes on when a process has them',
+    description:
+      'Agents without a process that the correlation waits for, or for a subscription of theirs. It continues when a process has them',
   })
   waiting_for_agents?: string[];
 
-  @ApiProperty({ type: UsageBody, required: false, description: 'What its agents used of models, where they did' })
+  @ApiProperty({ type: UsageBody, required: false, description: 'Model usage of its agents; absent where they used no model' })
   usage?: UsageBody;
 }
 

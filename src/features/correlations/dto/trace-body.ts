@@ -27,13 +27,13 @@ export class TracedArtifactBody implements TracedArtifact {
 }
 
 export class TracedAttemptBody implements TracedAttempt {
-  @ApiProperty({ type: 'integer', description: 'From 1 in each round' })
+  @ApiProperty({ type: 'integer', description: 'Number of the attempt, from 1 in each round' })
   attempt!: number;
 
-  @ApiProperty({ type: 'integer', description: 'How often the execution had been retried by hand' })
+  @ApiProperty({ type: 'integer', description: 'Number of manual retries of the execution before this attempt' })
   round!: number;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'null where no engine was started' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null where no engine was started' })
   started_at!: string | null;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
@@ -53,64 +53,73 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiProperty()
   agent!: string;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: "The subscription's place in the agent's `consumes`; null where that was not kept" })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: "Index of the subscription in the agent's `consumes`; null where it was not stored",
+  })
   subscription!: number | null;
 
-  @ApiProperty({ description: 'Whether a caller named the agent, for a run or a direct run' })
+  @ApiProperty({ description: 'Whether a client started it: a run or a direct run' })
   invoked!: boolean;
 
-  @ApiProperty({ description: 'Another correlation where a join or a batch window spans several' })
+  @ApiProperty({ description: 'Differs from the traced correlation where a join or a batch window spans correlations' })
   correlation_id!: string;
 
-  @ApiProperty({ type: 'integer', description: "The generation of its correlation in which it was made" })
+  @ApiProperty({ type: 'integer', description: 'The generation of its correlation in which it was created' })
   generation!: number;
 
   @ApiProperty({ enum: EXECUTION_STATES })
   state!: ExecutionState;
 
-  @ApiProperty({ type: Boolean, required: false, description: 'True where it waits for an agent that no process has; absent where it does not' })
+  @ApiProperty({ type: Boolean, required: false, description: 'True while it waits because no process has its agent; otherwise absent' })
   without_agent?: true;
 
   @ApiProperty({ format: 'date-time' })
   created_at!: string;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When its first attempt started' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When the first attempt started' })
   started_at!: string | null;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   ended_at!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When the next attempt may start, after one that failed' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When the next attempt may start, after a failed one' })
   next_attempt_at!: string | null;
 
-  @ApiProperty({ type: [TracedAttemptBody], description: 'Those that have started' })
+  @ApiProperty({ type: [TracedAttemptBody], description: 'Attempts that have started' })
   attempts!: TracedAttemptBody[];
 
-  @ApiProperty({ type: String, nullable: true, description: 'Where it failed for good' })
+  @ApiProperty({ type: String, nullable: true, description: 'Error of a failed execution; otherwise null' })
   error_type!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Where it failed for good' })
+  @ApiProperty({ type: String, nullable: true, description: 'Error of a failed execution; otherwise null' })
   error_message!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: "Of an external agent's: whose it is; null where it is anybody's" })
+  @ApiProperty({ type: String, nullable: true, description: 'Assignee of an execution of an external agent; null where it is not assigned' })
   assignee!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: 'The name that whoever claimed it last, from outside, gave' })
+  @ApiProperty({ type: String, nullable: true, description: 'Name of the last claimant, as its claim gave it' })
   claimed_by!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Until when whoever claimed it from outside holds it; null where nobody does' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'End of the lease that a client or a remote agent holds; null where neither holds one',
+  })
   lease_until!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When it is escalated or fails, if it has not ended' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When it is escalated or fails, unless it ends before' })
   due_at!: string | null;
 
-  @ApiProperty({ type: [String], description: 'Ids of artifacts, of other correlations too' })
+  @ApiProperty({ type: [String], description: 'Ids of the input artifacts; some may belong to other correlations' })
   inputs!: string[];
 
-  @ApiProperty({ type: [String], description: 'Ids of the artifacts that it published, its WorkflowError included' })
+  @ApiProperty({ type: [String], description: 'Ids of the artifacts that it published, including its WorkflowError' })
   outputs!: string[];
 
-  @ApiProperty({ description: 'Whether it has more than the first 100 inputs, outputs or attempts, which are listed' })
+  @ApiProperty({ description: 'Whether inputs, outputs or attempts are missing here; only the first 100 of each are listed' })
   truncated!: boolean;
 }
 
@@ -121,7 +130,10 @@ export class TraceBody implements Trace {
   @ApiProperty({ enum: CORRELATION_STATES })
   state!: CorrelationState;
 
-  @ApiProperty({ type: 'integer', description: 'How often it was opened: 1, and one more for each time that something was published into it after its end' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Starts at 1 and increases each time the settled correlation opens again',
+  })
   generation!: number;
 
   @ApiProperty({ format: 'date-time' })
@@ -133,19 +145,22 @@ export class TraceBody implements Trace {
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   settled_at!: string | null;
 
-  @ApiProperty({ type: 'integer', description: 'Of the whole correlation' })
+  @ApiProperty({ type: 'integer', description: 'Number of artifacts in the whole correlation' })
   artifact_count!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Of the whole correlation' })
+  @ApiProperty({ type: 'integer', description: 'Number of WorkflowError artifacts in the whole correlation' })
   error_count!: number;
 
-  @ApiProperty({ type: [TracedArtifactBody], description: 'In the order of publishing' })
+  @ApiProperty({ type: [TracedArtifactBody], description: 'Artifacts of this page, in the order of publishing' })
   artifacts!: TracedArtifactBody[];
 
-  @ApiProperty({ type: [TracedExecutionBody], description: 'Those that have one of these artifacts as an input or published one, in the order in which they were made' })
+  @ApiProperty({
+    type: [TracedExecutionBody],
+    description: 'Executions that consumed or published one of these artifacts, in the order of their creation',
+  })
   executions!: TracedExecutionBody[];
 
-  @ApiProperty({ description: 'Whether the correlation has artifacts behind these: ask on with `after`' })
+  @ApiProperty({ description: 'Whether there are further artifacts; get them with `after`' })
   truncated!: boolean;
 }
 

@@ -11,7 +11,7 @@ const LONGEST_WAIT_SECONDS = 60;
 /** Body of a claim of one execution. */
 export class ClaimOneRequest {
   @ApiProperty({
-    description: 'Who claims: a worker or a person, as those see it who look at the execution',
+    description: 'Name of the worker or person that claims, shown with the execution',
     ...SHORT_TEXT_SCHEMA,
     required: false,
     example: 'anna',
@@ -24,7 +24,7 @@ export class ClaimOneRequest {
 /** Body of a claim. */
 export class ClaimRequestBody extends ClaimOneRequest {
   @ApiProperty({
-    description: 'External agents; executions of the first come before those of the next',
+    description: 'Names of external agents, by priority: executions of the first agent are claimed first',
     type: 'array',
     items: { type: 'string', maxLength: MAX_SHORT_TEXT },
     minItems: 1,
@@ -38,7 +38,15 @@ export class ClaimRequestBody extends ClaimOneRequest {
   @MaxLength(MAX_SHORT_TEXT, { each: true })
   agents!: string[];
 
-  @ApiProperty({ description: 'Most executions', type: 'integer', required: false, minimum: 1, maximum: MOST_EXECUTIONS, default: 1, example: 1 })
+  @ApiProperty({
+    description: 'Maximum number of executions',
+    type: 'integer',
+    required: false,
+    minimum: 1,
+    maximum: MOST_EXECUTIONS,
+    default: 1,
+    example: 1,
+  })
   @IfGiven()
   @IsInt()
   @Min(1)
@@ -46,7 +54,7 @@ export class ClaimRequestBody extends ClaimOneRequest {
   max?: number;
 
   @ApiProperty({
-    description: 'Seconds to wait at most where there is nothing',
+    description: 'Maximum wait in seconds while no execution is available',
     required: false,
     minimum: 0,
     maximum: LONGEST_WAIT_SECONDS,
@@ -60,7 +68,7 @@ export class ClaimRequestBody extends ClaimOneRequest {
   wait?: number;
 
   @ApiProperty({
-    description: 'Whose executions: only those that are assigned to this one. Without it, only those that are assigned to nobody',
+    description: 'Claims only executions with this assignee. Without it, only executions without an assignee are claimed',
     ...SHORT_TEXT_SCHEMA,
     required: false,
     example: 'anna',

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';
 
-/** Body of a request to end what waits for an agent. */
+/** Body of a request to fail the waiting work of an agent that no process has. */
 export class EndRequest {
   @ApiProperty({ description: 'The agent that no process has', ...SHORT_TEXT_SCHEMA, example: 'price' })
   @IsShortText()
@@ -12,10 +12,10 @@ export class EndedBody {
   @ApiProperty()
   agent!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Executions that waited and have failed now' })
+  @ApiProperty({ type: 'integer', description: 'Number of waiting executions that this request failed' })
   executions!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Join groups and batch windows that waited and were dropped' })
+  @ApiProperty({ type: 'integer', description: 'Number of waiting join groups and batch windows that this request dropped' })
   groups!: number;
 }
 

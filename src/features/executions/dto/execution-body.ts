@@ -3,10 +3,10 @@ import type { JsonObject } from '../../../common/json.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../../http/dto/artifact-body.js';
 
-/** What completes an execution of an external agent looks like, for whoever shows it to a person. */
+/** Documents the schemas from which a client can render a form that completes an execution of an external agent. */
 export const ApiForm = (options: { required?: false } = {}): PropertyDecorator =>
   ApiProperty({
-    description: "Of an external agent's: by the names of the types that it publishes, the JSON Schema of their payloads",
+    description: 'For external agents: the JSON Schemas of the payloads that complete the execution, keyed by type name',
     type: 'object',
     additionalProperties: { type: 'object', additionalProperties: true },
     selfRequired: options.required ?? true,
@@ -24,52 +24,66 @@ export class ListedExecutionBody {
   @ApiProperty()
   agent!: string;
 
-  @ApiProperty({ description: 'The workflow that it belongs to' })
+  @ApiProperty({ description: 'The correlation that it belongs to' })
   correlation_id!: string;
 
-  @ApiProperty({ enum: EXECUTION_STATES, description: '`failed`: for good, its attempts are used up' })
+  @ApiProperty({ enum: EXECUTION_STATES, description: '`failed` means that no attempt is left' })
   state!: (typeof EXECUTION_STATES)[number];
 
-  @ApiProperty({ type: Boolean, required: false, description: 'True where it waits for an agent that no process has; absent where it does not' })
+  @ApiProperty({ type: Boolean, required: false, description: 'True while it waits because no process has its agent; otherwise absent' })
   without_agent?: true;
 
-  @ApiProperty({ description: 'True for a direct run, to whose outputs no agent reacts' })
+  @ApiProperty({ description: 'Whether it is a direct run; agents do not react to the outputs of one' })
   direct!: boolean;
 
-  @ApiProperty({ type: 'integer', description: 'The attempt that runs, comes next or was the last, from 1 in each round' })
+  @ApiProperty({ type: 'integer', description: 'Number of the current, next or last attempt, from 1 in each round' })
   attempt!: number;
 
-  @ApiProperty({ type: 'integer', description: 'How often it was retried after it had failed for good' })
+  @ApiProperty({ type: 'integer', description: 'Number of manual retries after it failed' })
   round!: number;
 
   @ApiProperty({ format: 'date-time' })
   created_at!: string;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Of its first attempt' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When the first attempt started' })
   started_at!: string | null;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   ended_at!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Where an attempt has failed: when the next one may start' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When the next attempt may start, after a failed one' })
   next_attempt_at!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Why it has failed for good' })
+  @ApiProperty({ type: String, nullable: true, description: 'Error of a failed execution; otherwise null' })
   error_type!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Why it has failed for good' })
+  @ApiProperty({ type: String, nullable: true, description: 'Error of a failed execution; otherwise null' })
   error_message!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: "Of an external agent's: whose it is; null where it is anybody's, and for other agents" })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Assignee of an execution of an external agent; null where it is not assigned, and for other agents',
+  })
   assignee!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: 'The name that whoever claimed it last, from outside, gave' })
+  @ApiProperty({ type: String, nullable: true, description: 'Name of the last claimant, as its claim gave it' })
   claimed_by!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Until when whoever claimed it holds it; null where nobody outside does' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'End of the lease that a client or a remote agent holds; null where neither holds one',
+  })
   lease_until!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: "Of an external agent's: when it is escalated or fails, if it has not ended" })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When an execution of an external agent is escalated or fails, unless it ends before',
+  })
   due_at!: string | null;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When it was escalated' })
@@ -77,88 +91,95 @@ export class ListedExecutionBody {
 }
 
 export class ExecutionAttemptBody {
-  @ApiProperty({ type: 'integer', description: "The execution's round at the time" })
+  @ApiProperty({ type: 'integer', description: 'Number of manual retries of the execution before this attempt' })
   round!: number;
 
   @ApiProperty({ type: 'integer' })
   attempt!: number;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null where it was ended before it could begin' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null where the execution ended before the attempt started' })
   started_at!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null while it runs' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null while it is running' })
   ended_at!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Why it failed, if it did' })
+  @ApiProperty({ type: String, nullable: true, description: 'Error of a failed attempt; otherwise null' })
   error_type!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Why it failed, if it did' })
+  @ApiProperty({ type: String, nullable: true, description: 'Error of a failed attempt; otherwise null' })
   error_message!: string | null;
 }
 
-/** What one attempt used of a model. */
+/** Model usage of one attempt. */
 export class ModelUseBody extends UsageBody {
   @ApiProperty({ type: 'integer' })
   attempt!: number;
 
-  @ApiProperty({ description: 'As the configuration names it' })
+  @ApiProperty({ description: 'Name of the model in the configuration' })
   model!: string;
 
-  @ApiProperty({ type: 'integer', description: 'How long its calls took, together' })
+  @ApiProperty({ type: 'integer', description: 'Duration of all its calls in milliseconds' })
   latency_ms!: number;
 
   @ApiProperty({ format: 'date-time', description: 'When the attempt ended' })
   at!: string;
 }
 
-/** One call of a tool by a model. What it was asked and what it answered may be secret, and is not kept. */
+/** One tool call by a model. Arguments and results are not stored, because they may contain secrets. */
 export class ToolCallBody {
   @ApiProperty({ type: 'integer' })
   attempt!: number;
 
-  @ApiProperty({ description: 'The program, or the origin of the URL, that serves the tool' })
+  @ApiProperty({ description: 'The program that serves the tool, or the origin of its URL' })
   server!: string;
 
   @ApiProperty()
   tool!: string;
 
-  @ApiProperty({ enum: ['ok', 'error', 'failed'], description: 'error: the tool said that it could not; failed: no answer came' })
+  @ApiProperty({ enum: ['ok', 'error', 'failed'], description: '`error`: the tool returned an error; `failed`: the call got no answer' })
   outcome!: 'ok' | 'error' | 'failed';
 
-  @ApiProperty({ format: 'date-time', description: 'When it began' })
+  @ApiProperty({ format: 'date-time', description: 'When the call began' })
   at!: string;
 
-  @ApiProperty({ type: 'integer', required: false, description: 'Absent where the attempt ended first' })
+  @ApiProperty({ type: 'integer', required: false, description: 'Absent where the attempt ended before the call' })
   duration_ms?: number;
 
-  @ApiProperty({ type: 'integer', description: 'How much the model was told' })
+  @ApiProperty({ type: 'integer', description: 'Size of the result that the model received' })
   result_bytes!: number;
 }
 
-/** An execution with all that belongs to it. */
+/** An execution with its artifacts, attempts and model usage. */
 export class ExecutionBody extends ListedExecutionBody {
-  @ApiProperty({ type: 'integer', description: 'How often its process ended while it ran, in this round; that repeats the same attempt' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'How often its process stopped while it ran, in this round. The same attempt is then repeated',
+  })
   lost_leases!: number;
 
-  @ApiProperty({ type: [ArtifactBody], description: 'In the order in which the agent sees them' })
+  @ApiProperty({ type: [ArtifactBody], description: 'Inputs, in the order in which the agent receives them' })
   inputs!: ArtifactBody[];
 
-  @ApiProperty({ type: [ArtifactBody], description: 'What it published, in order' })
+  @ApiProperty({ type: [ArtifactBody], description: 'Artifacts that it published, in order' })
   outputs!: ArtifactBody[];
 
-  @ApiProperty({ type: [ArtifactBody], description: 'The WorkflowError artifacts that it left: one for each round that failed' })
+  @ApiProperty({ type: [ArtifactBody], description: 'WorkflowError artifacts, one for each failed round' })
   errors!: ArtifactBody[];
 
-  @ApiProperty({ type: [ExecutionAttemptBody], description: 'Those that have begun, in order' })
+  @ApiProperty({ type: [ExecutionAttemptBody], description: 'Attempts that have started, in order; of more than 1,000 the newest' })
   attempts!: ExecutionAttemptBody[];
 
   @ApiForm({ required: false })
   form?: JsonObject;
 
-  @ApiProperty({ type: [ModelUseBody], required: false, description: 'Of its attempts that used a model, in order' })
+  @ApiProperty({ type: [ModelUseBody], required: false, description: 'Model usage of its attempts, in order; of more than 1,000 entries the newest' })
   model_uses?: ModelUseBody[];
 
-  @ApiProperty({ type: [ToolCallBody], required: false, description: 'What its models called of tools, in order, once the attempt has ended; of more than 1,000 the newest' })
+  @ApiProperty({
+    type: [ToolCallBody],
+    required: false,
+    description: 'Tool calls of ended attempts, in order; of more than 1,000 the newest',
+  })
   tool_calls?: ToolCallBody[];
 }
 

@@ -1,26 +1,25 @@
 import { QueryBoolean, QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
 import { EXECUTION_STATES } from './execution-body.js';
 
-/** The query of the list of executions. */
 export class ExecutionListQuery {
-  @QueryChoice({ description: 'Executions in this state alone', choices: EXECUTION_STATES, example: 'failed' })
+  @QueryChoice({ description: 'Keeps only executions in this state', choices: EXECUTION_STATES, example: 'failed' })
   state?: (typeof EXECUTION_STATES)[number];
 
-  @QueryText({ description: 'Of this agent alone', example: 'classifier' })
+  @QueryText({ description: 'Keeps only executions of this agent', example: 'classifier' })
   agent?: string;
 
-  @QueryText({ description: 'Of this correlation alone', example: 'order-4711' })
+  @QueryText({ description: 'Keeps only executions of this correlation', example: 'order-4711' })
   correlation_id?: string;
 
-  @QueryText({ description: 'Assigned to this one alone', example: 'anna' })
+  @QueryText({ description: 'Keeps only executions with this assignee', example: 'anna' })
   assignee?: string;
 
-  @QueryBoolean({ description: 'Those alone that wait for an agent that no process has', default: false, example: true })
+  @QueryBoolean({ description: 'Keeps only executions that wait because no process has their agent', default: false, example: true })
   without_agent!: boolean;
 
-  @QueryInteger({ description: 'Items on a page', min: 1, max: 500, default: 50, example: 50 })
+  @QueryInteger({ description: 'Maximum number of items on the page', min: 1, max: 500, default: 50, example: 50 })
   limit!: number;
 
-  @QueryInteger({ description: 'Items to leave out before the page', min: 0, max: 1_000_000, default: 0, example: 0 })
+  @QueryInteger({ description: 'Number of matching items to skip', min: 0, max: 1_000_000, default: 0, example: 0 })
   offset!: number;
 }

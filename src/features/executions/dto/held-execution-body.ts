@@ -4,49 +4,53 @@ import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../../http/dto/artifact-body.
 import { ApiForm, EXECUTION_EXAMPLE, type ExecutionBody, FORM_EXAMPLE, LISTED_EXECUTION_EXAMPLE } from './execution-body.js';
 import { FAIL_EXAMPLE, LEASE_TOKEN_EXAMPLE } from './lease-requests.js';
 
-/** How long a lease holds. */
+/** The end of a lease. */
 export class LeaseBody {
-  @ApiProperty({ format: 'date-time', description: 'Until then it is held; a heartbeat renews it' })
+  @ApiProperty({ format: 'date-time', description: 'When the lease expires, unless a heartbeat renews it' })
   lease_until!: string;
 }
 
 export const LEASE_EXAMPLE: LeaseBody = { lease_until: '2026-11-20T10:01:00.000Z' };
 
-/** A claimed execution, for whoever claimed it. */
+/** A claimed execution, as its claimant receives it. */
 export class HeldExecutionBody extends LeaseBody {
-  @ApiProperty({ format: 'uuid', description: 'The same on every attempt: a key for effects that must happen once' })
+  @ApiProperty({ format: 'uuid', description: 'The same for every attempt; use it as a key for effects that must happen once' })
   execution_id!: string;
 
-  @ApiProperty({ description: 'The workflow that it belongs to' })
+  @ApiProperty({ description: 'The correlation that it belongs to' })
   correlation_id!: string;
 
   @ApiProperty()
   agent!: string;
 
-  @ApiProperty({ type: 'integer', description: 'From 1' })
+  @ApiProperty({ type: 'integer', description: 'Number of the attempt, from 1' })
   attempt!: number;
 
-  @ApiProperty({ type: [ArtifactBody], description: 'In the order in which the agent sees them' })
+  @ApiProperty({ type: [ArtifactBody], description: 'Inputs, in the order in which the agent receives them' })
   inputs!: ArtifactBody[];
 
-  @ApiProperty({ description: 'What completes, fails or renews it; shown here alone' })
+  @ApiProperty({ description: 'Needed to complete, fail, release or renew it; only shown here' })
   lease_token!: string;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Whose it is; null: anybody’s' })
+  @ApiProperty({ type: String, nullable: true, description: 'Assignee of the execution; null where it is not assigned' })
   assignee!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When it is escalated or fails, if it has not ended' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When it is escalated or fails, unless it ends before' })
   due_at!: string | null;
 
   @ApiForm()
   form!: JsonObject;
 
-  @ApiProperty({ type: String, nullable: true, description: 'What caused it (W3C Trace Context), to be sent along to services that are called for it; null where nothing is traced' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'W3C Trace Context of the execution. Send it along in calls to other services; null where tracing is off',
+  })
   traceparent!: string | null;
 }
 
 export class ClaimBody {
-  @ApiProperty({ type: [HeldExecutionBody], description: 'Empty where nothing was there in time' })
+  @ApiProperty({ type: [HeldExecutionBody], description: 'Empty where no execution became available in time' })
   executions!: HeldExecutionBody[];
 }
 

@@ -16,28 +16,39 @@ export const LEASE_TOKEN_EXAMPLE = 'OUQgrXPfWWJ--0SDVt-H0cWXjEYFAwf6-rpX_e6P4r8'
 
 /** Body of a heartbeat. */
 export class LeaseRequest {
-  @ApiProperty({ description: 'The token that came with the execution when it was claimed, or with the request to a remote agent that answers later', maxLength: MAX_SHORT_TEXT, example: LEASE_TOKEN_EXAMPLE })
+  @ApiProperty({
+    description: 'The token from the claim, or from the request to a remote agent that answers later',
+    maxLength: MAX_SHORT_TEXT,
+    example: LEASE_TOKEN_EXAMPLE,
+  })
   @IsString()
   @MaxLength(MAX_SHORT_TEXT)
   lease_token!: string;
 }
 
-/** One output of a completed execution. Its fields are checked as an agent's answer is. */
+/** One output of a completed execution. The outputs module checks its fields, as it checks the answer of any agent. */
 export class OutputBody {
   @ApiProperty({ description: 'One of the types that the agent publishes', maxLength: MAX_SHORT_TEXT, example: 'Approval' })
   type!: string;
 
-  @ApiProperty({ description: 'It has to fit the JSON Schema of its type', type: 'object', additionalProperties: true, example: { approved: true } })
+  @ApiProperty({ description: 'Must match the JSON Schema of the type', type: 'object', additionalProperties: true, example: { approved: true } })
   payload!: object;
 
-  @ApiProperty({ description: "Besides those that the agent's configuration gives", type: 'array', items: SHORT_TEXT_SCHEMA, required: false, maxItems: MAX_TAGS, example: ['checked'] })
+  @ApiProperty({
+    description: "Tags, in addition to those of the agent's configuration",
+    type: 'array',
+    items: SHORT_TEXT_SCHEMA,
+    required: false,
+    maxItems: MAX_TAGS,
+    example: ['checked'],
+  })
   tags?: string[];
 
-  @ApiVisibility({ description: "Who may see it, as in a publish; in place of what the agent's configuration says", required: false })
+  @ApiVisibility({ description: "Visibility, as in a publish; overrides that of the agent's configuration", required: false })
   visibility?: object;
 }
 
-/** One of two fields, whichever: neither may be left out without the other. */
+/** Validates that exactly one of the two fields is given. */
 const OneOfBoth = (): PropertyDecorator =>
   ValidateBy({
     name: 'isOneOfBoth',
@@ -53,7 +64,7 @@ const OneOfBoth = (): PropertyDecorator =>
 /** Body of a completion: `outputs` or `output`. */
 @SchemaPart({ oneOf: [{ required: ['outputs'] }, { required: ['output'] }] })
 export class CompleteRequest extends LeaseRequest {
-  @ApiProperty({ description: 'What it publishes; an empty list publishes nothing', type: [OutputBody], maxItems: MAX_OUTPUTS, required: false })
+  @ApiProperty({ description: 'Artifacts to publish; an empty list publishes nothing', type: [OutputBody], maxItems: MAX_OUTPUTS, required: false })
   @IfGiven()
   @IsArray()
   @Opaque()
@@ -61,7 +72,8 @@ export class CompleteRequest extends LeaseRequest {
 
   @ApiProperty({
     description:
-      'Instead of `outputs`, what an engine would answer: the payload where the agent publishes one type (or a list of payloads), else an object keyed by type name; null publishes nothing',
+      'The short form instead of `outputs`. An agent with one type: its payload, or a list of payloads. ' +
+        'An agent with several types: an object keyed by type name. Null publishes nothing',
     required: false,
     oneOf: [
       { type: 'object', nullable: true, additionalProperties: true },
@@ -78,20 +90,34 @@ export const COMPLETE_EXAMPLE = { lease_token: LEASE_TOKEN_EXAMPLE, outputs: [{ 
 
 /** Body of a failure. */
 export class FailRequest extends LeaseRequest {
-  @ApiProperty({ description: 'Why, for people', minLength: 1, maxLength: LONGEST_ERROR_MESSAGE, example: 'the order cannot be found' })
+  @ApiProperty({ description: 'Reason of the failure, for people', minLength: 1, maxLength: LONGEST_ERROR_MESSAGE, example: 'the order cannot be found' })
   @IsString()
   @MinLength(1)
   @MaxLength(LONGEST_ERROR_MESSAGE)
   error_message!: string;
 
-  @ApiProperty({ description: 'Why, for programs', type: String, required: false, minLength: 1, maxLength: LONGEST_ERROR_TYPE, default: 'Error', example: 'OrderMissing' })
+  @ApiProperty({
+    description: 'Type of the error, for programs',
+    type: String,
+    required: false,
+    minLength: 1,
+    maxLength: LONGEST_ERROR_TYPE,
+    default: 'Error',
+    example: 'OrderMissing',
+  })
   @IfGiven()
   @IsString()
   @MinLength(1)
   @MaxLength(LONGEST_ERROR_TYPE)
   error_type?: string;
 
-  @ApiProperty({ description: 'True: no other attempt follows, whatever the `retry` of the agent says', type: Boolean, required: false, default: false, example: false })
+  @ApiProperty({
+    description: 'Whether this is the last attempt, regardless of the `retry` of the agent',
+    type: Boolean,
+    required: false,
+    default: false,
+    example: false,
+  })
   @IfGiven()
   @IsBoolean()
   final?: boolean;

@@ -16,18 +16,18 @@ interface Indicator {
   responseTime?: number;
 }
 
-/** Terminus' body. */
+/** The body that Terminus makes. */
 export class HealthBody {
   @ApiProperty({ enum: ['ok', 'error'], example: 'ok' })
   status!: string;
 
-  @ApiProperty({ ...INDICATORS, description: 'What works' })
+  @ApiProperty({ ...INDICATORS, description: 'The parts that are up' })
   info!: Record<string, Indicator>;
 
-  @ApiProperty({ ...INDICATORS, description: 'What does not' })
+  @ApiProperty({ ...INDICATORS, description: 'The parts that are down' })
   error!: Record<string, Indicator>;
 
-  @ApiProperty({ ...INDICATORS, description: 'Both together' })
+  @ApiProperty({ ...INDICATORS, description: 'All parts' })
   details!: Record<string, Indicator>;
 }
 

@@ -4,34 +4,48 @@ export class ProcessBody {
   @ApiProperty({ format: 'uuid' })
   id!: string;
 
-  @ApiProperty({ enum: ['server', 'worker'], isArray: true, nullable: true, description: '`server`: it answers the API; `worker`: it does the work. Null for one of a version that does not say it; so below' })
+  @ApiProperty({
+    enum: ['server', 'worker'],
+    isArray: true,
+    nullable: true,
+    description: '`server` serves the API; `worker` runs executions. Nullable fields are null for a process of an older version',
+  })
   roles!: string[] | null;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Of the program' })
+  @ApiProperty({ type: String, nullable: true, description: 'Version of the program' })
   version!: string | null;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Digest of its configuration: equal where two processes have the same. It covers neither `server:` nor the values of variables',
+    description:
+      'Digest of the configuration, without `server:` and without the values of variables. Equal digests mean equal configurations',
   })
   configuration!: string | null;
 
-  @ApiProperty({ type: [String], description: 'The agents that it has: all of its configuration, or, where it is no `worker`, the external ones alone' })
+  @ApiProperty({
+    type: [String],
+    description: 'The agents that it has: all of its configuration for a `worker`, otherwise the external ones',
+  })
   agents!: string[];
 
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, description: 'What it runs now: agent → executions' })
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, description: 'Number of running executions of each agent' })
   running!: Record<string, number>;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   started_at!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Its last sign of life; one that has ended without a word is listed until its lease has run out' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'Last heartbeat. A process that crashed is listed until its lease expires',
+  })
   last_heartbeat_at!: string | null;
 }
 
 export class ProcessesBody {
-  @ApiProperty({ type: [ProcessBody], description: 'In the order of their coming' })
+  @ApiProperty({ type: [ProcessBody], description: 'Processes in the order of their start' })
   processes!: ProcessBody[];
 }
 
