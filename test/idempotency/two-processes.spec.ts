@@ -175,7 +175,7 @@ describe('a key that two processes are asked for', () => {
       clock.advance(100);
       return error !== undefined;
     });
-    expect(error).toMatchObject({ code: 'unavailable', message: 'The request that this one waited for has failed, and this one was too large to be kept meanwhile; send it again' });
+    expect(error).toMatchObject({ code: 'unavailable', message: 'The first request with this idempotency key has failed, and this one was too large to keep; send it again' });
     // The key is free, on either side.
     const again = work();
     again.end({ done: true });

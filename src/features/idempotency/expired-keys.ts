@@ -10,7 +10,7 @@ import { IdempotencyKeysRepository } from './idempotency-keys.repository.js';
 const EVERY_MS = 60_000;
 const BATCH = 500;
 
-/** Removes expired keys, so that the table does not grow without end. */
+/** Removes expired keys, so that the table does not grow without bound. */
 @Injectable()
 export class ExpiredKeys implements OnModuleDestroy {
   private readonly work = new SingleFlight(() => this.removeAll());
@@ -23,7 +23,7 @@ export class ExpiredKeys implements OnModuleDestroy {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Returns when all that has expired is gone; where this process does not work, at once. */
+  /** Returns when all expired keys are removed. In a process that is not a worker it does nothing. */
   @Interval(EVERY_MS)
   async remove(): Promise<void> {
     if (this.role.worker) await this.work.run();
@@ -40,7 +40,7 @@ export class ExpiredKeys implements OnModuleDestroy {
         removed = await this.unitOfWork.run((tx) => this.keys.removeExpired(tx, this.clock.now(), BATCH));
       }
     } catch (error) {
-      // An expired key counts as unknown whether or not it is gone; the next turn tries again.
+      // An expired key counts as unknown even while its row exists. The next interval tries again.
       this.logger.warn({ err: error }, 'expired idempotency keys could not be removed');
     }
   }

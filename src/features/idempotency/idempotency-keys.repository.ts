@@ -5,29 +5,29 @@ import type { Selectable } from 'kysely';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { RequestIds } from './request-ids.js';
 
-/** A key is its own on every endpoint. */
+/** Keys are scoped to an endpoint. */
 export interface ScopedKey {
   endpoint: string;
   key: string;
 }
 
 export interface KeyRow {
-  /** As StoredHashes make it. */
+  /** The hash that StoredHashes makes for storage. */
   requestHash: string;
   ids: RequestIds;
   owner: string;
   /** Epoch ms. */
   leaseUntil: number;
-  /** Null while the first request runs. */
+  /** Null while the first request is running. */
   answer: StoredAnswer | null;
 }
 
-/** What is stored of an answer: its JSON, or that of its pieces where it is large. */
+/** A stored answer: its JSON, or the JSON of its pieces where it is large. */
 export type StoredAnswer = { response: string } | { pieces: string };
 
 @Injectable()
 export class IdempotencyKeysRepository {
-  /** `undefined` where the key is unknown or has expired. */
+  /** Returns `undefined` where the key is unknown or has expired. */
   async find(db: Reader, { endpoint, key }: ScopedKey, now: number): Promise<KeyRow | undefined> {
     const [row] = await findKey(db, { endpoint, key, now });
     return (
@@ -41,7 +41,7 @@ export class IdempotencyKeysRepository {
     );
   }
 
-  /** Reserves a key that is new or has expired; false where another process was quicker. */
+  /** Reserves a key that is new or has expired. Returns false where another process was faster. */
   async insert(tx: Transaction, key: ScopedKey, row: Omit<KeyRow, 'answer'>, expiresAt: number, now: number): Promise<boolean> {
     const values = {
       request_hash: row.requestHash,
@@ -63,8 +63,8 @@ export class IdempotencyKeysRepository {
   }
 
   /**
-   * Makes a dead reservation the new owner's; false where another process was quicker. It expires as before: what it names may be
-   * deleted once that time has passed.
+   * Gives a dead reservation to a new owner. Returns false where another process was faster. The expiry stays, because
+   * the artifacts and batches that the key names may be deleted after it.
    */
   async takeOver(tx: Transaction, key: ScopedKey, dead: KeyRow, next: Pick<KeyRow, 'owner' | 'leaseUntil' | 'requestHash'>): Promise<boolean> {
     const { numUpdatedRows } = await this.unanswered(tx, key, dead.owner)
@@ -78,7 +78,9 @@ export class IdempotencyKeysRepository {
     await this.unanswered(tx, key, owner).set({ lease_until: leaseUntil }).execute();
   }
 
-  /** False where the key is not, or no longer, the owner's. It expires as before where `expiresAt` is null. */
+  /**
+   * Stores the answer. Returns false where the owner does not have the key. The expiry stays where `expiresAt` is null.
+   */
   async answer(tx: Transaction, key: ScopedKey, owner: string, answer: StoredAnswer, expiresAt: number | null): Promise<boolean> {
     const { numUpdatedRows } = await this.unanswered(tx, key, owner)
       .set({ ...answer, ...(expiresAt !== null && { expires_at: expiresAt }) })
@@ -97,7 +99,10 @@ export class IdempotencyKeysRepository {
       .execute();
   }
 
-  /** Removes the `limit` keys that have expired first, and those that expired with the last of them; says how many. */
+  /**
+   * Removes the first `limit` expired keys in the order of expiry, and those that expired at the same time as the last
+   * of them. Returns the number of removed keys.
+   */
   async removeExpired(tx: Transaction, now: number, limit: number): Promise<number> {
     const expired = tx.db.selectFrom('idempotency_keys').select('expires_at').where('expires_at', '<=', now).orderBy('expires_at');
     const last = await expired.offset(limit - 1).limit(1).executeTakeFirst();

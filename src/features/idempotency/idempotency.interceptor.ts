@@ -14,12 +14,12 @@ import { type IdempotentAnswer, MAX_IDEMPOTENCY_KEY } from './idempotent-request
 import { requestHash } from './request-hash.js';
 import { answerIds, requestIdsOf, reserveIds } from './request-ids.js';
 
-/** Of memory that a body takes. */
+/** A body that takes more memory than this is large. */
 const LARGE_BYTES = 256 * 1_024;
 
 const HEADER = 'X-Idempotency-Key';
 
-/** Does the work of requests with the same `X-Idempotency-Key` once; see wire-decisions.md, "X-Idempotency-Key". */
+/** Handles requests with the same `X-Idempotency-Key` once (docs/api.md). */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(private readonly idempotency: IdempotencyService) {}
@@ -45,7 +45,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
         reserveIds(request, ids);
         return lastValueFrom(next.handle());
       });
-    // The hash of a large body takes long, and so does what follows: others get their turn in between.
+    // Hashing a large body and handling it both take long. Yielding in between lets other requests run.
     const answer = idempotent.heldBytes > LARGE_BYTES ? yieldToEventLoop().then(work) : work();
     return from(answer).pipe(
       map((answered) => {
@@ -64,7 +64,7 @@ function keyOf(request: Request): string | undefined {
   return key;
 }
 
-/** What is stored goes out as it is, so that every answer to a key is the same to the byte. */
+/** Sends the stored text unchanged, so that every answer to a key has the same bytes. */
 function send({ content, replayed, mismatch }: IdempotentAnswer, response: Response): JsonText | StoredText {
   if (replayed) response.setHeader('X-Idempotency-Replayed', 'true');
   if (mismatch) response.setHeader('X-Idempotency-Mismatch', 'true');

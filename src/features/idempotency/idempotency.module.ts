@@ -7,7 +7,7 @@ import { IdempotencyService } from './idempotency.service.js';
 import { KeyReservations } from './key-reservations.js';
 import { StoredHashes } from './stored-hashes.js';
 
-/** Idempotency keys; a feature whose routes carry `@Idempotent()` imports it. */
+/** Idempotency keys. Features with `@Idempotent()` routes import it. */
 @Module({
   imports: [BlackboardModule, SecretsModule],
   providers: [ExpiredKeys, IdempotencyKeysRepository, IdempotencyService, KeyReservations, StoredHashes],

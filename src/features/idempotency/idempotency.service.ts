@@ -10,10 +10,10 @@ import { KeyReservations, type KeyReservation } from './key-reservations.js';
 
 const ASK_AGAIN_AFTER_MS = 200;
 
-/** Has the work of requests with the same key done once. */
+/** Executes the work of requests with the same key once. */
 @Injectable()
 export class IdempotencyService {
-  /** What runs in this process; resolves to null where the work failed. */
+  /** The work that runs in this process. A promise resolves to null where the work failed. */
   private readonly running = new Map<string, Promise<IdempotentAnswer | null>>();
 
   constructor(
@@ -23,9 +23,10 @@ export class IdempotencyService {
   ) {}
 
   /**
-   * The key's answer: the cached one, that of the request that is being worked on, or else the result of `work`, which gets
-   * the ids to use. Rejects with what `work` rejects with; then the next request works. DomainError `unavailable` where the one that
-   * was waited for has failed and this one's body is gone.
+   * Returns the key's answer: the cached one, that of a running request with the same key, or the result of `work`,
+   * which gets the ids to use. Rejects with the error of `work`; the next request then does the work. Throws
+   * DomainError `unavailable` where this request waited for another one that failed, and its own body was dropped
+   * meanwhile.
    */
   async answer(request: IdempotentRequest, work: (ids: RequestIds) => Promise<unknown>): Promise<IdempotentAnswer> {
     const name = `${request.endpoint} ${request.key}`;
@@ -58,7 +59,7 @@ export class IdempotencyService {
     const stopRenewing = this.reservations.hold(request);
     try {
       const content = contentOf(await own.run(ids));
-      // Stopped for longer than its lease, it has lost the key to another process: whose answer is everybody's.
+      // A process that was stopped for longer than its lease has lost the key to another process, whose answer counts.
       if (!(await this.reservations.complete(request, content, reservation))) return await this.answerOfAnother(request);
       return { content, ids, requestHash, replayed: false, mismatch: this.reservations.isMismatch(requestHash, request) };
     } catch (error) {
@@ -78,22 +79,25 @@ export class IdempotencyService {
     }
   }
 
-  /** The work is done and what was sent for it is no longer held, so that it cannot be done again here. */
+  /**
+   * Waits for the answer of the process that took the key. Doing the work again is impossible, because the body is
+   * freed.
+   */
   private async answerOfAnother(request: IdempotentRequest): Promise<IdempotentAnswer> {
     const reservation = await this.reserve(request, () => undefined);
     if (reservation.state === 'answered') return reservation.answer;
-    throw new DomainError('unavailable', 'The answer was lost with the process that had it; send the request again with its idempotency key');
+    throw new DomainError('unavailable', 'Another process took this idempotency key and stopped without an answer; send the request again with the same key');
   }
 
   private async giveBack(request: IdempotentRequest, ids: RequestIds): Promise<void> {
     try {
       await this.reservations.giveBack(request, ids);
     } catch (error) {
-      // Nothing is lost: what this process holds and does not work on, the next request takes over.
-      this.logger.warn({ err: error }, 'an idempotency key could not be given back');
+      // The next request takes the key over, because this process holds it without working on it.
+      this.logger.warn({ err: error }, 'an idempotency key could not be released');
     }
   }
 }
 
-/** Of an answer whose text is at hand the text itself is kept: there is nothing to read for those who ask again. */
+/** Keeps the text itself where it is in memory, so that repeated requests read nothing from the database. */
 const contentOf = (result: unknown): AnswerContent => (result instanceof StoredText ? (result.atHand ?? result) : JSON.stringify(result));

@@ -2,31 +2,31 @@ import type { ScopedKey } from './idempotency-keys.repository.js';
 import type { StoredText } from '../../blackboard/queries/stored-texts.js';
 import type { RequestIds } from './request-ids.js';
 
-/** The longest key, in characters. */
+/** Maximum length of a key in characters. */
 export const MAX_IDEMPOTENCY_KEY = 255;
 
 export interface IdempotentRequest extends ScopedKey {
   hash: string;
-  /** Called where the key holds none yet. */
+  /** Called where the key has no ids yet. */
   newIds: () => RequestIds;
-  /** What it takes of the memory budget while it waits for another one. */
+  /** Bytes of the memory budget that it takes while it waits for another request. */
   heldBytes: number;
-  /** As HeldRequest's. */
+  /** See HeldRequest. */
   waits: () => void;
-  /** Frees that; the work cannot be done any more. Called once at most. */
+  /** Frees the body. The work is impossible afterwards. Must be called at most once. */
   releaseBody: () => void;
 }
 
-/** JSON, or what it is made of each time; the same to the byte. */
+/** JSON, or a text that is composed from stored pieces for each answer. Both give the same bytes every time. */
 export type AnswerContent = string | StoredText;
 
 export interface IdempotentAnswer {
   content: AnswerContent;
   ids: RequestIds;
-  /** Of the body that the answer is for, as it is stored. */
+  /** Stored hash of the body that the answer is for. */
   requestHash: string;
-  /** True where the answer was made for an earlier request. */
+  /** Whether the answer was made for an earlier request. */
   replayed: boolean;
-  /** True where the key is known to have been first used with another body. */
+  /** Whether the first request with the key is known to have had another body. */
   mismatch: boolean;
 }

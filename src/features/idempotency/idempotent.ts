@@ -2,7 +2,9 @@ import { applyDecorators, UseInterceptors } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 
-/** Lets a route take `X-Idempotency-Key`; its handler makes things under the ids that `@Ids()` gives it. */
+/**
+ * Lets a route take `X-Idempotency-Key`. Its handler must use the ids that `@Ids()` gives it for everything it creates.
+ */
 export const Idempotent = (): MethodDecorator =>
   applyDecorators(
     UseInterceptors(IdempotencyInterceptor),
@@ -10,13 +12,13 @@ export const Idempotent = (): MethodDecorator =>
       name: 'X-Idempotency-Key',
       required: false,
       description:
-        'Requests with the same key on the same endpoint are worked on once: for 24 hours, unless configured otherwise, they get the answer of the first ' +
-        'that succeeded, and one that comes while the first still runs waits for it.',
+        'Requests with the same key on the same endpoint are executed once. For 24 hours (unless configured otherwise) they get the ' +
+          'answer of the first that succeeded. A request that comes while the first is running waits for it.',
       schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$', example: 'order-4711-submit' },
     }),
   );
 
-/** The headers of an idempotent route's answer. */
+/** Documents the response headers of an idempotent route. */
 export const IDEMPOTENCY_HEADERS = {
   'X-Idempotency-Replayed': {
     description: '`true` where the answer was made for an earlier request with this key',
@@ -24,7 +26,7 @@ export const IDEMPOTENCY_HEADERS = {
     example: 'true',
   },
   'X-Idempotency-Mismatch': {
-    description: '`true` where the key was first used with another body, whose answer this is',
+    description: '`true` where the answer is that of an earlier request with this key and another body',
     schema: { type: 'string' as const, enum: ['true'] },
     example: 'true',
   },

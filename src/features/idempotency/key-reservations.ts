@@ -14,7 +14,7 @@ import { StoredHashes } from './stored-hashes.js';
 export interface OwnReservation {
   ids: RequestIds;
   requestHash: string;
-  /** Another process held the key before, so that the age of what it names is unknown. */
+  /** Another process held the key before, so that the age of the things that it names is unknown. */
   isTakenOver: boolean;
 }
 
@@ -25,8 +25,8 @@ export type KeyReservation =
   | { state: 'held' };
 
 /**
- * Keys in the database. A key is committed with its ids before the work begins; whoever finds it later without an answer
- * and without an owner does the same work under the same ids.
+ * Idempotency keys in the database. A key is committed with its ids before the work begins. A process that later finds
+ * the key without an answer and without a live owner does the same work with the same ids.
  */
 @Injectable()
 export class KeyReservations {
@@ -47,12 +47,12 @@ export class KeyReservations {
     return row ? this.replay(row, request) : null;
   }
 
-  /** Whether an answer's hash, as it is stored, is known to be of another body. */
+  /** Whether a stored hash is known to be that of another body. */
   isMismatch(requestHash: string, { hash }: IdempotentRequest): boolean {
     return !this.hashes.mayBeOf(requestHash, hash);
   }
 
-  /** To be asked only for keys that this process does not work on at the moment. */
+  /** Must only be called for keys that this process is not working on. */
   take(request: IdempotentRequest): Promise<KeyReservation> {
     return this.unitOfWork.run(async (tx) => {
       const now = this.clock.now();
@@ -64,7 +64,7 @@ export class KeyReservations {
     });
   }
 
-  /** Renews the lease until the returned function is called. */
+  /** Renews the lease every third of its length until the returned function is called. */
   hold(key: ScopedKey): () => void {
     let cancel = (): void => undefined;
     const renewLater = (): void => {
@@ -79,10 +79,10 @@ export class KeyReservations {
     return () => cancel();
   }
 
-  /** False where the key is no longer this process's to answer. */
+  /** Stores the answer. Returns false where this process has lost the key. */
   complete(key: ScopedKey, content: AnswerContent, { isTakenOver }: OwnReservation): Promise<boolean> {
-    // The pieces of an answer are kept for the lifetime of a key, counted from when they were complete. A process that takes a key over
-    // answers later than that.
+    // Retention keeps the pieces of an answer for the lifetime of a key, counted from their completion. A process that
+    // took the key over answers later than that, so that its answer must not extend the expiry.
     const isPinned = isTakenOver && typeof content !== 'string';
     const expiresAt = isPinned ? null : this.clock.now() + this.settings.retainKeysMs;
     const answer = typeof content === 'string' ? { response: content } : { pieces: JSON.stringify(content.pieces) };
@@ -90,8 +90,8 @@ export class KeyReservations {
   }
 
   /**
-   * After an error: the key is free again. Where the artifact or batch was stored before the error, its ids stay with the key, or the
-   * next request would do the same work twice.
+   * Releases the key after an error. Where the artifact or batch was stored before the error, the key keeps its ids;
+   * otherwise the next request would do the same work twice.
    */
   giveBack(key: ScopedKey, ids: RequestIds): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
@@ -109,7 +109,7 @@ export class KeyReservations {
   }
 
   private async takeOver(tx: Transaction, request: IdempotentRequest, dead: KeyRow, now: number): Promise<KeyReservation> {
-    // Only where nothing came of the first body is the new one what the answer is for.
+    // The answer belongs to the first body where that has created something, otherwise to the new body.
     const requestHash = (await isMade(tx, dead.ids)) ? dead.requestHash : this.hashes.of(request.hash);
     const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };
     const isOurs = await this.keys.takeOver(tx, request, dead, next);

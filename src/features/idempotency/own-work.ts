@@ -2,12 +2,13 @@ import { DomainError } from '../../common/domain-error.js';
 import type { IdempotentRequest } from './idempotent-request.js';
 import type { RequestIds } from './request-ids.js';
 
-/** Of memory, that a request may hold while it waits for another one. */
+/** Maximum memory that a request may hold while it waits for another one. */
 const MOST_HELD_BYTES = 256 * 1_024;
 
 /**
- * What a request would do if it were the first with its key. While it waits for the one that is, its body is kept in case that one fails,
- * unless the body is large: a few of these would take all memory for as long as the first one works.
+ * The work of a request that may not be the first with its key. While it waits for the first one, its body is kept in
+ * case that one fails. Large bodies are dropped, because a few of them would take all memory while the first request
+ * runs.
  */
 export class OwnWork {
   private isGone = false;
@@ -17,7 +18,7 @@ export class OwnWork {
     private readonly work: (ids: RequestIds) => Promise<unknown>,
   ) {}
 
-  /** To be called before the request waits. DomainError `unavailable` where too many wait. */
+  /** Must be called before the request waits. Throws DomainError `unavailable` where too many requests wait. */
   waits(): void {
     this.request.waits();
     if (this.isGone || this.request.heldBytes <= MOST_HELD_BYTES) return;
@@ -25,9 +26,9 @@ export class OwnWork {
     this.isGone = true;
   }
 
-  /** Rejects with what the work rejects with; DomainError `unavailable` where its body is gone. */
+  /** Rejects with the error of the work, or with DomainError `unavailable` where the body was dropped. */
   async run(ids: RequestIds): Promise<unknown> {
     if (!this.isGone) return this.work(ids);
-    throw new DomainError('unavailable', 'The request that this one waited for has failed, and this one was too large to be kept meanwhile; send it again');
+    throw new DomainError('unavailable', 'The first request with this idempotency key has failed, and this one was too large to keep; send it again');
   }
 }

@@ -2,6 +2,6 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '../../common/canonical-json.js';
 import type { JsonValue } from '../../common/json.js';
 
-/** The same for bodies that say the same, however their keys are ordered, with the same file (by its digest) or none. */
+/** Returns a hash of the body, which ignores the order of keys, and of the digest of the attached file, if any. */
 export const requestHash = (body: JsonValue | undefined, attachment = ''): string =>
   hash('sha256', canonicalJson(body ?? null) + attachment, 'base64url');

@@ -3,41 +3,46 @@ import type { Request, Response } from 'express';
 import { newId } from '../../common/ids.js';
 import { answerCorrelationId, takeCorrelationId } from '../../http/middleware/correlation-id.js';
 
-/** The ids of what a request makes, fixed before it makes anything. */
+/** The ids of the things that a request creates, fixed before it creates any. */
 export interface RequestIds {
-  /** Of the artifact that is published, of a run's first input, or of a batch. */
+  /** Id of the published artifact, of a run's first input, or of a batch. */
   madeId: string;
-  /** Of the correlation that it is in, which is a run's own id. */
+  /** Id of its correlation, which is also the id of a run. */
   correlationId: string;
 }
 
 const OUTSIDE = Symbol('outside of any correlation');
 
-/** Marks a route that makes something outside of any correlation: it neither reads `X-Correlation-ID` nor answers it. */
+/** Marks a route that creates something outside any correlation. It neither reads nor answers `X-Correlation-ID`. */
 export const OutsideCorrelation = (): MethodDecorator => SetMetadata(OUTSIDE, true);
 
 const isInside = (context: ExecutionContext): boolean => Reflect.getMetadata(OUTSIDE, context.getHandler()) !== true;
 
 const reserved = new WeakMap<Request, RequestIds>();
 
-/** Makes new ids for a request, in the correlation that it names. What it names is checked first: see `takeCorrelationId`. */
+/**
+ * Returns a function that makes new ids, in the correlation that the request names. `takeCorrelationId` checks the
+ * name.
+ */
 export function requestIdsOf(context: ExecutionContext): () => RequestIds {
   const http = context.switchToHttp();
   const named = isInside(context) ? takeCorrelationId(http.getRequest<Request>(), http.getResponse<Response>()) : undefined;
   return () => ({ madeId: newId(), correlationId: named ?? newId() });
 }
 
-/** Has the answer name the correlation, where the route is in one. */
+/** Sets the correlation header of the answer, unless the route is outside any correlation. */
 export function answerIds(context: ExecutionContext, { correlationId }: RequestIds): void {
   if (isInside(context)) answerCorrelationId(context.switchToHttp().getResponse<Response>(), correlationId);
 }
 
-/** Has `@Ids()` hand out these, which an idempotency key holds. */
+/** Makes `@Ids()` return the ids of an idempotency key. */
 export const reserveIds = (request: Request, ids: RequestIds): void => {
   reserved.set(request, ids);
 };
 
-/** The ids that the handler is to use: those of its idempotency key, or else new ones. The answer names the correlation. */
+/**
+ * The ids for the handler: those of the idempotency key, otherwise new ones. Sets the correlation header of the answer.
+ */
 export const Ids = createParamDecorator((_data: unknown, context: ExecutionContext): RequestIds => {
   const ids = reserved.get(context.switchToHttp().getRequest<Request>()) ?? requestIdsOf(context)();
   answerIds(context, ids);

@@ -5,8 +5,9 @@ import { SECRET_BOX } from '../../crypto/secrets.module.js';
 const PURPOSE = 'idempotent request';
 
 /**
- * What is stored of a request's hash: a body may hold a secret, which could be guessed by the hash alone. So it is marked under the
- * service's secret key; where there is none, secrets are refused too, and the hash is stored as it is, without a dot in it.
+ * Makes the form in which request hashes are stored. A body may contain a secret, which could be guessed from a plain
+ * hash, so that the hash is marked with the service's secret key. Without a secret key the service refuses secrets, and
+ * stores the plain hash, which contains no dot.
  */
 @Injectable()
 export class StoredHashes {
@@ -16,7 +17,10 @@ export class StoredHashes {
     return this.box?.mark(hash, PURPOSE) ?? hash;
   }
 
-  /** Whether `stored` is of this hash. Of one that was stored under another key that cannot be told, and nobody is told otherwise. */
+  /**
+   * Whether `stored` may be this hash. True also where it was stored with another secret key: it cannot be compared
+   * then, and a mismatch must not be reported without proof.
+   */
   mayBeOf(stored: string, hash: string): boolean {
     if (!stored.includes('.')) return stored === hash;
     return this.box === null || !this.box.hasSealed(stored) || stored === this.of(hash);

@@ -8,8 +8,8 @@ import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 
 /**
- * Deletes runs that ended longer than `retain_runs` ago; those of a batch go with it. As long as a run is there, so are its artifacts
- * and executions: its result is made of them, and would change with the first that is missing.
+ * Deletes runs that ended longer than `retain_runs` ago. Runs of a batch are deleted with the batch. The artifacts and
+ * executions of a run stay until the run is deleted, because its result is computed from them.
  */
 @Injectable()
 export class RunDeletion implements Deletion, OnModuleInit {
@@ -43,7 +43,7 @@ export class RunDeletion implements Deletion, OnModuleInit {
     return deleted;
   }
 
-  /** All runs of a batch that has ended. False where some are left, for a later cleanup. */
+  /** Deletes all runs of an ended batch. Returns false where some are left for a later cleanup. */
   async removeBatch(cleanup: Cleanup, batchId: string): Promise<boolean> {
     while (await cleanup.goesOn()) {
       const some = await findOfBatch(this.unitOfWork.reader, { batchId });
@@ -87,7 +87,8 @@ const findOfBatch = prepared<{ batchId: string }, { id: string }>((db, place) =>
   db.selectFrom('runs').select('id').where('batch_id', '=', place('batchId')).where('batch_id', 'is not', null).orderBy('seq').limit(AT_ONCE),
 );
 
-// A run ends with its correlation, for good: those that are held have ended.
+// A run ends with its correlation. The correlations that are held here have settled, so that none of the runs is
+// running.
 const deleteRuns = preparedWithList<object, string, unknown>((db, _place, ids) =>
   db.deleteFrom('runs').where('id', 'in', ids).where('status', '<>', sql.lit('running' as const)),
 );

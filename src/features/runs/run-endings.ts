@@ -6,10 +6,13 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { RunEvents } from './run-events.js';
 import { RunsRepository } from './runs.repository.js';
 
-/** `used`: of models, in the run's correlation. */
+/** `used` is the model usage of the run's correlation. */
 export type RunHook = (tx: Transaction, run: Selectable<RunsTable>, now: number, used: Selectable<UsageSums>) => Promise<void>;
 
-/** Ends a run in the transaction that settles its correlation, each by its own rule, and runs the hooks of other features. */
+/**
+ * Ends a run in the transaction that settles its correlation, and runs the hooks of other features. The status of a run
+ * follows its own rule, which differs from that of the correlation (docs/api.md).
+ */
 @Injectable()
 export class RunEndings implements OnModuleInit {
   private readonly hooks: RunHook[] = [];
@@ -20,7 +23,7 @@ export class RunEndings implements OnModuleInit {
     private readonly events: RunEvents,
   ) {}
 
-  /** For a feature's start, before any transaction. */
+  /** Adds a hook. Features call it when they start, before any transaction. */
   add(hook: RunHook): void {
     this.hooks.push(hook);
   }
@@ -33,7 +36,7 @@ export class RunEndings implements OnModuleInit {
       const error = status === 'cancelled' ? reason : failed;
       const run = await this.runs.end(tx, { id: correlation.id, status, error, endedAt: now });
       if (!run) return;
-      // A terminal status never changes, so nothing may be published into it any more.
+      // A terminal status never changes, so that the correlation must take no further artifacts.
       correlation.closed = 1;
       this.events.changed(tx, run);
       for (const hook of this.hooks) await hook(tx, run, now, correlation);

@@ -5,7 +5,7 @@ import type { RunState } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 
-/** Emits live events about how runs go, where any asks. */
+/** Emits live events about runs while a stream wants them. */
 @Injectable()
 export class RunEvents {
   constructor(
@@ -13,14 +13,14 @@ export class RunEvents {
     private readonly liveEvents: LiveEvents,
   ) {}
 
-  /** A run was made, or has ended. */
+  /** Emits `run_progress` for a run that was created or has ended. */
   changed(tx: Transaction, { id, agent, status }: { id: string; agent: string; status: RunState }): void {
     if (!this.liveEvents.areWanted) return;
     this.liveEvents.emitAfterCommit(tx, {
       event_type: 'run_progress',
       run_id: id,
       agent,
-      // As on the wire, until its first execution is claimed.
+      // A running run is `starting` on the wire until its first execution is claimed.
       status: status === 'running' ? 'starting' : status,
       correlation_id: id,
       timestamp: toTimestamp(this.clock.now()),

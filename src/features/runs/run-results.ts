@@ -10,29 +10,32 @@ interface FinalArtifact {
   seq: number;
   correlation_id: string;
   type: string;
-  /** JSON; null where it is larger than was asked for. */
+  /** JSON; null where it is larger than the query's limit. */
   payload: string | null;
-  /** Of the payload. */
+  /** Size of the payload. */
   bytes: number;
 }
 
-/** Final artifacts that are read along with their payloads, where these are small (bytes): all that most runs have. */
+/**
+ * The first query reads this many final artifacts, and payloads of up to this many bytes with them. Most runs have no
+ * more than that.
+ */
 const FIRST = 64;
 const MOST_IN_FIRST = 16 * 1_024;
 
-/** Those behind them. */
+/** Number of final artifacts in each later query, which reads no payloads. */
 const LATER = 1_000;
 
-/** Final artifacts of several runs in one query; where they have more, they are read run by run. */
+/** Number of final artifacts in one query for several runs. Where the runs have more, each run is read separately. */
 const OF_SOME = 128;
 const MOST_IN_SOME = 8 * 1_024;
 
 /**
- * The output of a workflow: the payload of the one final artifact, `{}` where there is none, else an object keyed by type name
- * with a list where a type occurs more than once (wire-decisions.md, "Interface A").
+ * The output of a workflow: the payload of its only final artifact; `{}` where there is none; otherwise an object keyed
+ * by type name, with a list where a type occurs more than once (docs/api.md).
  */
 export class RunResult {
-  /** In the order of their first ones. */
+  /** Keyed by type name, in the order of the first artifact of each type. */
   private readonly byType = new Map<string, { items: Item[]; count: number }>();
 
   add({ seq, type, payload, bytes }: FinalArtifact): void {
@@ -54,7 +57,7 @@ export class RunResult {
   }
 }
 
-/** Finds the results of runs; what is large of them is read when its turn comes. */
+/** Finds the results of runs. Large payloads are read when the answer reaches them. */
 @Injectable()
 export class RunResults {
   constructor(private readonly unitOfWork: UnitOfWork) {}
@@ -71,7 +74,7 @@ export class RunResults {
     }
   }
 
-  /** By run id. */
+  /** Returns the results keyed by run id. */
   async ofSome(runIds: readonly string[]): Promise<Map<string, RunResult>> {
     const rows = await findFinalOfSome(this.unitOfWork.reader, {}, runIds);
     if (rows.length === OF_SOME) return this.oneByOne(runIds);
@@ -87,8 +90,8 @@ export class RunResults {
   }
 }
 
-// Only consumers in the workflow itself count: one in another, which may come long after the run's end, must not change what
-// the run has answered.
+// Only consumers in the same workflow count. A consumer in another workflow may come long after the run's end, and must
+// not change the result that the run has answered.
 const finalOf = (db: Reader) =>
   db
     .selectFrom('artifacts')
@@ -105,7 +108,7 @@ const finalOf = (db: Reader) =>
         ),
       ),
     )
-    // Bytes, not characters: these would have to be read to be counted.
+    // Bytes, because the database must read a text to count its characters.
     .select(['seq', 'correlation_id', 'type', sql<number>`octet_length(payload)`.as('bytes')]);
 
 const payloadUpTo = (most: unknown) => sql<string | null>`case when octet_length(payload) <= ${most} then payload end`.as('payload');
@@ -119,7 +122,7 @@ const findFinal = prepared<{ runId: string; after: number; limit: number; most: 
     .limit(place('limit')),
 );
 
-// In no order: to have some of several correlations in order, Postgres would rather walk through all artifacts.
+// Without order: for the first rows of several correlations in order, Postgres would choose to scan all artifacts.
 const findFinalOfSome = preparedWithList<object, string, FinalArtifact>((db, _place, runIds) =>
   finalOf(db).select(payloadUpTo(sql.lit(MOST_IN_SOME))).where('correlation_id', 'in', runIds).limit(sql.lit(OF_SOME)),
 );

@@ -8,13 +8,13 @@ import type { RunBody } from '../../http/dto/run-body.js';
 import type { ListedRunBody } from './dto/run-list-body.js';
 import { RunResult } from './run-results.js';
 
-/** A run with what its first execution knows of it. */
+/** A run, with the start of its first execution. */
 export type RunRow = Selectable<RunsTable> & { started_at: number | null };
 
-/** With what its correlation used of models. */
+/** A run with the model usage of its correlation. */
 export type FoundRun = RunRow & { input_tokens: number | null; output_tokens: number | null; cost: number | null };
 
-/** As it stands on the wire, but for its result. */
+/** Returns the RunBody without its result. */
 export const runBody = (run: FoundRun): RunBody => ({
   run_id: run.id,
   status: statusOf(run),
@@ -23,7 +23,10 @@ export const runBody = (run: FoundRun): RunBody => ({
   ...usageField(run),
 });
 
-/** As it stands on the wire: `result` once it has completed, times once it has ended (rest-api.md, section 2.1). `index`: before all. */
+/**
+ * Returns the pieces of a RunBody as JSON: with `result` when it has completed, with times when it has ended. `index`
+ * is the first field where it is given.
+ */
 export function runPieces(run: FoundRun, result: RunResult | undefined, index?: number): Piece[] {
   const { run_id, status, ...rest } = runBody(run);
   if (run.status !== 'completed') return [JSON.stringify({ index, run_id, status, ...rest })];
@@ -44,7 +47,7 @@ export const listedRunBody = (run: RunRow): ListedRunBody => ({
 const statusOf = ({ status, started_at }: RunRow): RunBody['status'] => (status === 'running' && started_at === null ? 'starting' : status);
 
 function timesOf(run: RunRow): Pick<RunBody, 'started_at' | 'completed_at'> {
-  // An item that never became an execution failed as soon as it was looked at.
+  // A batch item without an execution failed when its run was created.
   const startedAt = run.execution_id === null ? run.created_at : run.started_at;
   return {
     ...(startedAt !== null && { started_at: toTimestamp(startedAt) }),

@@ -13,7 +13,7 @@ import { RunListQuery } from './dto/run-list-query.js';
 import { RUN_REQUEST_BODY_EXAMPLE, RunRequest } from './dto/run-request.js';
 import { RunsService } from './runs.service.js';
 
-const ApiRunId = (): MethodDecorator => ApiParam({ name: 'run_id', description: 'Its id', schema: { type: 'string', example: RUN_BODY_EXAMPLE.run_id } });
+const ApiRunId = (): MethodDecorator => ApiParam({ name: 'run_id', description: "The run's id", schema: { type: 'string', example: RUN_BODY_EXAMPLE.run_id } });
 
 const NOT_FOUND = `Run not found: ${RUN_BODY_EXAMPLE.run_id}`;
 
@@ -28,7 +28,8 @@ export class RunsController {
   @ApiCorrelationHeader()
   @ApiOperation({
     summary: 'Run a workflow that starts with an agent',
-    description: 'Answers when the whole cascade has ended, or at once with `async_run`. The run goes on when the caller hangs up.',
+    description:
+      'Answers when the whole workflow has ended, or immediately with `async_run`. The run continues when the client disconnects.',
   })
   @ApiBody({ type: RunRequest, examples: { message: { value: RUN_REQUEST_BODY_EXAMPLE } } })
   @ApiOkResponse({ type: RunBody, description: 'The run', example: RUN_BODY_EXAMPLE, headers: { ...CORRELATION_HEADERS, ...IDEMPOTENCY_HEADERS } })
@@ -43,7 +44,7 @@ export class RunsController {
   }
 
   @Get('run/:run_id')
-  @ApiOperation({ summary: 'Get a run', description: 'Fields that do not hold yet are absent.' })
+  @ApiOperation({ summary: 'Get a run', description: 'Fields without a value yet are absent.' })
   @ApiRunId()
   @ApiOkResponse({ type: RunBody, description: 'The run', example: RUN_BODY_EXAMPLE })
   @ApiErrors([404, NOT_FOUND])
@@ -53,7 +54,11 @@ export class RunsController {
 
   @Post('run/:run_id/cancel')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Cancel a run', description: 'Nothing of it starts any more. Agents that run are told to stop and not waited for; what they still return is discarded.' })
+  @ApiOperation({
+    summary: 'Cancel a run',
+    description:
+      'No execution of it starts any more. Running agents get an abort signal; the answer does not wait for them, and their results are discarded.',
+  })
   @ApiRunId()
   @ApiOkResponse({ type: RunBody, description: 'The cancelled run', example: CANCELLED_RUN_EXAMPLE })
   @ApiErrors([404, NOT_FOUND], [409, `Run ${RUN_BODY_EXAMPLE.run_id} has already ended (completed) and cannot be cancelled`], 503)
@@ -62,7 +67,7 @@ export class RunsController {
   }
 
   @Get('api/v1/runs')
-  @ApiOperation({ summary: 'List runs', description: 'Newest first, those of batches included.' })
+  @ApiOperation({ summary: 'List runs', description: 'Lists runs, newest first, including those of batches.' })
   @ApiOkResponse({ type: RunListBody, description: 'One page', example: RUN_LIST_EXAMPLE })
   @ApiErrors([400, 'status: must be one of starting, running, completed, failed, cancelled'])
   list(@Query() query: RunListQuery): Promise<RunListBody> {

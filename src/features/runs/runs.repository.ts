@@ -6,7 +6,7 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { FoundRun, RunRow } from './run.js';
 
 export interface RunFilter {
-  /** On the wire: `starting` are the running ones whose execution was not claimed yet. */
+  /** Status on the wire. `starting` is a running run whose first execution was not claimed yet. */
   status: 'starting' | RunState | null;
   agent: string | null;
   /** Epoch ms, inclusive. */
@@ -25,7 +25,7 @@ export class RunsRepository {
     return insertRun(tx.db, [run as Required<Insertable<RunsTable>>]);
   }
 
-  /** Whether the run was begun with this artifact as its first input. */
+  /** Whether this artifact is the first input of the run. */
   async wasBegunWith(tx: Transaction, runId: string, artifactId: string): Promise<boolean> {
     const row = await tx.db
       .selectFrom('artifacts')
@@ -37,13 +37,13 @@ export class RunsRepository {
     return row !== undefined;
   }
 
-  /** Null where no run that is still open has this id. */
+  /** Ends a run. Returns null where no open run has this id. */
   async end(tx: Transaction, end: { id: string; status: Exclude<RunState, 'running'>; error: string | null; endedAt: number }): Promise<Selectable<RunsTable> | null> {
     const [run] = await endOpen(tx.db, end);
     return run ?? null;
   }
 
-  /** The first execution of a correlation that failed for good. */
+  /** Returns the first failed execution of a correlation. */
   async firstFailure(tx: Transaction, correlationId: string): Promise<{ agent: string; error_message: string | null } | undefined> {
     const [failure] = await findFailure(tx.db, { correlationId });
     return failure;
@@ -58,16 +58,17 @@ export class RunsRepository {
     return findRuns(db, {}, ids);
   }
 
-  /** The open runs of a batch. */
+  /** Returns the ids of a batch's open runs. */
   async openInBatch(tx: Transaction, batchId: string): Promise<string[]> {
     const rows = await tx.db.selectFrom('runs').select('id').where('status', '=', 'running').where('batch_id', '=', batchId).execute();
     return rows.map(({ id }) => id);
   }
 
-  /** Newest first; one more than the page holds where there are more. */
+  /** Returns the page, newest first, plus one further row where more rows match. */
   list(db: Reader, { status, agent, from, to }: RunFilter, { limit, offset }: ListPage): Promise<RunRow[]> {
     let query = selectRuns(db).limit(limit + 1).offset(offset);
-    // Where nothing but a time is asked for, the index over it leads there; else a page far back would read all before it.
+    // With a time filter alone, the index over `created_at` finds the page. Otherwise a page far back would read all
+    // newer runs.
     if (status === null && agent === null) query = query.orderBy('runs.created_at', 'desc');
     query = query.orderBy('runs.seq', 'desc');
     if (status !== null) query = query.where('runs.status', '=', status === 'starting' ? 'running' : status);

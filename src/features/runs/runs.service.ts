@@ -19,20 +19,20 @@ import { RunEvents } from './run-events.js';
 import { type RunResult, RunResults } from './run-results.js';
 import { RunsRepository } from './runs.repository.js';
 
-/** The item of a batch that a run is for. */
+/** The batch item that a run executes. */
 export interface BatchItem {
   batchId: string;
   round: number;
-  /** How many items of the batch it stands for. */
+  /** Number of items that share the run, because they have equal values in `row_key`. */
   items: number;
 }
 
-/** Runs of which the results are looked for at once. */
+/** Number of runs whose results one query reads. */
 const STRIDE = 16;
 
 const FIRST_GENERATION = 1;
 
-/** Runs: Interface A's view of a correlation that begins with one agent. */
+/** Runs are Interface A's view of correlations that begin with one agent. */
 @Injectable()
 export class RunsService {
   constructor(
@@ -45,7 +45,10 @@ export class RunsService {
     private readonly events: RunEvents,
   ) {}
 
-  /** A RunBody. DomainError `not_found`, `invalid`, `conflict` (the correlation is taken), `unavailable`. */
+  /**
+   * Returns a RunBody as JSON. Throws DomainError `not_found`, `invalid`, `conflict` (the correlation exists already),
+   * `unavailable`.
+   */
   async start(request: RunRequest, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
     const { async_run: isAsync = false } = request;
     if (!isAsync) held.waits();
@@ -55,12 +58,12 @@ export class RunsService {
     return this.texts.ofEffect(await this.pieces(ids.correlationId));
   }
 
-  /** A run of a batch's item. DomainError `invalid` where the inputs do not fit. */
+  /** Begins the run of a batch item. Throws DomainError `invalid` where the inputs do not fit. */
   async begin(tx: Transaction, agent: string, inputs: JsonObject, id: string, item: BatchItem): Promise<void> {
     await this.store(tx, this.blackboard.prepareRun(agent, inputs, id, { firstId: newId(), background: true }), item);
   }
 
-  /** The run of an item whose inputs never became any: it has failed. */
+  /** Stores a failed run for a batch item whose row could not be turned into inputs. */
   async failItem(tx: Transaction, agent: string, id: string, error: string, item: BatchItem): Promise<void> {
     const now = this.clock.now();
     await this.blackboard.beginFailed(tx, id);
@@ -69,18 +72,21 @@ export class RunsService {
     this.events.changed(tx, run);
   }
 
-  /** A RunBody. DomainError `not_found`. */
+  /** Returns a RunBody as JSON. Throws DomainError `not_found`. */
   async get(id: string): Promise<StoredText> {
     return this.texts.of(await this.pieces(id));
   }
 
-  /** The run when it has ended, or as it is when `timeoutMs` have passed or the service stops. DomainError `not_found`. */
+  /**
+   * Returns the run when it has ended, when `timeoutMs` have passed or when the service stops. Throws DomainError
+   * `not_found`.
+   */
   async whenEnded(id: string, timeoutMs: number): Promise<StoredText> {
     await this.blackboard.waitUntilSettled(id, FIRST_GENERATION, timeoutMs);
     return this.texts.ofEffect(await this.pieces(id));
   }
 
-  /** With their results, in the order of `runs`, where one may come several times. */
+  /** Yields the runs with their results, in the order of `runs`, which may contain a run several times. */
   async *withResults<Run extends FoundRun>(runs: readonly Run[]): AsyncGenerator<{ run: Run; result: RunResult | undefined }> {
     for (let start = 0; start < runs.length; start += STRIDE) {
       const some = runs.slice(start, start + STRIDE);
@@ -97,7 +103,7 @@ export class RunsService {
     return { items: rows.slice(0, limit).map(listedRunBody), pagination: { limit, offset, has_more: rows.length > limit } };
   }
 
-  /** DomainError `not_found`, `conflict` where the run has ended. */
+  /** Throws DomainError `not_found`, or `conflict` where the run has ended. */
   async cancel(id: string): Promise<StoredText> {
     await this.unitOfWork.run(async (tx) => {
       const run = await this.runs.find(tx.db, id);
@@ -108,7 +114,7 @@ export class RunsService {
     return this.texts.ofEffect(await this.pieces(id));
   }
 
-  /** Cancels what still runs of a batch. */
+  /** Cancels the open runs of a batch. */
   async cancelBatch(tx: Transaction, batchId: string): Promise<void> {
     await this.blackboard.cancelOpen(tx, await this.runs.openInBatch(tx, batchId));
   }
@@ -126,7 +132,7 @@ export class RunsService {
     return runPieces(run, run.status === 'completed' ? await this.results.of(id) : undefined);
   }
 
-  // A request that comes back with its idempotency key after a crash finds the run that it began.
+  // A request that is repeated with its idempotency key after a crash finds the run that it began.
   private async beginOnce(tx: Transaction, invocation: Invocation, ids: RequestIds): Promise<void> {
     try {
       await this.store(tx, invocation, null);
@@ -146,7 +152,7 @@ export class RunsService {
 
   private async ended(id: string): Promise<void> {
     const hasEnded = await this.blackboard.waitUntilSettled(id, FIRST_GENERATION, Number.MAX_SAFE_INTEGER);
-    if (!hasEnded) throw new DomainError('unavailable', `The service is stopping; run ${id} goes on after its next start, ask GET /run/${id} then`);
+    if (!hasEnded) throw new DomainError('unavailable', `The service is stopping; run ${id} continues after the next start: poll GET /run/${id}`);
   }
 }
 

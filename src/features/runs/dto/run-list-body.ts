@@ -2,18 +2,18 @@ import { ApiProperty } from '@nestjs/swagger';
 import { PageBody } from '../../../http/dto/page-body.js';
 import { RUN_BODY_EXAMPLE, RUN_STATUSES } from '../../../http/dto/run-body.js';
 
-/** A run in a list; its result is with the run itself. */
+/** A run in a list. Only the run itself shows its result. */
 export class ListedRunBody {
   @ApiProperty()
   run_id!: string;
 
-  @ApiProperty({ description: 'The agent that it began with' })
+  @ApiProperty({ description: 'Name of the agent that started the workflow' })
   agent_name!: string;
 
   @ApiProperty({ enum: RUN_STATUSES })
   status!: (typeof RUN_STATUSES)[number];
 
-  @ApiProperty({ type: String, required: false, description: 'The batch that it belongs to' })
+  @ApiProperty({ type: String, required: false, description: 'Id of its batch; absent for other runs' })
   batch_id?: string;
 
   @ApiProperty({ format: 'date-time' })

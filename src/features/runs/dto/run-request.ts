@@ -17,7 +17,8 @@ export class RunRequest {
 
   @ApiProperty({
     description:
-      "What the agent starts with, fitted to one of its subscriptions: with one type, that type's payload; with several, an object keyed by type name",
+      'Input of the agent, which must fit one of its subscriptions: the payload where that has one type, an object keyed by type ' +
+        'name where it has several',
     type: 'object',
     additionalProperties: true,
     selfRequired: false,
@@ -29,7 +30,7 @@ export class RunRequest {
   @Opaque()
   inputs?: JsonObject;
 
-  @ApiProperty({ description: 'Answer at once and go on in the background', type: Boolean, required: false, default: false, example: false })
+  @ApiProperty({ description: 'Whether to answer immediately and run in the background', type: Boolean, required: false, default: false, example: false })
   @IfGiven()
   @IsBoolean()
   async_run?: boolean;
