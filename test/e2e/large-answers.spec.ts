@@ -218,7 +218,7 @@ it('a tool of MCP answers no more than a model reads, and says how to get the re
     return (body as { result: Awaited<ReturnType<typeof call>> }).result;
   };
   const listed = await call('list_artifacts', { correlation_id: 'page' });
-  expect([listed.isError, listed.content[0]!.text]).toEqual([true, expect.stringMatching(/larger than 1 MiB; ask for fewer with limit and go on with after/)]);
+  expect([listed.isError, listed.content[0]!.text]).toEqual([true, expect.stringMatching(/larger than 1 MiB; use a smaller limit and page with after/)]);
   const published = await call('publish_Wanted', { payload: { count: 3, size: MIB }, correlation_id: 'by-tool' });
   expect([published.isError, published.structuredContent, published.content[1]!.text]).toEqual([undefined, { correlation_id: 'by-tool' }, expect.stringContaining('list_artifacts')]);
   const small = await call('list_artifacts', { correlation_id: 'by-tool', type: ['Wanted'] });

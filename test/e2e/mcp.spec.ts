@@ -197,20 +197,20 @@ describe('the service as an MCP server', () => {
   });
 
   test.each<[string, object, string]>([
-    ['publish_Question', { payload: TEXT, txt: 1 }, 'txt: is no argument of publish_Question, which takes payload, tags, partition_key, timeout, deadline, correlation_id, idempotency_key'],
-    ['publish_Question', { payload: TEXT, type: 'Order' }, 'type: is no argument of publish_Question'],
+    ['publish_Question', { payload: TEXT, txt: 1 }, 'txt: is not an argument of publish_Question, which takes payload, tags, partition_key, timeout, deadline, correlation_id, idempotency_key'],
+    ['publish_Question', { payload: TEXT, type: 'Order' }, 'type: is not an argument of publish_Question'],
     ['publish_Question', { payload: TEXT, correlation_id: 'a b', idempotency_key: '' }, 'correlation_id: must be 1 to 200 visible ASCII characters; idempotency_key: must be 1 to 255 visible ASCII characters'],
-    ['run_answerer', { inputs: TEXT, async_run: true }, 'async_run: is no argument of run_answerer'],
-    ['list_agents', { n: 1 }, 'n: is no argument of list_agents, which takes none'],
+    ['run_answerer', { inputs: TEXT, async_run: true }, 'async_run: is not an argument of run_answerer'],
+    ['list_agents', { n: 1 }, 'n: is not an argument of list_agents, which takes none'],
     ['get_artifact', {}, 'artifact_id: must be a string'],
     ['correlation_status', { correlation_id: ['a'] }, 'correlation_id: must be a string'],
-    ['list_artifacts', { type: [{}] }, 'type: must be a text, a number, a boolean or a list of texts'],
+    ['list_artifacts', { type: [{}] }, 'type: must be a string, a number, a boolean or a list of strings'],
     ['get_artifact_type', { type: 'Qestion' }, 'Artifact type not found: Qestion; did you mean Question?'],
-    ['get_artifact_type', { type: 'Z'.repeat(255) }, `Artifact type not found: ${'Z'.repeat(200)}...; list_artifact_types has them all`],
+    ['get_artifact_type', { type: 'Z'.repeat(255) }, `Artifact type not found: ${'Z'.repeat(200)}...; list_artifact_types lists the known ones`],
     ['get_artifact_type', { type: 'Z'.repeat(256) }, 'type: must be shorter than or equal to 255 characters'],
     ['get_run', { run_id: 'Z'.repeat(256) }, 'run_id: must be shorter than or equal to 255 characters'],
     ['list_artifacts', { from: 'Z'.repeat(1_000) }, `Invalid from: ${'Z'.repeat(200)}...`],
-    ['get_artifact_type', { type: 'Nothing' }, 'Artifact type not found: Nothing; list_artifact_types has them all'],
+    ['get_artifact_type', { type: 'Nothing' }, 'Artifact type not found: Nothing; list_artifact_types lists the known ones'],
   ])('%s with %j is refused by a sentence', async (name, given, sentence) => {
     expect(await refusal(name, given)).toContain(sentence);
   });
@@ -237,7 +237,7 @@ describe('the service as an MCP server', () => {
     ['malformed JSON', () => board.http.post('/mcp').type('json').send('{"jsonrpc"'), 400, 'The body is not valid JSON: '],
     ['another content type', () => board.http.post('/mcp').type('text').send('{}'), 415, 'Send the body as JSON in UTF-8'],
     ['too large a body', () => send({ jsonrpc: '2.0', id: 1, method: 'x'.repeat(BODY_LIMIT) }), 413, `The body is larger than ${BODY_LIMIT} bytes`],
-    ['a batch', () => send([{ jsonrpc: '2.0', id: 1, method: 'tools/list' }]), 400, 'The body must be one JSON-RPC message; send those of a batch one by one'],
+    ['a batch', () => send([{ jsonrpc: '2.0', id: 1, method: 'tools/list' }]), 400, 'The body must be one JSON-RPC message; send the messages of a batch one by one'],
     ['another version of the protocol', () => send({ jsonrpc: '2.0', id: 1, method: 'tools/list' }).set('Mcp-Protocol-Version', '1'), 400, 'Mcp-Protocol-Version: must be one of '],
     ['another origin', () => send({ jsonrpc: '2.0', id: 1, method: 'tools/list' }).set('Origin', 'https://evil.test'), 403, 'Requests from Origin https://evil.test are not allowed'],
     ['another host', () => send({ jsonrpc: '2.0', id: 1, method: 'tools/list' }).set('Host', 'evil.test'), 403, 'Host evil.test is not allowed'],

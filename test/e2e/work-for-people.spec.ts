@@ -84,7 +84,7 @@ describe('work for a person', () => {
     await board.ended(correlation);
     expect(await board.types(correlation)).toEqual(['Invoice', 'Approval', 'Payment']);
     expect(await assigned({ assignee: 'anna', state: 'completed' })).toMatchObject([{ id, agent: 'approver', assignee: 'anna' }]);
-    expect(await claimed(id)).toMatchObject({ status: 409, body: { detail: expect.stringContaining('is completed; only one that waits') } });
+    expect(await claimed(id)).toMatchObject({ status: 409, body: { detail: expect.stringContaining('is completed; only a pending execution') } });
     const [payer] = (await board.http.get('/api/v1/executions').query({ agent: 'payer', correlation_id: correlation }).expect(200)).body.items as Listed['items'];
     expect(await claimed(payer!.id)).toMatchObject({ status: 400, body: { detail: `Execution ${payer!.id}: payer is not an external agent; its executions cannot be claimed` } });
   });

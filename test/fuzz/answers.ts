@@ -11,7 +11,7 @@ const HEADERS_TOO_LARGE = 431;
 export const tellsFailedAgent = (status: number, text: string): boolean => status === 500 && /^\{"detail":"Agent \w+ failed: /.test(text);
 
 /** A large request that waited for another one with its key, which failed: its body would have taken memory meanwhile. */
-const asksToComeBack = (status: number, text: string): boolean => status === 503 && text.includes('this one was too large to be kept meanwhile');
+const asksToComeBack = (status: number, text: string): boolean => status === 503 && text.includes('this one was too large to keep');
 
 /** Says what is wrong with an answer, by what holds for all of them and by what the document says of its route's. */
 export class AnswerCheck {

@@ -9,16 +9,19 @@ import type { Tool } from './tool.js';
 const pipe = new ValidationPipe();
 const LONGEST_SHOWN = 100;
 
-/** By the rules of a REST request's body, and in its words. DomainError `invalid` names every bad argument. */
+/** Validates arguments as the body of a REST request. Throws DomainError `invalid`, which names every bad argument. */
 export const checked = <T>(shape: Type<T>, given: JsonObject): T => pipe.transform(given, { type: 'body', metatype: shape }) as T;
 
-/** By the rules of a REST request's query, where numbers and booleans are texts. DomainError `invalid`. */
+/**
+ * Validates arguments as the query of a REST request, where numbers and booleans are texts. Throws DomainError
+ * `invalid`.
+ */
 export function checkedQuery<T>(shape: Type<T>, given: JsonObject): T {
   const query = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, asText(name, value)]));
   return pipe.transform(query, { type: 'query', metatype: shape }) as T;
 }
 
-/** The one argument of a tool that looks something up. DomainError `invalid`. */
+/** Returns the only argument of a lookup tool. Throws DomainError `invalid`. */
 export function textOf(given: JsonObject, name: string): string {
   const value = given[name];
   if (typeof value !== 'string') throw new DomainError('invalid', `${name}: must be a string`);
@@ -26,18 +29,18 @@ export function textOf(given: JsonObject, name: string): string {
   return value;
 }
 
-/** Who misspells an argument would else be served as if it had not been given. DomainError `invalid`. */
+/** Refuses unknown arguments, because a misspelled one would otherwise be ignored. Throws DomainError `invalid`. */
 export function refuseUnknown({ name, inputSchema }: Tool, given: JsonObject): void {
   const known = Object.keys(inputSchema.properties);
   const unknown = Object.keys(given).find((argument) => !known.includes(argument));
   if (unknown === undefined) return;
-  throw new DomainError('invalid', `${unknown.slice(0, LONGEST_SHOWN)}: is no argument of ${name}, which takes ${known.join(', ') || 'none'}`);
+  throw new DomainError('invalid', `${unknown.slice(0, LONGEST_SHOWN)}: is not an argument of ${name}, which takes ${known.join(', ') || 'none'}`);
 }
 
 function asText(name: string, value: unknown): string | string[] {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value === 'string' || isTexts(value)) return value;
-  throw new DomainError('invalid', `${name}: must be a text, a number, a boolean or a list of texts`);
+  throw new DomainError('invalid', `${name}: must be a string, a number, a boolean or a list of strings`);
 }
 
 const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');

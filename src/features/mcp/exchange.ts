@@ -10,28 +10,28 @@ const FIELDS = ['jsonrpc', 'id', 'method', 'params', 'result', 'error'];
 export interface Served {
   title: string;
   instructions: string;
-  /** Answers what is not the protocol's own; rejects with an RpcError. */
+  /** Answers requests that the SDK does not answer itself. Rejects with an RpcError. */
   answer(request: JSONRPCRequest): Promise<Result>;
 }
 
-/** The one message of a POST. DomainError `invalid`. */
+/** Parses the message of a POST. Throws DomainError `invalid`. */
 export function readMessage(body: unknown, version: string | undefined): JSONRPCMessage {
   if (version !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
     throw new DomainError('invalid', `Mcp-Protocol-Version: must be one of ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}`);
   }
-  // Batches have left the protocol with its version of 2025-06-18.
-  if (Array.isArray(body)) throw new DomainError('invalid', 'The body must be one JSON-RPC message; send those of a batch one by one');
+  // Version 2025-06-18 of the protocol removed batches.
+  if (Array.isArray(body)) throw new DomainError('invalid', 'The body must be one JSON-RPC message; send the messages of a batch one by one');
   const message = JSONRPCMessageSchema.safeParse(isJsonObject(body) ? knownFields(body) : body);
   if (!message.success) throw new DomainError('invalid', 'The body must be a JSON-RPC 2.0 message, such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}');
   return message.data;
 }
 
-/** The SDK refuses a message with any other field. */
+/** Drops unknown fields, because the SDK refuses messages that have any. */
 const knownFields = (body: JsonObject): JsonObject => Object.fromEntries(FIELDS.filter((name) => Object.hasOwn(body, name)).map((name) => [name, body[name]!]));
 
 /**
- * The answer to a request; null where the message is none and gets none. No state outlives it, so that any replica can have the next
- * message of a client.
+ * Returns the response to a request, or null for a notification. It keeps no state, so that any replica can answer the
+ * next message of a client.
  */
 export async function exchange(message: JSONRPCMessage, { title, instructions, answer }: Served): Promise<JSONRPCMessage | null> {
   if (!isJSONRPCRequest(message)) return null;
@@ -45,16 +45,16 @@ export async function exchange(message: JSONRPCMessage, { title, instructions, a
   return answered;
 }
 
-/** It would make an Ajv for every message, to check what only clients are asked for. */
+/** Replaces the SDK's validator, which would create an Ajv for every message only to check answers of clients. */
 const NO_VALIDATOR = {
   getValidator(): never {
-    throw new Error('nothing is asked of clients');
+    throw new Error('this server sends no requests to clients');
   },
 };
 
 /**
- * Stands in for the SDK's transport for HTTP, whose sessions, streams and reading of bodies are not needed here, and which refuses
- * clients that accept JSON alone.
+ * Replaces the SDK's HTTP transport. Its sessions, streams and body parser are not needed here, and it refuses clients
+ * that accept only JSON.
  */
 class SingleExchange implements Transport {
   onmessage?: Transport['onmessage'];

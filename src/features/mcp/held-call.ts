@@ -1,6 +1,6 @@
 import { emptyOut, type HeldRequest } from '../../common/held-request.js';
 
-/** The call of a tool: the protocol's own code refers to the message and to its arguments until it has the answer. */
+/** Frees the body of a tool call. The SDK refers to the message and its arguments until it has the answer. */
 export class HeldCall implements HeldRequest {
   constructor(
     private readonly body: HeldRequest,

@@ -5,7 +5,10 @@ import type { JsonObject } from '../../common/json.js';
 
 type Path = readonly (string | number)[];
 
-/** The JSON Schema of a run's inputs, as it stands at `path` (wire-decisions.md, "Interface A"), and the types in it. */
+/**
+ * Returns the JSON Schema of a run's inputs (docs/api.md) and the types that it contains. `path` is its place in the
+ * whole schema, to which references are relative.
+ */
 export function inputsSchema(agent: AgentDefinition, catalog: Catalog, path: Path): { schema: JsonObject; types: ArtifactType[] } {
   const subscriptions = reachable(agent.subscriptions);
   const types = [...new Set(subscriptions.flatMap((subscription) => subscription.types))].map((name) => catalog.type(name)!);
@@ -14,7 +17,10 @@ export function inputsSchema(agent: AgentDefinition, catalog: Catalog, path: Pat
   return { schema: { type: 'object', anyOf }, types };
 }
 
-/** Inputs go to the first that they fit, and any fit one with a single type. */
+/**
+ * Returns the subscriptions that inputs can reach. Inputs go to the first subscription that they fit, and any input
+ * fits a subscription with a single type.
+ */
 function reachable(subscriptions: readonly Subscription[]): readonly Subscription[] {
   const last = subscriptions.findIndex(({ types }) => types.length === 1);
   return last < 0 ? subscriptions : subscriptions.slice(0, last + 1);

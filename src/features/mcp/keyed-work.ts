@@ -7,12 +7,15 @@ import { requestHash } from '../idempotency/request-hash.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import type { ToolAnswer } from './tool.js';
 
-/** What tools do that begin work: as REST's requests with an idempotency key or without. */
+/** Executes tools that start work, with an idempotency key or without, as REST does. */
 @Injectable()
 export class KeyedWork {
   constructor(private readonly idempotency: IdempotencyService) {}
 
-  /** `given` has been checked, and all that `work` needs goes with `held`. A key is its own in each operation: whether a type or an agent has a tool of its own makes no difference to it. */
+  /**
+   * `given` must be validated, and `held` must own everything that `work` needs. Keys are scoped to the operation, so
+   * that they stay valid when the tools change between one for each type or agent and one for all.
+   */
   async answer(operation: 'publish' | 'run', given: JsonObject, held: HeldRequest, work: (ids: RequestIds) => Promise<object>): Promise<ToolAnswer> {
     const { idempotency_key: key, correlation_id: named } = given as { idempotency_key?: string; correlation_id?: string };
     held.waits();

@@ -4,7 +4,10 @@ import type { Request, Response } from 'express';
 import { ANSWER_EXAMPLE, ApiProtocolVersion, JsonRpcAnswer, JsonRpcMessage, MESSAGE_EXAMPLE } from './dto/json-rpc-bodies.js';
 import { McpService } from './mcp.service.js';
 
-/** By GET a client would ask for a stream, which a server refuses by 405 (the protocol's section on Streamable HTTP), as every path does. */
+/**
+ * With GET a client asks for a stream. A server without streams answers 405 (MCP specification, section Streamable
+ * HTTP), as every path does for an unknown method.
+ */
 @ApiTags('MCP')
 @Controller('mcp')
 export class McpController {
@@ -13,13 +16,15 @@ export class McpController {
   @Post()
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Talk to the service as an MCP server',
-    description: "The Model Context Protocol's Streamable HTTP without sessions: one JSON-RPC message, answered by JSON. What tools refuse is in their results.",
+    summary: 'Send a message to the MCP server',
+    description:
+      'Implements Streamable HTTP of the Model Context Protocol, without sessions. The body is one JSON-RPC message, the answer is ' +
+      'JSON. Errors of tools are in their results.',
   })
   @ApiProtocolVersion()
   @ApiBody({ type: JsonRpcMessage, examples: { tools: { value: MESSAGE_EXAMPLE } } })
-  @ApiOkResponse({ type: JsonRpcAnswer, description: 'The answer to a request', example: ANSWER_EXAMPLE })
-  @ApiAcceptedResponse({ description: 'The message is no request and has no answer' })
+  @ApiOkResponse({ type: JsonRpcAnswer, description: 'The response to a request', example: ANSWER_EXAMPLE })
+  @ApiAcceptedResponse({ description: 'The message is a notification and gets no response' })
   receive(@Body() message: unknown, @Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<object | undefined> {
     return this.mcp.receive(message, request, response);
   }

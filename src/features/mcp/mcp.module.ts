@@ -12,7 +12,7 @@ import { QueryTools } from './query-tools.js';
 import { RunTools } from './run-tools.js';
 import { Tools } from './tools.js';
 
-/** The service as an MCP server: what its REST routes do, as tools for models. */
+/** The MCP server, which offers the REST routes to models as tools. */
 @Module({
   imports: [AgentsModule, ArtifactsModule, CorrelationsModule, IdempotencyModule, RunsModule],
   controllers: [McpController],

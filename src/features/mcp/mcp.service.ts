@@ -16,11 +16,12 @@ import type { Tool } from './tool.js';
 import { toolError, toolResult } from './tool-results.js';
 import { Tools } from './tools.js';
 
-const INSTRUCTIONS = `Agents work on a shared blackboard: they subscribe to artifact types, run, and publish further artifacts. The publish and run tools
-wait for all that follows. Where the answer says that it has not ended (completed: false, or status: running), it goes on: ask correlation_status or
-get_run, then list_artifacts with the correlation_id. Artifacts of the type WorkflowError tell what agents failed at.`.replaceAll('\n', ' ');
+const INSTRUCTIONS = `Agents work on a shared blackboard: they subscribe to artifact types, run, and publish further
+artifacts. The publish and run tools wait until the workflow has ended. If the answer says that it has not (completed:
+false, or status: running), it continues: poll correlation_status or get_run, then call list_artifacts with the
+correlation_id. Artifacts of type WorkflowError describe failures of agents.`.replaceAll('\n', ' ');
 
-/** Answers the messages of MCP clients, each on its own. */
+/** Answers the messages of MCP clients. Messages share no state. */
 @Injectable()
 export class McpService {
   constructor(
@@ -30,9 +31,12 @@ export class McpService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Undefined, with the status 202, for a message that has no answer. DomainError `invalid` where it is none of JSON-RPC. */
+  /**
+   * Returns the response, or undefined with status 202 for a message without one. Throws DomainError `invalid` where
+   * the body is not a JSON-RPC message.
+   */
   async receive(body: unknown, request: Request, response: Response): Promise<object | undefined> {
-    // Loaded with the first message: most services never get one, and each would start later.
+    // Loaded with the first message, because most services never get one and loading slows the start.
     const { exchange, readMessage } = await import('./exchange.js');
     const message = readMessage(body, request.headers['mcp-protocol-version'] as string | undefined);
     const held = new HeldCall(new HeldBody(request), [body as object]);
@@ -69,7 +73,7 @@ export class McpService {
     return held;
   }
 
-  /** As `http/errors/error-filter.ts` has it for other routes. */
+  /** Returns the same sentence that `http/errors/error-filter.ts` gives for other routes. */
   private sentenceOf(error: unknown, requestId: string): string {
     if (!(error instanceof DomainError)) this.logger.error({ err: error, request_id: requestId }, 'unexpected error');
     else if (error.options.cause !== undefined) this.logger.warn({ err: error, request_id: requestId }, error.message);

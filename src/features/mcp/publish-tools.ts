@@ -16,12 +16,12 @@ import type { Tool, ToolAnswer } from './tool.js';
 import { toolName } from './tool-names.js';
 
 const PUBLISHING_ARGUMENTS: JsonObject = {
-  tags: texts('Marks that agents and queries can ask for'),
-  partition_key: shortText("The caller's own partition of the data"),
+  tags: texts('Labels that agents and queries can filter by'),
+  partition_key: shortText("The caller's partition of the data"),
   ...WORK_ARGUMENTS,
 };
 
-/** A tool for each type that clients may begin something with; where these are many, one for all. */
+/** Makes a tool for each type that starts work when a client publishes it, or one tool for all where there are many. */
 @Injectable()
 export class PublishTools {
   constructor(
@@ -39,7 +39,7 @@ export class PublishTools {
     const payload = embeddedSchema(type, ['properties', 'payload']);
     return {
       name: toolName('publish_', type.name),
-      description: `Publish an artifact of the type ${type.name} and wait for what agents make of it. ${type.description}`.trim(),
+      description: `Publish an artifact of type ${type.name} and wait for the results. ${type.description}`.trim(),
       inputSchema: argumentsSchema({ payload, ...PUBLISHING_ARGUMENTS }, ['payload'], [type]),
       reads: false,
       call: (given, held) => this.publish(Object.assign(given, { type: type.name }), held),
@@ -48,12 +48,12 @@ export class PublishTools {
 
   private forAll(): Tool {
     const what = {
-      type: shortText('Name of its artifact type; list_artifact_types has them'),
-      payload: { type: 'object', description: 'In the schema of its type; get_artifact_type has it' },
+      type: shortText('Name of an artifact type from list_artifact_types'),
+      payload: { type: 'object', description: 'Payload that matches the schema from get_artifact_type' },
     };
     return {
       name: 'publish',
-      description: 'Publish an artifact and wait for what agents make of it.',
+      description: 'Publish an artifact and wait for the results.',
       inputSchema: argumentsSchema({ ...what, ...PUBLISHING_ARGUMENTS }, ['type', 'payload']),
       reads: false,
       call: (given, held) => this.publish(given, held),

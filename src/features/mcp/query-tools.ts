@@ -14,18 +14,18 @@ import { checkedQuery, textOf } from './arguments.js';
 import type { Tool } from './tool.js';
 
 const LIST_ARGUMENTS: JsonObject = {
-  type: texts('Artifact types, any of them', MOST_FILTER_VALUES),
-  produced_by: texts('Producers, any of them: agents, or `external` for what clients published', MOST_FILTER_VALUES),
-  correlation_id: text('The workflow that it belongs to'),
-  tag: texts('Tags, all of them', MOST_FILTER_TAGS),
+  type: texts('Any of these artifact types', MOST_FILTER_VALUES),
+  produced_by: texts('Any of these producers: agents, or `external` for clients', MOST_FILTER_VALUES),
+  correlation_id: text('Id of the workflow'),
+  tag: texts('All of these tags', MOST_FILTER_TAGS),
   from: text('Created at this time or later, ISO 8601'),
   to: text('Created at this time or earlier, ISO 8601'),
-  order: { type: 'string', enum: ['asc', 'desc'], default: 'asc', description: 'Oldest or newest first' },
+  order: { type: 'string', enum: ['asc', 'desc'], default: 'asc', description: 'asc: oldest first; desc: newest first' },
   limit: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
-  after: text('The id of an artifact: the page begins behind it'),
+  after: text('An artifact id; the page begins after this artifact'),
 };
 
-/** The tools that only look. */
+/** The read-only tools. */
 @Injectable()
 export class QueryTools {
   constructor(
@@ -37,21 +37,21 @@ export class QueryTools {
 
   tools(): Tool[] {
     return [
-      this.lookup('get_artifact', 'Get an artifact.', { artifact_id: shortText('Its id') }, (given) => this.artifacts.get(textOf(given, 'artifact_id'))),
-      this.lookup('list_artifacts', 'List artifacts in the order of publishing. Arguments of different names all hold.', LIST_ARGUMENTS, (given) =>
+      this.lookup('get_artifact', 'Get an artifact.', { artifact_id: shortText('Id of the artifact') }, (given) => this.artifacts.get(textOf(given, 'artifact_id'))),
+      this.lookup('list_artifacts', 'List artifacts in the order of publishing. An artifact must match all arguments.', LIST_ARGUMENTS, (given) =>
         this.artifacts.list(checkedQuery(ArtifactListQuery, given)),
       ),
-      this.lookup('correlation_status', "A workflow's state and counts. Ask again every 2 to 5 seconds while it is `active`.", { correlation_id: shortText('Its id') }, (given) =>
+      this.lookup('correlation_status', "Get a workflow's state and counts. Poll every 2 to 5 seconds while it is `active`.", { correlation_id: shortText('Id of the workflow') }, (given) =>
         this.correlations.status(textOf(given, 'correlation_id')),
       ),
-      this.lookup('get_run', 'Get a run and, once it has completed, its result.', { run_id: shortText('Its id') }, (given) => this.runs.get(textOf(given, 'run_id'))),
-      this.lookup('list_agents', 'List the agents, the artifact types that they subscribe to, and those that they publish.', {}, () => this.agents.list()),
+      this.lookup('get_run', 'Get a run, with its result when it has completed.', { run_id: shortText('Id of the run') }, (given) => this.runs.get(textOf(given, 'run_id'))),
+      this.lookup('list_agents', 'List the agents, with the artifact types that they consume and publish.', {}, () => this.agents.list()),
       this.lookup('list_artifact_types', 'List the artifact types, without their schemas.', {}, async () => this.types()),
-      this.lookup('get_artifact_type', "Get an artifact type with its payloads' JSON Schema.", { type: shortText('Its name') }, async (given) => this.type(textOf(given, 'type'))),
+      this.lookup('get_artifact_type', 'Get an artifact type with the JSON Schema of its payloads.', { type: shortText('Name of the type') }, async (given) => this.type(textOf(given, 'type'))),
     ];
   }
 
-  /** All arguments of a list may be left out; what looks up one thing needs its one argument. */
+  /** Makes a tool. The arguments of a list are optional; a tool with a single argument requires it. */
   private lookup(name: string, description: string, properties: JsonObject, find: (given: JsonObject) => Promise<object>): Tool {
     const names = Object.keys(properties);
     const inputSchema = argumentsSchema(properties, names.length === 1 ? names : []);
@@ -67,6 +67,6 @@ export class QueryTools {
     const found = types.find((type) => type.name === name);
     if (found) return found;
     const nearest = nearestName(name, types.map((type) => type.name));
-    throw new DomainError('not_found', `Artifact type not found: ${shown(name)}; ${nearest === undefined ? 'list_artifact_types has them all' : `did you mean ${nearest}?`}`);
+    throw new DomainError('not_found', `Artifact type not found: ${shown(name)}; ${nearest === undefined ? 'list_artifact_types lists the known ones' : `did you mean ${nearest}?`}`);
   }
 }

@@ -1,7 +1,7 @@
-/** Codes of JSON-RPC 2.0, section 5.1. */
+/** Error codes (JSON-RPC 2.0, section 5.1). */
 const CODES = { unknownMethod: -32_601, invalidParams: -32_602 } as const;
 
-/** What the protocol answers with an error, not a tool with a result. */
+/** An error that the protocol answers. Errors of tools are results instead. */
 export class RpcError extends Error {
   readonly code: number;
 

@@ -17,7 +17,7 @@ import { MAX_TOOLS_OF_A_KIND } from './mcp-limits.js';
 import type { Tool, ToolAnswer } from './tool.js';
 import { toolName } from './tool-names.js';
 
-/** A tool for each agent that a workflow can start with; where these are many, one for all. */
+/** Makes a tool for each agent that can start a workflow, or one tool for all where there are many. */
 @Injectable()
 export class RunTools {
   constructor(
@@ -44,8 +44,8 @@ export class RunTools {
 
   private forAll(): Tool {
     const what = {
-      agent_name: shortText('The agent; list_agents has them'),
-      inputs: { type: 'object', description: 'The payload of the type that the agent subscribes to; an object keyed by type name where these are several' },
+      agent_name: shortText('Name of an agent from list_agents'),
+      inputs: { type: 'object', description: 'Payload of the type that the agent consumes, or an object keyed by type name where it consumes several' },
     };
     return {
       name: 'run_agent',
@@ -62,7 +62,10 @@ export class RunTools {
     return this.work.answer('run', given, call, (ids) => this.runAndWait(request, ids, call));
   }
 
-  /** Not as long as it takes, as over REST: MCP clients give up after a minute, and would not know then which run it was. */
+  /**
+   * Waits up to the timeout only. REST waits without one, but MCP clients give up after a minute and would lose the
+   * run's id.
+   */
   private async runAndWait(request: RunArguments, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
     const { timeout = DEFAULT_TIMEOUT_SECONDS } = request;
     await this.runs.start(Object.assign(request, { async_run: true }), ids, held);

@@ -1,12 +1,15 @@
 import { hash } from 'node:crypto';
 
-/** Models' APIs take 64 of these characters. */
+/** The APIs of models take names of up to 64 characters from this set. */
 const MAX_LENGTH = 64;
 const ALLOWED = /^[A-Za-z0-9_-]+$/;
 const OTHERS = /[^A-Za-z0-9_-]/g;
 const DIGEST_LENGTH = 8;
 
-/** A tool's name for the type or agent `name`: with a digest in it where only so it is an allowed one that no other name shares. */
+/**
+ * Returns the tool name for a type or an agent. A name that is too long or has other characters gets a digest to keep
+ * it unique.
+ */
 export function toolName(prefix: string, name: string): string {
   const whole = prefix + name;
   if (whole.length <= MAX_LENGTH && ALLOWED.test(name)) return whole;

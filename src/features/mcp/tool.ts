@@ -2,15 +2,15 @@ import type { JsonObject } from '../../common/json.js';
 import type { HeldRequest } from '../../common/held-request.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 
-/** What an MCP client can call. */
+/** A tool that MCP clients can call. */
 export interface Tool {
   name: string;
   description: string;
-  /** JSON Schema of the arguments; its `properties` are all that there are. */
+  /** JSON Schema of the arguments. Arguments outside its `properties` are refused. */
   inputSchema: ArgumentsSchema;
-  /** Whether it only looks. */
+  /** Whether the tool is read-only. */
   reads: boolean;
-  /** Gets arguments of these names, otherwise unchecked, to keep. Rejects with a DomainError where it cannot do what it is asked for. */
+  /** Takes ownership of `given`, of which only the names are validated. Rejects with a DomainError where it fails. */
   call(given: JsonObject, held: HeldRequest): Promise<ToolAnswer>;
 }
 
@@ -19,10 +19,10 @@ export type ArgumentsSchema = JsonObject & { type: 'object'; properties: JsonObj
 export interface ToolAnswer {
   /** An object, or the JSON of one. */
   body: object | TextInParts;
-  /** That it was published into. */
+  /** Correlation of the work that the call started. */
   correlationId?: string;
-  /** True where the answer was made for an earlier call with this idempotency key. */
+  /** Whether the answer was made for an earlier call with this idempotency key. */
   replayed?: boolean;
-  /** True where that call had other arguments. */
+  /** Whether that call had other arguments. */
   mismatch?: boolean;
 }

@@ -10,7 +10,7 @@ import type { Tool, ToolAnswer } from './tool.js';
 
 const LONGEST_SHOWN = 100;
 
-/** All tools; the configuration decides which there are. */
+/** All tools, which follow from the configuration. */
 @Injectable()
 export class Tools {
   private readonly byName: ReadonlyMap<string, Tool>;
@@ -24,18 +24,18 @@ export class Tools {
     return [...this.byName.values()];
   }
 
-  /** Undefined where there is none of this name. */
+  /** Returns undefined where no tool has this name. */
   find(name: string): Tool | undefined {
     return this.byName.get(name);
   }
 
-  /** What a client is told that asks for another one. */
+  /** Returns the error message for an unknown tool. */
   unknown(name: string): string {
     const nearest = nearestName(name, this.byName.keys());
-    return `Unknown tool: ${name.slice(0, LONGEST_SHOWN)}; ${nearest === undefined ? 'tools/list has them all' : `did you mean ${nearest}?`}`;
+    return `Unknown tool: ${name.slice(0, LONGEST_SHOWN)}; ${nearest === undefined ? 'tools/list lists the known ones' : `did you mean ${nearest}?`}`;
   }
 
-  /** Rejects with a DomainError where the tool cannot do what it is asked for. */
+  /** Rejects with a DomainError where the arguments are wrong or the tool fails. */
   async call(tool: Tool, given: JsonObject, held: HeldRequest): Promise<ToolAnswer> {
     refuseUnknown(tool, given);
     return tool.call(given, held);

@@ -14,7 +14,7 @@ const VisibleAscii = (maxLength: number): PropertyDecorator =>
     }),
   );
 
-/** What the headers of the same names' requests hold, as arguments. */
+/** Validates the arguments that stand for the headers `X-Correlation-ID` and `X-Idempotency-Key` of REST. */
 export const CorrelationId = (): PropertyDecorator => VisibleAscii(MAX_CORRELATION_ID);
 export const IdempotencyKey = (): PropertyDecorator => VisibleAscii(MAX_IDEMPOTENCY_KEY);
 

@@ -2,7 +2,7 @@ import { ApiHeader, ApiProperty } from '@nestjs/swagger';
 
 const WHOLE_NUMBER = { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER } as const;
 
-const ID = { oneOf: [{ type: 'string' }, WHOLE_NUMBER], description: 'Of the request, which its answer has too' };
+const ID = { oneOf: [{ type: 'string' }, WHOLE_NUMBER], description: 'Id of the request, which the response repeats' };
 
 const META = {
   type: 'object',
@@ -13,14 +13,17 @@ const META = {
   additionalProperties: true,
 } as const;
 
-/** Those of the SDK, which is loaded with the first message. */
+/**
+ * The versions that the SDK supports. A copy, because the SDK is loaded with the first message only; a test compares
+ * them.
+ */
 const PROTOCOL_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
 
 export const ApiProtocolVersion = (): MethodDecorator =>
   ApiHeader({
     name: 'Mcp-Protocol-Version',
     required: false,
-    description: 'The version that client and server have agreed on',
+    description: 'The protocol version that client and server have negotiated',
     schema: { type: 'string', enum: PROTOCOL_VERSIONS, example: PROTOCOL_VERSIONS[0] },
   });
 
@@ -31,7 +34,7 @@ export class JsonRpcMessage {
   @ApiProperty({ ...ID, required: false })
   id?: string | number;
 
-  @ApiProperty({ description: 'Such as `initialize`, `tools/list` or `tools/call`', example: 'tools/list' })
+  @ApiProperty({ description: 'Name of the method, such as `initialize`, `tools/list` or `tools/call`', example: 'tools/list' })
   method!: string;
 
   @ApiProperty({ type: 'object', properties: { _meta: META }, additionalProperties: true, selfRequired: false } as never)
@@ -48,7 +51,7 @@ export class JsonRpcAnswer {
   @ApiProperty({ type: 'object', additionalProperties: true, selfRequired: false })
   result?: object;
 
-  @ApiProperty({ type: 'object', additionalProperties: true, selfRequired: false, description: 'Where there is no result: what the protocol refuses' })
+  @ApiProperty({ type: 'object', additionalProperties: true, selfRequired: false, description: 'Error of the protocol; given instead of `result`' })
   error?: object;
 }
 

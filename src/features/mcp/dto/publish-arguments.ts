@@ -1,7 +1,7 @@
 import { SyncPublishRequest } from '../../artifacts/dto/sync-publish-request.js';
 import { CorrelationId, IdempotencyKey, type IdsOfWork } from './ids-of-work.js';
 
-/** Of a publish that waits for what agents make of it. */
+/** Arguments of a synchronous publish. */
 export class PublishArguments extends SyncPublishRequest implements IdsOfWork {
   @CorrelationId()
   correlation_id?: string;

@@ -3,7 +3,7 @@ import { IfGiven } from '../../../http/validation/if-given.js';
 import { RunRequest } from '../../runs/dto/run-request.js';
 import { CorrelationId, IdempotencyKey, type IdsOfWork } from './ids-of-work.js';
 
-/** Of a run that is waited for. */
+/** Arguments of a run. */
 export class RunArguments extends RunRequest implements IdsOfWork {
   /** Seconds. */
   @IfGiven()
