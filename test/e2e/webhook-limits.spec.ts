@@ -80,7 +80,7 @@ describe("clients' webhooks", () => {
       clock.advance(MINUTE);
       await eventually('it is dead', async () => (await deliveries())[0]!.state === 'dead');
       const [{ delivery_id, last_error }] = (await deliveries()) as [Delivery];
-      expect(last_error).toBe("clients' webhooks are turned off (client_webhooks); it can be sent again when they are not");
+      expect(last_error).toBe('webhooks of clients are off (client_webhooks); send the delivery again when they are on');
       expect(receiver.received).toHaveLength(1);
       await second.close();
       await start({}, first.app);

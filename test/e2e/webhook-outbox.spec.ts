@@ -120,7 +120,7 @@ describe('the deliveries that a publish owes', () => {
   it('are at most to ten targets of a correlation; the publish that names one more is refused and stores nothing', async () => {
     const correlation = newCorrelation();
     for (let n = 1; n <= 10; n += 1) await publish(correlation, { url: `https://${n}.example/` }).expect(200);
-    await publish(correlation, { url: 'https://11.example/' }).expect(400, { detail: `webhook: correlation ${correlation} has 10 targets, and takes no more; publish without webhook, or into another correlation` });
+    await publish(correlation, { url: 'https://11.example/' }).expect(400, { detail: `webhook: correlation ${correlation} already has the maximum of 10 targets; publish without webhook, or into another correlation` });
     await publish(correlation, { url: 'https://10.example/' }).expect(200);
     expect(await board.artifacts(correlation)).toHaveLength(11);
     expect(await board.app.database.rows("select id from webhook_targets where url = 'https://11.example/'")).toEqual([]);

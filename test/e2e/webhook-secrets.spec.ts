@@ -97,7 +97,7 @@ describe('secrets of webhooks', () => {
     await stop();
 
     const app = await start(folder, OTHER_KEY);
-    expect(app.logLines).toContainEqual(expect.objectContaining({ level: 50, targets: 1, msg: expect.stringMatching(/^secret_key: secrets of webhook targets were stored under another key/) }));
+    expect(app.logLines).toContainEqual(expect.objectContaining({ level: 50, targets: 1, msg: expect.stringMatching(/^secret_key: secrets of webhook targets were stored with another key/) }));
     await expect(secretsOf(app)).rejects.toThrow('the secret was stored under another secret_key; start with that one again, or have the secret given anew');
     // Given anew, it is another target.
     await publish(app, { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(200);
@@ -195,7 +195,7 @@ describe('secrets of webhooks', () => {
 
     it('are refused without a key, since replicas share no file', async () => {
       const app = await start(newFolder(), null);
-      const detail = 'webhook.secret: this service has no secret_key to store it under; publish without a secret, or have the operator set STARLING_SECRET_KEY';
+      const detail = 'webhook.secret: this service cannot store secrets; publish without a secret, or ask the operator to set STARLING_SECRET_KEY';
       await publish(app, { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(400, { detail });
       expect(await app.database.rows('select id from correlations')).toEqual([]);
       await publish(app, { url: 'https://hooks.example.com/' }).expect(200);

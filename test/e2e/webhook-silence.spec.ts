@@ -26,7 +26,7 @@ agents:
     publishes: [{ type: Packed }]
     engine: { kind: expression, expression: '[${Array.from({ length: PARTS }, (_, n) => `{"n": ${n}.0}`).join()}]' }
 `;
-const GIVEN_UP = /^its target has answered nothing since 2026-11-20T\d\d:\d\d:\d\d\.\d{3}Z, through all tries of another delivery, while this one waited$/;
+const GIVEN_UP = /^its target has not answered since 2026-11-20T\d\d:\d\d:\d\d\.\d{3}Z: all attempts of another delivery failed while this one waited$/;
 
 const isGivenUp = ({ last_error }: Delivery): boolean => GIVEN_UP.test(last_error ?? '');
 

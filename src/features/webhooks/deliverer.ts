@@ -21,13 +21,16 @@ import { SilentTargets } from './silent-targets.js';
 import { TargetBreaker } from './target-breaker.js';
 import { originOf } from './target-queue.js';
 
-/** On their way at once from one process: to one target, to all targets of one host, and in all, so that a few slow ones delay no other. */
+/**
+ * Maximum number of deliveries that one process sends at the same time: to one target, to all targets of one origin,
+ * and in total. A few slow targets therefore do not delay the others.
+ */
 const AT_ONCE_TO_TARGET = 16;
 const AT_ONCE_TO_ORIGIN = 64;
 const AT_ONCE = 256;
 const LOOK_AGAIN_MS = 2_000;
 
-/** Claims waiting deliveries in the queues of their targets and sends them, where this process is there to work. */
+/** Claims pending deliveries from the queues of their targets and sends them. Only workers do this. */
 @Injectable()
 export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop;
@@ -84,11 +87,11 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
       return;
     }
     const takenOver = await this.leases.rows.takeOverLost();
-    if (takenOver > 0) this.logger.warn({ deliveries: takenOver }, 'took over deliveries that a process left on their way when it ended');
+    if (takenOver > 0) this.logger.warn({ deliveries: takenOver }, 'took over deliveries of a process that has stopped');
     await this.loop.start();
     this.beating = true;
     this.armHeartbeat();
-    // Beside the executor's grace period, and not after it.
+    // Runs during the executor's grace period, and not after it.
     this.lifecycle.onStop(() => void this.stop());
   }
 
@@ -109,7 +112,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     try {
       await this.loop.stop(this.settings.shutdownGraceMs);
     } catch (error) {
-      this.logger.warn({ err: error }, 'deliveries could not be handed back: another process takes them over when their leases have run out');
+      this.logger.warn({ err: error }, 'deliveries could not be released; another process takes them over when their leases expire');
     }
     this.beating = false;
     this.cancelHeartbeat();
@@ -119,7 +122,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
 
   private deliver(delivery: ClaimedDelivery, abort: AbortController, holder: ClaimHolder): StartedRun {
     const span = this.span(delivery);
-    // Where this process traces nothing, the receiver still gets what published the artifact.
+    // Without tracing in this process, the receiver gets the trace context of the publish.
     const sent = this.sending.send({ ...delivery, traceparent: span.traceparent ?? delivery.traceparent }, abort.signal);
     const committed = sent
       .then(async (what) => {
@@ -135,7 +138,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   private commit(delivery: ClaimedDelivery, sent: Sent, holder: ClaimHolder): Promise<DeliveryOutcome> {
-    // Given up by the shutdown, it says nothing of its target.
+    // An attempt that the shutdown aborted says nothing about its target.
     if (holder.isOurs()) this.reportToBreaker(delivery, sent);
     return commitWithRetry(holder, this.clock, () => this.outcomes.commit(delivery, sent, holder.onOutcomeVisible));
   }
@@ -146,7 +149,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     else if (sent.target === 'fails') this.breaker.failed(queue, id);
   }
 
-  /** The host alone is named: the rest of a receiver's URL may be a secret. */
+  /** The span names only the host, because the rest of a receiver's URL may be a secret. */
   private span({ id, target, attempt, correlationId, traceparent }: ClaimedDelivery): Span {
     return this.tracing.start('webhook', {
       kind: 'client',
@@ -196,7 +199,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     } catch (error) {
       this.logger.warn({ err: error }, 'leases of deliveries could not be renewed; trying again');
     }
-    // Until the last has ended: what is on its way in the grace period is still ours.
+    // Continues until the last delivery has ended, because this process keeps its leases in the grace period.
     if (this.beating) this.armHeartbeat();
   }
 }

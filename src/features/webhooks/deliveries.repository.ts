@@ -24,8 +24,9 @@ export interface ListPage {
 }
 
 /**
- * Deliveries. Whatever looks at a whole group (a correlation's deliveries to one target) holds the correlation first, then changes
- * deliveries: in this order a publish and the end of a delivery do it too.
+ * Deliveries. A group is a correlation's deliveries to one target. Code that reads a whole group must lock the
+ * correlation first and then change deliveries. A publish and the end of a delivery lock in the same order, which
+ * avoids deadlocks.
  */
 @Injectable()
 export class DeliveriesRepository {
@@ -33,22 +34,24 @@ export class DeliveriesRepository {
     return insertDeliveries(tx.db, deliveries);
   }
 
-  /** From here to its end, the transaction holds the correlation's groups. */
+  /** Locks the correlation's groups until the end of the transaction. */
   async holdGroups(tx: Transaction, correlationId: string): Promise<void> {
     await holdCorrelation(tx.db, { correlationId });
   }
 
-  /** The same of several correlations, in one order, so that no two transactions wait for each other's. */
+  /** Locks the groups of several correlations in a fixed order, so that transactions do not deadlock. */
   async holdAllGroups(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
     await Promise.all([...new Set(correlationIds)].sort().map((id) => this.holdGroups(tx, id)));
   }
 
-  /** Has the first one of a group that has not ended go on, where it only waits for those before it; the queues of what does. */
+  /**
+   * Makes the first open delivery of a group pending, if it was waiting. Returns its queue; empty if nothing changed.
+   */
   beginNext(tx: Transaction, correlationId: string, targetId: string): Promise<{ queue: string }[]> {
     return beginNext(tx.db, { correlationId, targetId });
   }
 
-  /** Whether something of the group has not ended. */
+  /** Whether the group has an open delivery. */
   async isBusy(tx: Transaction, correlationId: string, targetId: string): Promise<boolean> {
     return (await findOpen(tx.db, { correlationId, targetId })).length > 0;
   }
@@ -57,7 +60,7 @@ export class DeliveriesRepository {
     return db.selectFrom('deliveries').selectAll().where('id', '=', id).executeTakeFirst();
   }
 
-  /** In the order in which they were made. */
+  /** Returns the attempts in the order in which they were made. */
   attemptsOf(db: Reader, id: string): Promise<AttemptRow[]> {
     return db.selectFrom('delivery_attempts').selectAll().where('delivery_id', '=', id).orderBy('seq').execute();
   }
@@ -66,13 +69,13 @@ export class DeliveriesRepository {
     return (await tx.db.selectFrom('artifacts').select('seq').where('seq', '=', seq).executeTakeFirst()) !== undefined;
   }
 
-  /** Of one that has ended: as if it were new (`now`, epoch ms). */
+  /** Resets an ended delivery to a new one. `now` is epoch ms. */
   async begin(tx: Transaction, id: string, state: 'pending' | 'waiting', now: number): Promise<void> {
     const fresh = { state, attempt: 1, lost_leases: 0, available_at: null, ended_at: null, attempt_started_at: now };
     await tx.db.updateTable('deliveries').set(fresh).where('id', '=', id).execute();
   }
 
-  /** Newest first; one more than the page holds where there are more. */
+  /** Returns the page, newest first, plus one further row where more rows match. */
   list(db: Reader, { state, targetId, correlationId, artifactId }: DeliveryFilter, { limit, offset }: ListPage): Promise<DeliveryRow[]> {
     let query = db.selectFrom('deliveries').selectAll().orderBy('seq', 'desc').limit(limit + 1).offset(offset);
     if (state !== null) query = query.where('state', '=', state);

@@ -10,7 +10,7 @@ import type { DeliveryListBody } from './dto/delivery-list-body.js';
 import type { DeliveryListQuery } from './dto/delivery-list-query.js';
 import { originOf } from './target-queue.js';
 
-/** What is shown of deliveries, and sending them again. */
+/** Shows deliveries and sends them again. */
 @Injectable()
 export class DeliveriesService {
   constructor(
@@ -32,7 +32,7 @@ export class DeliveriesService {
     return { items: rows.slice(0, limit).map(deliveryBody), pagination: { limit, offset, has_more: rows.length > limit } };
   }
 
-  /** DomainError `not_found`. */
+  /** Throws DomainError `not_found`. */
   async get(id: string): Promise<DeliveryWithAttemptsBody> {
     const { reader } = this.unitOfWork;
     const row = await this.deliveries.find(reader, id);
@@ -40,7 +40,7 @@ export class DeliveriesService {
     return { ...deliveryBody(row), attempts: (await this.deliveries.attemptsOf(reader, id)).map(attemptBody) };
   }
 
-  /** DomainError `not_found`, `conflict` where it has not ended, or what it tells of is no longer there. */
+  /** Throws DomainError `not_found`, or `conflict` where it has not ended or its artifact was deleted. */
   async redeliver(id: string): Promise<DeliveryWithAttemptsBody> {
     await this.unitOfWork.run((tx) => this.beginAgain(tx, id));
     return this.get(id);
@@ -50,7 +50,7 @@ export class DeliveriesService {
     const found = await this.deliveries.find(tx.db, id);
     if (!found) throw unknown(id);
     await this.deliveries.holdGroups(tx, found.correlation_id);
-    // As it is now that its group stands still.
+    // Read again, because it may have changed before the lock.
     const held = await this.deliveries.find(tx.db, id);
     if (!held) throw unknown(id);
     const { state, ended_at, correlation_id, target_id, artifact_seq, queue } = held;

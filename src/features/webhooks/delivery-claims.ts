@@ -9,12 +9,15 @@ import type { FreeSlots } from '../../queue/slots.js';
 import { DELIVERIES, type LeasedDelivery } from './leased-deliveries.js';
 import type { WebhookTarget } from './webhook-targets.repository.js';
 
-/** Larger payloads are read when there is room for them (see DeliveryPayloads): one round of claims takes up to 256 deliveries. */
+/**
+ * Payloads up to this size are read with the claim. A round of claims takes up to 256 deliveries, so that larger
+ * payloads are read later, when there is memory for them (see DeliveryPayloads).
+ */
 const SMALL_PAYLOAD_BYTES = 16 * 1_024;
 
-/** What a delivery shows of an artifact. */
+/** The fields of an artifact that a delivery sends. */
 type DeliveredArtifact = Pick<ArtifactRow, (typeof DELIVERED)[number]> & {
-  /** Null where it is not small. */
+  /** Null where it is larger than SMALL_PAYLOAD_BYTES. */
   payload: string | null;
   payload_bytes: number | string;
 };
@@ -22,11 +25,11 @@ type DeliveredArtifact = Pick<ArtifactRow, (typeof DELIVERED)[number]> & {
 const DELIVERED = ['seq', 'id', 'type', 'produced_by', 'created_at', 'correlation_id', 'tags'] as const;
 
 interface TargetOfDelivery extends Pick<WebhookTarget, 'url' | 'by' | 'secrets'> {
-  /** As of the claim (epoch ms). */
+  /** Value at the time of the claim (epoch ms). */
   failing_since: number | null;
 }
 
-/** A delivery that this process holds by a lease. */
+/** A delivery for which this process has a lease. */
 export interface ClaimedDelivery {
   id: string;
   queue: string;
@@ -34,19 +37,19 @@ export interface ClaimedDelivery {
   target: TargetOfDelivery & { id: string };
   sequence: number;
   attempt: number;
-  /** The guard of the outcome. */
+  /** Guards the outcome: a commit with another token changes nothing. */
   leaseToken: string;
   artifact: DeliveredArtifact;
-  /** What caused it; null where nothing was traced. */
+  /** W3C Trace Context of the publish; null without tracing. */
   traceparent: string | null;
 }
 
 type ContentRow = DeliveredArtifact & TargetOfDelivery & { content_of: string };
 
-/** In the background deliveries have the second one. */
+/** Deliveries of background work have the second priority. */
 export const PRIORITIES = [0, -1];
 
-/** Claims waiting deliveries. The claim is committed before they are sent, so that a crash is seen as a lost lease. */
+/** Claims pending deliveries. The claim is committed before they are sent, so that a crash shows as a lost lease. */
 @Injectable()
 export class DeliveryClaims {
   readonly rows: RowClaims<LeasedDelivery, ContentRow>;
@@ -68,7 +71,8 @@ export class DeliveryClaims {
   }
 }
 
-// Limits hold in each process by itself. One after another claim from a queue, or all would find the same and most of them miss it.
+// Limits apply to each process separately, so that this lock does not count. Without it, all processes would select the
+// same rows of a queue, and most of them would get nothing.
 async function holdQueues(tx: Transaction, queues: string[]): Promise<ReadonlyMap<string, number>> {
   await tx.lock(queues.map((queue) => `deliver ${queue}`));
   return new Map();

@@ -2,8 +2,8 @@ import { toTimestamp } from '../../common/timestamp.js';
 import type { ClaimedDelivery } from './delivery-claims.js';
 
 /**
- * The body of a delivery (wire-decisions.md, "Webhooks"): the same bytes on every try, so that `timestamp` is the artifact's.
- * `sequence`: the artifact's number in its correlation.
+ * Returns the body of a delivery (docs/webhooks.md). It has the same bytes in every attempt, which is why `timestamp`
+ * is that of the artifact. `sequence` is the artifact's number in its correlation.
  */
 export function deliveryContent(artifact: Omit<ClaimedDelivery['artifact'], 'payload'>, payload: string, sequence: number): string {
   const { id, type, produced_by, tags } = artifact;

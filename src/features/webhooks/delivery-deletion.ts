@@ -13,8 +13,8 @@ interface Ended {
 }
 
 /**
- * Deletes deliveries that ended longer than `retain_deliveries` ago, with their tries. As long as one has not ended, the artifacts of
- * its correlation stay, which it tells of; a correlation's targets go with it.
+ * Deletes deliveries that ended longer than `retain_deliveries` ago, with their attempts. While a delivery is open, the
+ * artifacts of its correlation stay, because it sends one of them. The targets of a correlation are deleted with it.
  */
 @Injectable()
 export class DeliveryDeletion implements Deletion, OnModuleInit {
@@ -51,7 +51,8 @@ export class DeliveryDeletion implements Deletion, OnModuleInit {
   private async remove(tx: Transaction, { settledBy }: Cleanup, cutoff: number, found: readonly Ended[]): Promise<number> {
     const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), settledBy);
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ id }) => id);
-    // After the hold, which whoever sends one again has too.
+    // Read again under the lock, because a delivery may have been sent again before it. Sending again takes the same
+    // lock.
     const ended = await findEnded(tx.db, { cutoff }, candidates);
     const ids = ended.map(({ id }) => id);
     await deleteAttempts(tx.db, {}, ids);

@@ -8,7 +8,10 @@ import { Signals } from '../../pubsub/signals.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
 import { DELIVERIES, type LeasedDelivery } from './leased-deliveries.js';
 
-/** Who holds which running delivery. One whose lease was lost is sent again, as the same try: its receiver may see it twice. */
+/**
+ * The leases of running deliveries. A delivery whose lease was lost is sent again as the same attempt, so that its
+ * receiver may get it twice.
+ */
 @Injectable()
 export class DeliveryLeases {
   readonly rows: RowLeases<LeasedDelivery>;
@@ -25,7 +28,7 @@ export class DeliveryLeases {
 }
 
 const lostTooOften = ({ lost_leases }: LostRow<LeasedDelivery>): string =>
-  `its lease was lost ${lost_leases} times: the process that sent it ended, or could not store its outcome`;
+  `its lease expired ${lost_leases} times: the sending process stopped, or could not store the outcome`;
 
 const ending = (lost: LostRow<LeasedDelivery>) => ({
   id: lost.id,

@@ -1,7 +1,7 @@
-/** A payload is in memory as it was read, within the body, and encoded for the connection. */
+/** A payload is in memory three times: as it was read, in the body, and encoded for the connection. */
 const COPIES = 3;
 
-/** Gives back what was taken. */
+/** Returns the taken memory. */
 export type GiveBack = () => void;
 
 interface Waiting {
@@ -11,9 +11,10 @@ interface Waiting {
 }
 
 /**
- * The memory for large payloads that are on their way to receivers. It is apart from the budget for requests, so that neither has to
- * wait for the other, and a delivery that finds no room waits instead of failing. Each host gets at most as much as is then still
- * free, so that a slow one never keeps all of it. Whoever has waited longest comes first; what is larger than the whole goes alone.
+ * The memory for large payloads that are being sent. It is separate from the budget for requests, so that neither waits
+ * for the other; a delivery without room waits instead of failing. A host never gets more than is then still free, so
+ * that a slow host cannot take everything. Deliveries are served in the order of their waiting. A payload that is
+ * larger than the whole memory is sent alone.
  */
 export class DeliveryMemory {
   private readonly waiting = new Set<Waiting>();
@@ -44,7 +45,7 @@ export class DeliveryMemory {
       const free = this.limitBytes - this.used;
       const usedByHost = this.usedBy.get(host) ?? 0;
       if (usedByHost > 0 && usedByHost + bytes > free) continue;
-      // Nobody overtakes, or a large one would wait for as long as smaller ones come.
+      // No later one may overtake, because a large payload would otherwise starve while smaller ones arrive.
       if (bytes > free) return;
       this.waiting.delete(waiting);
       this.change(host, bytes);

@@ -18,8 +18,9 @@ export type EndingDelivery = Pick<ClaimedDelivery, 'id' | 'correlationId' | 'att
 type SentDelivery = EndingDelivery & Pick<ClaimedDelivery, 'target'>;
 
 /**
- * Commits what came of a try: the delivery's state, the try, and where it has ended the next one of its group, in one transaction that
- * is guarded by the lease. Whoever lost the lease commits nothing and gets `discarded`.
+ * Commits the outcome of an attempt in one transaction: the delivery's state, the attempt and, when the delivery has
+ * ended, the start of the next one in its group. The lease guards the transaction: a process without it commits nothing
+ * and gets `discarded`.
  */
 @Injectable()
 export class DeliveryOutcomes {
@@ -33,7 +34,7 @@ export class DeliveryOutcomes {
     private readonly telemetry: Telemetry,
   ) {}
 
-  /** `onVisible` is called when following transactions see the outcome. */
+  /** Calls `onVisible` when later transactions see the outcome. */
   commit(delivery: SentDelivery, sent: Sent, onVisible: () => void): Promise<DeliveryOutcome> {
     const { heldUntil } = sent;
     if (heldUntil !== null) return this.hold(delivery, sent, heldUntil, onVisible);
@@ -46,7 +47,7 @@ export class DeliveryOutcomes {
     });
   }
 
-  /** Ends a delivery without another try, in the caller's transaction. */
+  /** Ends a delivery without another attempt, in the caller's transaction. */
   async giveUp(tx: Transaction, delivery: EndingDelivery, error: string): Promise<void> {
     if (await this.end(tx, delivery, 'dead', { status: null, error })) tx.afterCommit(() => this.telemetry.deliveriesGivenUp(1));
   }
@@ -56,7 +57,7 @@ export class DeliveryOutcomes {
     return scheduled === null ? null : Math.max(scheduled, notBefore ?? 0);
   }
 
-  /** The same try waits: nothing was sent. */
+  /** Postpones the same attempt, because nothing was sent. */
   private hold(delivery: EndingDelivery, sent: Sent, until: number, onVisible: () => void): Promise<DeliveryOutcome> {
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
@@ -80,7 +81,7 @@ export class DeliveryOutcomes {
     return (await this.end(tx, delivery, state, sent)) ? state : 'discarded';
   }
 
-  // By what the claim has seen, so that targets that go on working, or failing, cost no query.
+  // Compares with the value that the claim has read, so that targets whose state does not change cost no query.
   private async noteTarget(tx: Transaction, { target: { id, failing_since } }: SentDelivery, sent: Sent): Promise<void> {
     if (sent.target === 'fails' && failing_since === null) await this.targets.noteFailing(tx, id, sent.startedAt);
     if (sent.target === 'works' && failing_since !== null) await this.targets.noteWorking(tx, id);
@@ -89,14 +90,15 @@ export class DeliveryOutcomes {
   private async end(tx: Transaction, delivery: EndingDelivery, state: DeliveryState, sent: Pick<Sent, 'status' | 'error'> & Partial<Sent>): Promise<boolean> {
     const { id, correlationId, attempt, target } = delivery;
     const ended = { state, attempt, available_at: null, ended_at: this.clock.now() };
-    // A publish that adds to the group holds the correlation too, and sees whether there is something before it.
+    // A publish that adds to the group locks the correlation too, so that it sees whether a delivery is open before its
+    // own.
     const [, isReleased] = await Promise.all([this.holdGroups(tx, correlationId), releaseLease(tx, delivery, ended, sent)]);
     if (!isReleased) return false;
     const [, next] = await Promise.all([
       isTry(sent) ? recordTry(tx, id, attempt, sent) : undefined,
       this.deliveries.beginNext(tx, correlationId, target.id),
     ]);
-    // It stands behind others of its target, or before: the whole queue is looked at.
+    // Its position in the target's queue is unknown, so that the whole queue must be read.
     for (const { queue } of next) tx.whenVisible(() => this.signals.deliveryReturned.publish(queue));
     return true;
   }
@@ -110,7 +112,7 @@ const isTry = (sent: Partial<Sent>): sent is Sent => sent.startedAt !== undefine
 
 type Change = { state: DeliveryState; attempt: number; available_at: number | null; ended_at: number | null };
 
-/** Gives up the lease, if it is still held: the guard of every outcome. */
+/** Releases the lease if this process still has it. Every outcome depends on this. */
 async function releaseLease(tx: Transaction, { id, leaseToken }: EndingDelivery, change: Change, { status, error }: Pick<Sent, 'status' | 'error'>): Promise<boolean> {
   const updated = await updateUnderLease(tx.db, { id, leaseToken, ...change, last_status: status, last_error: error });
   return updated.length > 0;

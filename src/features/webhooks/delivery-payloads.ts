@@ -6,10 +6,13 @@ import type { ClaimedDelivery } from './delivery-claims.js';
 import { DeliveryMemory } from './delivery-memory.js';
 import { originOf } from './target-queue.js';
 
-/** Of what the budget for clients' data has. */
+/** Share of the size of the budget for clients' data. */
 const SHARE_OF_BUDGET = 1 / 4;
 
-/** Has the payload of a delivery in memory only while it is sent: a process sends 256 at once, each of up to the body limit. */
+/**
+ * Keeps the payload of a delivery in memory only while it is sent. A process sends up to 256 deliveries at the same
+ * time, each with up to `body_limit` bytes.
+ */
 @Injectable()
 export class DeliveryPayloads {
   private readonly memory: DeliveryMemory;
@@ -21,13 +24,13 @@ export class DeliveryPayloads {
     this.memory = new DeliveryMemory(Math.floor(budget.limitBytes * SHARE_OF_BUDGET));
   }
 
-  /** Resolves as `send` does. Rejects with the signal's reason, or where the payload cannot be read now. */
+  /** Resolves with the result of `send`. Rejects with the signal's reason, or where the payload cannot be read. */
   async use<T>({ queue, artifact }: ClaimedDelivery, signal: AbortSignal, send: (payload: string) => Promise<T>): Promise<T> {
     if (artifact.payload !== null) return send(artifact.payload);
     const giveBack = await this.memory.take(originOf(queue), Number(artifact.payload_bytes), signal);
     try {
       const [found] = await findPayload(this.unitOfWork.reader, { seq: artifact.seq });
-      if (!found) throw new Error('its artifact is gone');
+      if (!found) throw new Error('its artifact was deleted');
       return await send(found.payload);
     } finally {
       giveBack();

@@ -7,12 +7,12 @@ const OPEN = ['waiting', 'pending', 'running'] as const;
 
 export type OpenCounts = Record<(typeof OPEN)[number], number>;
 
-/** How many deliveries have not ended, by state, of all processes on the database. */
+/** Counts the deliveries that have not ended, by state, for all processes on the database. */
 @Injectable()
 export class OpenDeliveries {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
-  /** As of a moment ago: counting takes the longer the more there are. */
+  /** The counts are throttled and may be slightly old, because counting many rows takes long. */
   readonly count = throttled(async (): Promise<OpenCounts> => {
     const { rows } = await sql<{ state: keyof OpenCounts; count: number }>`
       select state, count(*) as count from deliveries where state in (${sql.join(OPEN)}) group by state`.execute(this.unitOfWork.reader);

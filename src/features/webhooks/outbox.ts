@@ -10,8 +10,9 @@ import { type DeliveryGroup, WebhookTargetsRepository } from './webhook-targets.
 import { WebhookTargets } from './webhook-targets.js';
 
 /**
- * Writes the deliveries that are owed for artifacts in the transaction that publishes them. It holds their correlations, and so
- * does whatever ends a delivery: only the first one of a group is to be claimed, the others wait until it has ended.
+ * Writes the deliveries of artifacts in the transaction that publishes them. Only the first open delivery of a group
+ * may be claimed; the others wait until it has ended. To keep that true, this transaction and every one that ends a
+ * delivery lock the correlation.
  */
 @Injectable()
 export class Outbox implements OnModuleInit {
@@ -46,7 +47,7 @@ export class Outbox implements OnModuleInit {
     const clients = correlation.webhook_targets > 0 ? this.targetRows.groupsOf(tx, correlation.id) : [];
     const { operator } = this.targets;
     if (operator === null) return clients;
-    // A new correlation's group is empty.
+    // The group of a new correlation is empty, so that no query is needed.
     const isBusy = first!.sequence > 1 && this.deliveries.isBusy(tx, correlation.id, operator.id);
     return [{ target_id: operator.id, origin: operator.origin, is_busy: (await isBusy) ? 1 : 0 }, ...(await clients)];
   }

@@ -6,8 +6,9 @@ import { UnitOfWork } from '../../database/unit-of-work.js';
 const WHOLE_EVERY_MS = 30_000;
 
 /**
- * Queues of targets with deliveries to claim, for whom no wake-up came. Looking at all of them would pass, on Postgres, whatever was claimed
- * while some session holds an old snapshot (see ReadyRows): mostly it is looked at what is new.
+ * Finds the queues of targets with pending deliveries for which no wake-up came. On Postgres, a scan of all pending
+ * rows also passes the dead rows of claimed deliveries while a session holds an old snapshot (see ReadyRows). Most
+ * scans therefore begin after the last position.
  */
 @Injectable()
 export class ReadyTargets {
@@ -20,7 +21,7 @@ export class ReadyTargets {
   ) {}
 
   async find(): Promise<string[]> {
-    // Alone with the database, a process looks when it starts, and after an error.
+    // A process that is alone on the database only searches when it starts and after an error.
     if (this.unitOfWork.dialect.exclusive) return this.readyFrom(0);
     const isWhole = this.clock.now() >= this.wholeAt;
     const final = await this.unitOfWork.finalPosition('deliveries');
@@ -30,7 +31,8 @@ export class ReadyTargets {
     return queues;
   }
 
-  // From each queue to the next, since one of a dead target is long. SQLite would take another index for it, and read them all each time.
+  // Skips from each queue to the next, because the queue of a dead target is long. SQLite does not use this query: it
+  // would choose another index and read all rows.
   private async readyInAll(): Promise<string[]> {
     const next = (after: RawBuilder<unknown>) => sql`(select min(queue) from deliveries where state = 'pending' and available_at is null and queue > ${after})`;
     const { rows } = await sql<{ queue: string }>`

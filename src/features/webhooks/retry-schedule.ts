@@ -1,9 +1,10 @@
 const JITTER = 0.2;
 
 /**
- * When a delivery is tried again (epoch ms) after a try that failed, give or take 20 %, so that what failed together does not come
- * back together; null after the last one. `times`: in ms after the first try. A late try (this service was down, or its origin was
- * not asked) moves those after it, so that none follow each other at once. `random` is from [0, 1).
+ * Returns the time of the next attempt (epoch ms) after a failed one, or null after the last one. `times` are in ms
+ * after the first attempt. The pause varies by 20 %, so that deliveries that failed together are not retried together;
+ * `random` is from [0, 1). A late attempt (the service was down, or the origin was held back) moves the following ones,
+ * so that they do not follow each other immediately.
  */
 export function nextTryAt(times: readonly number[], { attempt, startedAt }: { attempt: number; startedAt: number }, random: number): number | null {
   const time = times[attempt - 1];

@@ -13,24 +13,24 @@ import { StoredSecrets } from './stored-secrets.js';
 
 const TIME_LIMIT_MS = 10_000;
 const READ_AGAIN_AFTER_MS = 1_000;
-const TURNED_OFF = "clients' webhooks are turned off (client_webhooks); it can be sent again when they are not";
+const TURNED_OFF = 'webhooks of clients are off (client_webhooks); send the delivery again when they are on';
 
-/** What came of one try. */
+/** The outcome of one attempt. */
 export interface Sent {
   /** Epoch ms. */
   startedAt: number;
   durationMs: number;
-  /** Null where no answer came. */
+  /** HTTP status; null without a response. */
   status: number | null;
-  /** Null where it was delivered; holds nothing of the URL but its host. */
+  /** Null where it was delivered. It contains no part of the URL except the host. */
   error: string | null;
-  /** Another try would end alike, or is not wanted. */
+  /** Whether no further attempt follows, because it would fail too or the receiver does not want it. */
   isFinal: boolean;
-  /** The receiver asks for no other try before (epoch ms). */
+  /** Earliest time of the next attempt that the receiver asks for (epoch ms). */
   notBefore: number | null;
-  /** Whether its target works, as far as this try shows. */
+  /** What the attempt shows about its target. */
   target: 'works' | 'fails' | 'unknown';
-  /** Nothing was sent, which is no try: the delivery waits until then (epoch ms). Null where it was sent. */
+  /** Null where it was sent. Otherwise nothing was sent, and the same attempt waits until this time (epoch ms). */
   heldUntil: number | null;
 }
 

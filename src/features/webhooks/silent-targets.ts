@@ -13,33 +13,34 @@ import { type ClaimedDelivery, PRIORITIES } from './delivery-claims.js';
 import { originOf } from './target-queue.js';
 import { WebhookTargetsRepository } from './webhook-targets.repository.js';
 
-/** Rows that one transaction ends. */
+/** Maximum number of rows that one transaction ends. */
 const AT_ONCE = 100;
-/** Rows that one query looks at. */
+/** Maximum number of rows that one query reads. */
 const LOOKED_AT = 1_000;
-/** However soon all tries of a delivery are over, one that waits is not given up before. */
+/** A delivery is not given up before it has waited this long, even where the retry schedule is shorter. */
 const LEAST_WAIT_MS = 600_000;
 
 interface Silence {
   target: string;
   queue: string;
-  /** Since when the target fails (epoch ms). */
+  /** When the target began to fail (epoch ms). */
   failingSince: number;
-  /** What waits since then, or for longer, is given up (epoch ms). */
+  /** Deliveries that have waited since this time or longer are given up (epoch ms). */
   waitingSince: number;
 }
 
 interface Ready {
   correlation_id: string;
   created_at: number;
-  /** When it was tried last, or sent again by hand, or else made. */
+  /** Time of the last attempt or of sending it again, otherwise of its creation (epoch ms). */
   since: number;
 }
 
 /**
- * Gives up what waits for a target that does not answer. Held back, it is tried so rarely that a long queue would take weeks to end by
- * tries of its own. So the tries of one delivery stand for all that wait: once one has had all of its tries, and the target has answered
- * nothing meanwhile, what was waiting since before the first of them is dead too.
+ * Gives up the deliveries that wait for a target that does not answer. Such a target is held back, so that a long queue
+ * would take weeks to use up its attempts. The attempts of one delivery therefore count for all: when one delivery has
+ * used up its attempts and the target has not answered meanwhile, all deliveries that have waited since before the
+ * first of these attempts are dead too.
  */
 @Injectable()
 export class SilentTargets {
@@ -56,17 +57,19 @@ export class SilentTargets {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** The last try of a delivery has failed. Another one's end makes up for whatever a crash leaves undone here. */
+  /**
+   * Call it when the last attempt of a delivery has failed. After a crash, the next delivery that ends does the rest.
+   */
   exhausted(delivery: ClaimedDelivery): void {
     const { queue } = delivery;
     if (this.stopped || this.underWay.has(queue)) return;
     const work = this.giveUpWaiting(delivery)
-      .catch((error: unknown) => this.logger.warn({ err: error, origin: originOf(queue) }, 'what waits for a target that does not answer could not be given up'))
+      .catch((error: unknown) => this.logger.warn({ err: error, origin: originOf(queue) }, 'deliveries to a target that does not answer could not be given up'))
       .finally(() => this.underWay.delete(queue));
     this.underWay.set(queue, work);
   }
 
-  /** Returns when the steps in hand have ended. */
+  /** Returns when the running steps have ended. */
   async stop(): Promise<void> {
     this.stopped = true;
     await Promise.all(this.underWay.values());
@@ -79,7 +82,7 @@ export class SilentTargets {
     for (const priority of PRIORITIES) count += await this.walk(silence, priority);
     if (count > 0) {
       const fields = { origin: originOf(silence.queue), deliveries: count, failing_since: toTimestamp(silence.failingSince) };
-      this.logger.warn(fields, 'deliveries were given up that have waited as long as all tries of one last, while their target answered none');
+      this.logger.warn(fields, 'gave up waiting deliveries: their target answered no attempt of another delivery meanwhile');
     }
   }
 
@@ -92,7 +95,10 @@ export class SilentTargets {
     return failingSince <= waitingSince ? { target: target.id, queue, failingSince, waitingSince } : null;
   }
 
-  /** Of this priority or a lower one, those that stand first in their correlations, in the order of claims: the others follow them. */
+  /**
+   * Ends deliveries of this priority or a lower one, in the order of claims. It reads the first delivery of each
+   * correlation; the later ones of the correlation end with it.
+   */
   private async walk(silence: Silence, priority: number): Promise<number> {
     const { queue, waitingSince } = silence;
     let ended = 0;
@@ -103,7 +109,7 @@ export class SilentTargets {
       passed += some.length - waiting.length;
       const here = await this.endIn(silence, [...new Set(waiting.map(({ correlation_id }) => correlation_id))]);
       ended += here;
-      // What is left here is too young, and so is what comes behind, or cannot be ended now.
+      // The remaining rows here and behind are too recent, or cannot be ended now.
       if (here === 0 && some.every(({ created_at, since }) => created_at > waitingSince || since <= waitingSince)) break;
     }
     return ended;
@@ -122,9 +128,9 @@ export class SilentTargets {
 
   private async endSome(tx: Transaction, { target, failingSince, waitingSince }: Silence, correlations: readonly string[]): Promise<number> {
     await this.deliveries.holdAllGroups(tx, correlations);
-    // It has answered since, or another one failed first after that.
+    // The target has answered meanwhile, and may have failed again since.
     if ((await this.targets.failingSince(tx.db, target)) !== failingSince) return 0;
-    const error = `its target has answered nothing since ${toTimestamp(failingSince)}, through all tries of another delivery, while this one waited`;
+    const error = `its target has not answered since ${toTimestamp(failingSince)}: all attempts of another delivery failed while this one waited`;
     const ended = await endWaiting(tx.db, { target, waitingSince, now: this.clock.now(), error }, correlations);
     const groups = [...new Set(ended.map(({ correlation_id }) => correlation_id))];
     const next = await Promise.all(groups.map((correlation) => this.deliveries.beginNext(tx, correlation, target)));
@@ -133,12 +139,12 @@ export class SilentTargets {
   }
 }
 
-// Sent again by hand, it has begun anew.
+// The newest first attempt, because sending a delivery again starts at attempt 1.
 const findFirstTry = prepared<{ id: string }, { started_at: number }>((db, place) =>
   db.selectFrom('delivery_attempts').select('started_at').where('delivery_id', '=', place('id')).where('attempt', '=', 1).orderBy('seq', 'desc').limit(1),
 );
 
-// Ordered as the index is, or SQLite would look through what waits for all targets.
+// Has the order of the index; otherwise SQLite would scan the pending deliveries of all targets.
 const findReady = prepared<{ queue: string; priority: number; passed: number }, Ready>((db, place) =>
   db
     .selectFrom('deliveries')
@@ -153,7 +159,7 @@ const findReady = prepared<{ queue: string; priority: number; passed: number }, 
     .offset(place('passed')),
 );
 
-/** What is on its way, or waits for the time of its next try, has tries of its own. */
+/** Leaves running deliveries and those with a scheduled attempt, because they have further attempts. */
 const endWaiting = preparedWithList<{ target: string; waitingSince: number; now: number; error: string }, string, { correlation_id: string }>((db, place, correlations) => {
   const waiting = db
     .selectFrom('deliveries')
@@ -161,7 +167,7 @@ const endWaiting = preparedWithList<{ target: string; waitingSince: number; now:
     .where('correlation_id', 'in', correlations)
     .where('target_id', '=', place('target'))
     .where('ended_at', 'is', null)
-    // As in queue/state-predicate.ts.
+    // See queue/state-predicate.ts.
     .where(sql<boolean>`coalesce(state, '') in ('waiting', 'pending')`)
     .where('available_at', 'is', null)
     .where(sql<number>`coalesce(attempt_started_at, created_at)`, '<=', place('waitingSince'))

@@ -5,7 +5,7 @@ import { SealError, type SecretBox } from '../../crypto/secret-box.js';
 import { SECRET_BOX } from '../../crypto/secrets.module.js';
 import type { WebhookTarget } from './webhook-targets.repository.js';
 
-/** The secrets of targets: the operator's come from the settings, clients' are stored, sealed. */
+/** The secrets of targets. Those of the operator come from the settings, those of clients are stored sealed. */
 @Injectable()
 export class StoredSecrets {
   constructor(
@@ -13,20 +13,20 @@ export class StoredSecrets {
     private readonly settings: Settings,
   ) {}
 
-  /** DomainError `invalid` where there is no key to store them under. */
+  /** Throws DomainError `invalid` where the service has no secret key. */
   store({ id, url, secrets }: { id: string; url: string; secrets: readonly string[] }): { sealed: string; fingerprint: string } {
     if (!this.box) {
-      throw new DomainError('invalid', 'webhook.secret: this service has no secret_key to store it under; publish without a secret, or have the operator set STARLING_SECRET_KEY');
+      throw new DomainError('invalid', 'webhook.secret: this service cannot store secrets; publish without a secret, or ask the operator to set STARLING_SECRET_KEY');
     }
     const text = JSON.stringify(secrets);
     return { sealed: this.box.seal(text, id), fingerprint: this.box.fingerprint(`client ${url} ${text}`) };
   }
 
-  /** What signs the deliveries to a target; none where it has no secret. SealError where they cannot be read. */
+  /** Returns the secrets that sign deliveries to a target. Throws SealError where they cannot be read. */
   of({ id, by, secrets }: Pick<WebhookTarget, 'id' | 'by' | 'secrets'>): readonly string[] {
     if (by === 'operator') return this.settings.webhookSecret;
     if (secrets === null) return [];
-    if (!this.box) throw new SealError('the secret was stored under a secret_key, and this service has none; start with that key again');
+    if (!this.box) throw new SealError('the secret was stored with a secret_key, and this service has none; start the service with that key');
     return JSON.parse(this.box.open(secrets, id)) as string[];
   }
 

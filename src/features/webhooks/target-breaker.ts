@@ -1,39 +1,43 @@
 import type { Cancel, Clock } from '../../common/clock.js';
 
-/** Tries of different deliveries that fail one after another before a target is held back. */
+/** Number of different deliveries that must fail in succession before a target is held back. */
 const FAILURES_TO_OPEN = 5;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Targets that are remembered; the oldest is forgotten first. */
+/** Maximum number of targets in memory. The oldest is dropped first. */
 const MOST_TARGETS = 10_000;
 
 interface Trouble {
-  /** Of different deliveries, one after another. */
+  /** Number of different deliveries that failed in succession. */
   failures: number;
   lastDelivery: string;
-  /** How long the target was held back last because it failed; 0 where it was not. */
+  /** Length of the last pause because of failures; 0 before the first one. */
   pauseMs: number;
-  /** Until then nothing is sent to it (epoch ms). */
+  /** Nothing is sent to the target before this time (epoch ms). */
   heldUntil: number;
   cancel: Cancel;
 }
 
 /**
- * Holds back what goes to a target that fails: nothing for a while, which grows, then one delivery, whose success ends it. Being held
- * back is no try. One delivery alone never makes a target held back, since the pauses between its tries spare that already.
- * A target may also be held back until a given time, because its host has been sent enough. Each process finds out for itself.
+ * Holds back deliveries to a failing target. During a pause nothing is sent; then one delivery is sent, whose success
+ * ends the pause and whose failure begins a longer one. A delivery that is held back loses no attempt. A single
+ * delivery never opens the breaker, because the pauses between its attempts already protect the target. A target can
+ * also be held back until a given time, because its host has received enough. Each process has a separate breaker.
  */
 export class TargetBreaker {
   private readonly troubles = new Map<string, Trouble>();
 
-  /** `atOnce`: how many deliveries may be on their way to a target that works. `mayGoOn`: a target may be sent something again. */
+  /**
+   * `atOnce` is the maximum number of simultaneous deliveries to a target that works. `mayGoOn` is called when
+   * deliveries to a target may continue.
+   */
   constructor(
     private readonly atOnce: number,
     private readonly clock: Clock,
     private readonly mayGoOn: (queue: string) => void,
   ) {}
 
-  /** How many deliveries may be on their way to the target now. */
+  /** Returns the number of simultaneous deliveries that the target may have now. */
   limitOf(queue: string): number {
     const trouble = this.troubles.get(queue);
     if (!trouble) return this.atOnce;
@@ -45,7 +49,7 @@ export class TargetBreaker {
     const trouble = this.troubles.get(queue);
     if (!trouble) return;
     if (trouble.pauseMs === 0 && this.clock.now() < trouble.heldUntil) {
-      // Held back for another reason, which what was still on its way does not end.
+      // The target is held back for another reason, which a success does not end.
       trouble.failures = 0;
       return;
     }
@@ -53,7 +57,7 @@ export class TargetBreaker {
     this.mayGoOn(queue);
   }
 
-  /** Nothing is to be sent to the target before (epoch ms), however well it works. */
+  /** Holds the target back until this time (epoch ms), even if it works. */
   holdUntil(queue: string, time: number): void {
     const trouble = this.troubleOf(queue);
     if (time > trouble.heldUntil) this.hold(queue, trouble, time);
@@ -61,7 +65,7 @@ export class TargetBreaker {
 
   failed(queue: string, deliveryId: string): void {
     const trouble = this.troubleOf(queue);
-    // What was on its way when the target was found to fail says nothing new.
+    // Deliveries that were running when the pause began say nothing new.
     if (this.clock.now() < trouble.heldUntil) return;
     if (trouble.lastDelivery !== deliveryId) trouble.failures += 1;
     trouble.lastDelivery = deliveryId;
@@ -94,7 +98,7 @@ export class TargetBreaker {
   private forgetOldest(): void {
     const [queue, trouble] = this.troubles.entries().next().value!;
     this.forget(queue, trouble);
-    // Held back no more, and nothing else would say so.
+    // The target is no longer held back, and its timer was cancelled.
     if (trouble.heldUntil > 0) this.mayGoOn(queue);
   }
 

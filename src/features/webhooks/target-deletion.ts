@@ -7,8 +7,9 @@ import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 
 /**
- * Deletes clients' targets, with their secrets, that no delivery and no correlation names any more and that are older than
- * `retain_deliveries`. A publish that names one meanwhile keeps it (`keeping`), or waits and stores it anew.
+ * Deletes targets of clients with their secrets when they are older than `retain_deliveries` and no delivery or
+ * correlation refers to them. A publish that uses one at the same time keeps it by a lock (`keeping`), or waits and
+ * stores it again.
  */
 @Injectable()
 export class TargetDeletion implements Deletion, OnModuleInit {
@@ -44,7 +45,7 @@ export class TargetDeletion implements Deletion, OnModuleInit {
 
 async function remove(tx: Transaction, found: readonly string[]): Promise<number> {
   const held = await hold(tx.db, {}, found);
-  // After the hold: what was named until then is seen now, and nothing comes to be named any more.
+  // Read again under the lock: earlier references are visible now, and no new one can come.
   const unused = await findUnused(tx.db, {}, held.map(({ id }) => id));
   await deleteAll(tx.db, {}, unused.map(({ id }) => id));
   return unused.length;
@@ -72,7 +73,7 @@ const findUnused = preparedWithList<object, string, { id: string }>((db, _place,
     ),
 );
 
-/** Those that a publish is naming are left to a later cleanup. */
+/** Skips targets that a publish has locked; a later cleanup deletes them. */
 const hold = preparedWithList<object, string, { id: string }>((db, _place, ids) =>
   locking(db, db.selectFrom('webhook_targets').select('id').where('id', 'in', ids), { wait: false }),
 );

@@ -1,6 +1,6 @@
 /**
- * The queue in which deliveries to a target wait. It names the target's origin too, since all targets of one host together have a
- * bound of their own; an origin holds no space.
+ * Returns the name of a target's queue. It begins with the target's origin, because all targets of an origin share a
+ * limit. An origin contains no space.
  */
 export const queueOf = ({ origin, target_id }: { origin: string; target_id: string }): string => `${origin} ${target_id}`;
 

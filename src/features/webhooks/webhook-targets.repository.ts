@@ -5,20 +5,23 @@ import { prepared, preparedInsert } from '../../database/prepared.js';
 import type { WebhookTargetsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 
-/** A target as it was given. */
+/** A target without its state. */
 export type WebhookTarget = Omit<Selectable<WebhookTargetsTable>, 'failing_since'>;
 
-/** A target of a correlation, and what the outbox has to know of the group that leads there. */
+/** A target of a correlation, with the state of its group that the outbox needs. */
 export interface DeliveryGroup {
   target_id: string;
   origin: string;
-  /** 1 where something of it has not ended. */
+  /** 1 where the group has an open delivery. */
   is_busy: number;
 }
 
 @Injectable()
 export class WebhookTargetsRepository {
-  /** The id under which the target is stored: its own, or that of an equal one. It stays as long as the transaction. */
+  /**
+   * Stores the target unless an equal one exists. Returns the id of the stored one, and locks it against deletion until
+   * the end of the transaction.
+   */
   async ensure(tx: Transaction, target: WebhookTarget): Promise<string> {
     const known = await findId(tx.db, { fingerprint: target.fingerprint });
     if (known.length === 0) await tx.db.insertInto('webhook_targets').values(target).onConflict((conflict) => conflict.doNothing()).execute();
@@ -34,7 +37,7 @@ export class WebhookTargetsRepository {
     return (await findOne(tx.db, { correlationId, targetId })).length > 0;
   }
 
-  /** The correlation is held by the transaction. */
+  /** The transaction must have locked the correlation. */
   async add(tx: Transaction, correlationId: string, targetId: string, count: number): Promise<void> {
     await insertOne(tx.db, [{ correlation_id: correlationId, target_id: targetId }]);
     await setCount(tx.db, { correlationId, count });
@@ -49,24 +52,24 @@ export class WebhookTargetsRepository {
   }
 
   /**
-   * A try failed (`at`, epoch ms) whose claim found the target working. It is the last row that a transaction locks, so nobody who waits
-   * for it holds what its holder needs.
+   * Records that an attempt at `at` (epoch ms) failed, where its claim found the target working. A transaction locks
+   * this row last, so that no transaction that waits for it holds a lock that the other one needs.
    */
   async noteFailing(tx: Transaction, id: string, at: number): Promise<void> {
     await setFailing(tx.db, { id, at });
   }
 
-  /** It answered a try whose claim found it failing. Locked as in `noteFailing`. */
+  /** Records that the target answered, where the claim found it failing. Locks the row last, like `noteFailing`. */
   async noteWorking(tx: Transaction, id: string): Promise<void> {
     await setWorking(tx.db, { id });
   }
 
-  /** Since when it fails (epoch ms); null where its last try did not. */
+  /** Returns when the target began to fail (epoch ms), or null where its last attempt succeeded. */
   async failingSince(db: Reader, id: string): Promise<number | null> {
     return (await findFailing(db, { id }))[0]?.failing_since ?? null;
   }
 
-  /** The newest ones, as far as they have secrets. */
+  /** Returns the sealed secrets of the newest `limit` targets that have any. */
   async newestSecrets(db: Reader, limit: number): Promise<string[]> {
     const rows = await db.selectFrom('webhook_targets').select('secrets').orderBy('id', 'desc').limit(limit).execute();
     return rows.map(({ secrets }) => secrets).filter((secrets) => secrets !== null);

@@ -13,17 +13,19 @@ import { Outbound } from '../../http-client/outbound.js';
 import { StoredSecrets } from './stored-secrets.js';
 import { type WebhookTarget, WebhookTargetsRepository } from './webhook-targets.repository.js';
 
-/** A publish's `webhook`. */
+/** The `webhook` field of a publish. */
 export interface Webhook {
   url: string;
   secret?: string;
 }
 
 const MOST_TARGETS = 10;
-/** How many are looked at, at start, for a key that is no longer there. */
+/** Number of targets whose secrets are checked at start, to find a changed secret key. */
 const LOOKED_AT = 1_000;
 
-/** Who is told of artifacts: the operator's target of all of them, and those that clients name for a correlation. */
+/**
+ * The targets of webhooks: the operator's, which gets every artifact, and those that clients name for a correlation.
+ */
 @Injectable()
 export class WebhookTargets implements OnModuleInit {
   private operators: Pick<WebhookTarget, 'id' | 'origin'> | null = null;
@@ -43,7 +45,10 @@ export class WebhookTargets implements OnModuleInit {
     return this.operators;
   }
 
-  /** What a publish that names a target stores with it. DomainError `invalid` where nothing may be sent there. */
+  /**
+   * Returns the rows that a publish with `webhook` also stores. Throws DomainError `invalid` where the URL is not
+   * allowed.
+   */
   async forPublish({ url, secret }: Webhook): Promise<PublishCompanion> {
     if (this.settings.clientWebhooks === 'off') {
       throw new DomainError('invalid', 'webhook: this service sends no webhooks for clients (client_webhooks is off); publish without webhook');
@@ -52,13 +57,14 @@ export class WebhookTargets implements OnModuleInit {
     const target = this.clientsTarget(new URL(url), secret);
     const isKnown = await this.targets.isKnown(this.unitOfWork.reader, target.fingerprint);
     return {
-      // Those that store a new target at once would wait for each other while they hold their correlations.
+      // Publishes that store the same new target at the same time would wait for each other with their correlations
+      // locked.
       names: isKnown ? [] : [`webhook target ${target.fingerprint}`],
       store: (tx, correlation) => this.add(tx, correlation, target),
     };
   }
 
-  /** StartError where nothing may be sent to the configured URL. */
+  /** Throws StartError where the configured URL is not allowed. */
   async onModuleInit(): Promise<void> {
     await this.warnOfOtherKey();
     const { webhookUrl } = this.settings;
@@ -81,7 +87,7 @@ export class WebhookTargets implements OnModuleInit {
     const id = await this.targets.ensure(tx, target);
     if (correlation.webhook_targets > 0 && (await this.targets.isTargetOf(tx, correlation.id, id))) return;
     if (correlation.webhook_targets >= MOST_TARGETS) {
-      throw new DomainError('invalid', `webhook: correlation ${correlation.id} has ${MOST_TARGETS} targets, and takes no more; publish without webhook, or into another correlation`);
+      throw new DomainError('invalid', `webhook: correlation ${correlation.id} already has the maximum of ${MOST_TARGETS} targets; publish without webhook, or into another correlation`);
     }
     correlation.webhook_targets += 1;
     await this.targets.add(tx, correlation.id, id, correlation.webhook_targets);
@@ -99,12 +105,13 @@ export class WebhookTargets implements OnModuleInit {
     return { id: newId(), url: href, origin, by: 'operator', secrets: null, fingerprint: hashed(`operator ${href}`), created_at: this.clock.now() };
   }
 
-  // No reason not to start: everything else can go on, and so can these once the key is back.
+  // A changed key does not stop the start: everything else works, and deliveries can be sent again when the key is
+  // back.
   private async warnOfOtherKey(): Promise<void> {
     const stored = await this.targets.newestSecrets(this.unitOfWork.reader, LOOKED_AT);
     const unreadable = stored.filter((sealed) => !this.secrets.canRead(sealed)).length;
     if (unreadable > 0) {
-      this.logger.error({ targets: unreadable }, "secret_key: secrets of webhook targets were stored under another key, and deliveries to them fail; start with that key again, or have clients give their secrets anew");
+      this.logger.error({ targets: unreadable }, 'secret_key: secrets of webhook targets were stored with another key, so deliveries to them fail; start with that key, or ask clients to send their secrets again');
     }
   }
 }

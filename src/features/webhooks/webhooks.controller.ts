@@ -8,7 +8,7 @@ import { DELIVERY_LIST_EXAMPLE, DeliveryListBody } from './dto/delivery-list-bod
 import { DeliveryListQuery } from './dto/delivery-list-query.js';
 
 const ApiDeliveryId = (): MethodDecorator =>
-  ApiParam({ name: 'delivery_id', description: 'Its id', schema: { type: 'string', example: DELIVERY_EXAMPLE.delivery_id } });
+  ApiParam({ name: 'delivery_id', description: "The delivery's id", schema: { type: 'string', example: DELIVERY_EXAMPLE.delivery_id } });
 
 const NOT_FOUND = `Delivery not found: ${DELIVERY_EXAMPLE.delivery_id}`;
 
@@ -18,7 +18,7 @@ export class WebhooksController {
   constructor(private readonly deliveries: DeliveriesService) {}
 
   @Get()
-  @ApiOperation({ summary: 'List deliveries of webhooks', description: 'Newest first. Filters of different names all hold.' })
+  @ApiOperation({ summary: 'List deliveries of webhooks', description: 'Lists deliveries, newest first. A delivery must match all filters.' })
   @ApiOkResponse({ type: DeliveryListBody, description: 'One page', example: DELIVERY_LIST_EXAMPLE })
   @ApiErrors([400, 'state: must be one of waiting, pending, running, delivered, dead'])
   list(@Query() query: DeliveryListQuery): Promise<DeliveryListBody> {
@@ -26,7 +26,7 @@ export class WebhooksController {
   }
 
   @Get(':delivery_id')
-  @ApiOperation({ summary: 'Get a delivery with its tries', description: 'Fields that do not hold are absent.' })
+  @ApiOperation({ summary: 'Get a delivery with its attempts', description: 'Fields without a value are absent.' })
   @ApiDeliveryId()
   @ApiOkResponse({ type: DeliveryWithAttemptsBody, description: 'The delivery', example: DELIVERY_WITH_ATTEMPTS_EXAMPLE })
   @ApiErrors([404, NOT_FOUND])
@@ -39,7 +39,9 @@ export class WebhooksController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Send a delivery again',
-    description: 'One that was delivered or is dead, with the same webhook-id and with all its tries anew, as the next one of its correlation to the same target.',
+    description:
+      'Sends a delivered or dead delivery again, with the same webhook-id and a new set of attempts. It is the next one of its ' +
+      'correlation to the same target.',
   })
   @ApiDeliveryId()
   @ApiOkResponse({ type: DeliveryWithAttemptsBody, description: 'The delivery', example: REDELIVERED_EXAMPLE })

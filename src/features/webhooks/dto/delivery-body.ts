@@ -2,18 +2,18 @@ import { ApiProperty } from '@nestjs/swagger';
 
 export const DELIVERY_STATES = ['waiting', 'pending', 'running', 'delivered', 'dead'] as const;
 
-/** A webhook that is owed for an artifact. */
+/** The delivery of one artifact to one webhook. */
 export class DeliveryBody {
-  @ApiProperty({ description: 'The same as the header webhook-id, on every try' })
+  @ApiProperty({ description: 'Value of the header webhook-id, the same in every attempt' })
   delivery_id!: string;
 
-  @ApiProperty({ enum: DELIVERY_STATES, description: 'waiting: for those before it in the same correlation, to the same target' })
+  @ApiProperty({ enum: DELIVERY_STATES, description: '`waiting`: earlier deliveries of the same correlation to the same target have not ended' })
   state!: (typeof DELIVERY_STATES)[number];
 
-  @ApiProperty({ description: 'Where it goes: equal for equal URLs and secrets' })
+  @ApiProperty({ description: 'Id of the target, the same for equal URLs and secrets' })
   target_id!: string;
 
-  @ApiProperty({ description: "Of the target's URL; its path may be a secret, and is not shown" })
+  @ApiProperty({ description: "Origin of the target's URL; the path is not shown, because it may be a secret" })
   target_origin!: string;
 
   @ApiProperty()
@@ -25,27 +25,32 @@ export class DeliveryBody {
   @ApiProperty({ type: 'integer', description: "The artifact's number in its correlation, from 1" })
   sequence!: number;
 
-  @ApiProperty({ type: 'integer', description: 'The try that runs or comes next, from 1; the last one where it has ended' })
+  @ApiProperty({ type: 'integer', description: 'Number of the current, next or last attempt, from 1' })
   attempt!: number;
 
   @ApiProperty({ format: 'date-time' })
   created_at!: string;
 
-  @ApiProperty({ type: String, format: 'date-time', required: false, description: 'When it may be tried next, where it is tried again or its host is sent no more for now' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    required: false,
+    description: 'When the next attempt may start, after a failure or while deliveries to its host are held back',
+  })
   next_attempt_at?: string;
 
   @ApiProperty({ type: String, format: 'date-time', required: false })
   ended_at?: string;
 
-  @ApiProperty({ type: 'integer', required: false, description: "HTTP status of the receiver's last answer" })
+  @ApiProperty({ type: 'integer', required: false, description: "HTTP status of the receiver's last response" })
   last_status?: number;
 
-  @ApiProperty({ type: String, required: false, description: 'Why the last try failed, or why the next one waits' })
+  @ApiProperty({ type: String, required: false, description: 'Why the last attempt failed, or why the next one waits' })
   last_error?: string;
 }
 
 export class AttemptBody {
-  @ApiProperty({ type: 'integer', description: 'From 1, and again from 1 where it was sent again by hand' })
+  @ApiProperty({ type: 'integer', description: 'Number of the attempt, from 1; it starts at 1 again when the delivery is sent again' })
   attempt!: number;
 
   @ApiProperty({ format: 'date-time' })
@@ -54,15 +59,15 @@ export class AttemptBody {
   @ApiProperty({ type: 'integer' })
   duration_ms!: number;
 
-  @ApiProperty({ type: 'integer', required: false, description: 'HTTP status of the answer, where one came' })
+  @ApiProperty({ type: 'integer', required: false, description: 'HTTP status of the response; absent without a response' })
   status?: number;
 
-  @ApiProperty({ type: String, required: false, description: 'Why it failed' })
+  @ApiProperty({ type: String, required: false, description: 'Why it failed; absent where it succeeded' })
   error?: string;
 }
 
 export class DeliveryWithAttemptsBody extends DeliveryBody {
-  @ApiProperty({ type: [AttemptBody], description: 'In the order in which they were made' })
+  @ApiProperty({ type: [AttemptBody], description: 'Attempts in the order in which they were made' })
   attempts!: AttemptBody[];
 }
 
