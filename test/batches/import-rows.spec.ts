@@ -101,19 +101,19 @@ describe('a CSV', () => {
     });
 
     it.each<[column: string, cell: string, problem: string]>([
-      ['age', 'abc', 'column age: "abc" is no integer'],
-      ['age', '', 'column age: "" is no integer'],
-      ['age', '1.5', 'column age: "1.5" is no integer'],
-      ['age', '9007199254740993', 'column age: "9007199254740993" is no integer'],
-      ['age', ' 42', 'column age: " 42" is no integer'],
-      ['age', '0x10', 'column age: "0x10" is no integer'],
-      ['age', '042', 'column age: "042" is no integer'],
-      ['height', 'NaN', 'column height: "NaN" is no number'],
-      ['height', 'Infinity', 'column height: "Infinity" is no number'],
-      ['height', '1e999', 'column height: "1e999" is no number'],
-      ['height', '1,5', 'column height: "1,5" is no number'],
-      ['member', 'yes', 'column member: "yes" is no boolean'],
-      ['maybe', 'none', 'column maybe: "none" is no integer'],
+      ['age', 'abc', 'column age: "abc" is not a valid integer'],
+      ['age', '', 'column age: "" is not a valid integer'],
+      ['age', '1.5', 'column age: "1.5" is not a valid integer'],
+      ['age', '9007199254740993', 'column age: "9007199254740993" is not a valid integer'],
+      ['age', ' 42', 'column age: " 42" is not a valid integer'],
+      ['age', '0x10', 'column age: "0x10" is not a valid integer'],
+      ['age', '042', 'column age: "042" is not a valid integer'],
+      ['height', 'NaN', 'column height: "NaN" is not a valid number'],
+      ['height', 'Infinity', 'column height: "Infinity" is not a valid number'],
+      ['height', '1e999', 'column height: "1e999" is not a valid number'],
+      ['height', '1,5', 'column height: "1,5" is not a valid number'],
+      ['member', 'yes', 'column member: "yes" is not a valid boolean'],
+      ['maybe', 'none', 'column maybe: "none" is not a valid integer'],
     ])('%s: %j is a problem of its row alone', async (column, cell, problem) => {
       const good = column === 'member' ? 'true' : '1';
       const rows = await taken.csv(`${column}\tz\n${cell}\t1\n${good}\t2\n`, {}, '\t');
@@ -122,14 +122,14 @@ describe('a CSV', () => {
 
     it('a long cell is not quoted at length', async () => {
       const [row] = await taken.csv(`age\n${'x'.repeat(1_000)}\n`);
-      expect(row!.problem).toBe(`column age: "${'x'.repeat(60)}..." is no integer`);
+      expect(row!.problem).toBe(`column age: "${'x'.repeat(60)}..." is not a valid integer`);
     });
 
     it('also under the name that a mapping gives', async () => {
       const rows = await taken.csv('Alter\n42\nalt\n', { inputMapping: { Alter: 'age' } });
       expect(rows.map(({ inputs, problem }) => [inputs, problem])).toEqual([
         ['{"age":42}', null],
-        ['{"age":"alt"}', 'column Alter: "alt" is no integer'],
+        ['{"age":"alt"}', 'column Alter: "alt" is not a valid integer'],
       ]);
     });
   });

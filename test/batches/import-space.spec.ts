@@ -54,7 +54,7 @@ it('one that would not fit alone is refused itself', async () => {
 const LARGEST = { note: 'x'.repeat(64 * 1_024 - '{"note":""}'.length) };
 /** As many as store 64 MiB of them. */
 const MOST_ITEMS = (64 * MIB) / (64 * 1_024);
-const TOO_MUCH = /^(file|batch_inputs): the rows would store more than \d+ MiB, with static_inputs and the names of inputs in each of them; make these smaller, or send several batches$/;
+const TOO_MUCH = /^(file|batch_inputs): the rows, with static_inputs and input names, would store more than \d+ MiB; make these smaller, or send several batches$/;
 
 const itemsOf = (count: number, item: object = {}): object[] => Array.from({ length: count }, () => item);
 

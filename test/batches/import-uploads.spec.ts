@@ -87,7 +87,7 @@ it.each<[what: string, body: () => FormData, status: number, detail: string]>([
   ['such a request with a type of its own', () => form(CSV, new Blob([' '.repeat(2 * MIB)])), 413, 'The field request is larger than 1 MiB'],
   ['a file that is no CSV', () => form('a,b\n1,2\n3\n'), 400, 'file: line 3 has 1 field and the header 2'],
   ['an empty file', () => form(''), 400, 'file: is empty; a CSV begins with a header'],
-  ['a path beside the file', () => form(CSV, '{"agent_name": "greeter", "batch_inputs": "a.csv"}'), 400, 'batch_inputs: must be left out where a file is uploaded'],
+  ['a path beside the file', () => form(CSV, '{"agent_name": "greeter", "batch_inputs": "a.csv"}'), 400, 'batch_inputs: must be absent when a file is uploaded'],
   [
     'two files',
     () => {

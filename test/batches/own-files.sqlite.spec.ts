@@ -65,7 +65,7 @@ describe('where csv_root holds everything', () => {
   });
   afterAll(() => service.kill());
 
-  const DOT = 'leads through a name that begins with a dot';
+  const DOT = 'leads through a name with a leading dot';
   const ENDS = 'does not end in .csv, .tsv or .txt';
   const DATABASE = 'is in the folder of the database';
   const OWN = 'is a file of the service itself';
@@ -92,7 +92,7 @@ describe('where csv_root holds everything', () => {
     ['any other ending', 'rows/secret.pem', ENDS],
     ['an ending with a dot after it', 'rows/good.csv.', ENDS],
     ['an ending with a space after it', 'rows/good.csv ', ENDS],
-    ['an ending before a NUL', 'rows/secret.pem\0.csv', 'is no path'],
+    ['an ending before a NUL', 'rows/secret.pem\0.csv', 'is not a path'],
     ["the process's own environment", '/proc/self/environ', 'leads out of the csv_root'],
   ])('%s is not read, and nothing of it is told', async (_what, path, reason) => {
     for (const attempt of ATTEMPTS) {
@@ -149,7 +149,7 @@ it('without csv_root, a path is refused with what to do instead, and an upload i
   await service.kill();
   expect([status, detail, upload.status]).toEqual([
     400,
-    'batch_inputs: a path needs the setting csv_root, which this service does not have; have it set to a folder of CSV files, or upload the file as multipart/form-data',
+    'batch_inputs: a path needs the setting csv_root, which is not set; ask the operator to set it, or upload the file as multipart/form-data',
     200,
   ]);
 });

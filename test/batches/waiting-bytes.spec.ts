@@ -56,7 +56,7 @@ async function isRefused(answer: Answer, before: object): Promise<void> {
   expect(await stored()).toEqual(before);
 }
 
-const FULL = 'The rows of batches that wait will store 1MiB or nearly so, the most that max_waiting_batch_bytes allows; try again when some have run';
+const FULL = 'With this batch, waiting rows would store more than 1MiB (max_waiting_batch_bytes); try again when some rows have run';
 
 it('a batch is refused while the rows that wait will store too much, and taken when they are cancelled', async () => {
   const first = await send(12, { parallel: false });
@@ -81,7 +81,7 @@ it('what waits is counted from the database after a restart', async () => {
 
 it('a batch that will store too much alone is refused for good, and takes no room', async () => {
   const { status, body } = await send(20);
-  expect([status, body.detail]).toEqual([400, 'batch_inputs: the rows would store more than 1MiB, which max_waiting_batch_bytes says; send several batches, one after the other']);
+  expect([status, body.detail]).toEqual([400, 'batch_inputs: the rows would store more than 1MiB (max_waiting_batch_bytes); send several batches, one after the other']);
   expect(await stored()).toEqual({ batches: 0, rows: 0 });
   expect((await send(17)).status).toBe(200);
 });

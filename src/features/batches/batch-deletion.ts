@@ -8,8 +8,9 @@ import { UnitOfWork } from '../../database/unit-of-work.js';
 import { RunDeletion } from '../runs/run-deletion.js';
 
 /**
- * Deletes batches that ended longer than `retain_batches` ago, with their rows and runs. A batch is gone for everybody before the
- * first of these is, since its results would lack them; from then on every cleanup goes on with what is left of it.
+ * Deletes batches that ended longer than `retain_batches` ago, with their rows and runs. A batch is hidden before its
+ * first run is deleted, because its results would be incomplete. Later cleanups continue with hidden batches until
+ * nothing is left.
  */
 @Injectable()
 export class BatchDeletion implements Deletion, OnModuleInit {
@@ -47,7 +48,7 @@ export class BatchDeletion implements Deletion, OnModuleInit {
         .orderBy('created_at')
         .orderBy('seq')
         .limit(AT_ONCE);
-      // Asked once more of the batch itself: a retry of its failed items may have been quicker.
+      // Checked again on the updated row, because a retry of failed items may have reopened the batch.
       const { numUpdatedRows } = await db
         .updateTable('batches')
         .set({ status: 'removed' })

@@ -16,13 +16,13 @@ const LOOK_AGAIN_MS = 5_000;
 const MOST_FAILURES = 10;
 
 /**
- * Moves running batches on: whenever one of their runs has ended, and, since that wake-up can be lost with its process, at
- * the start and every few seconds. What is to be done stands in the database alone.
+ * Advances running batches whenever one of their runs has ended. A wake-up can be lost with its process, so that all
+ * batches are also checked at the start and every few seconds. Only the database knows what remains to be done.
  */
 @Injectable()
 export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly pendingSeqs = new Set<number>();
-  /** One after another, of batches that could not be moved on. */
+  /** Number of successive failures of each batch. */
   private readonly failures = new Map<number, number>();
   private moving: Promise<void> | null = null;
   private working = false;
@@ -51,7 +51,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
         outputTokens: used.output_tokens,
         cost: used.cost,
       });
-      // Joins the group commit of what ended the run.
+      // Part of the transaction that ends the run.
       if (seq === undefined) return;
       tx.whenVisible(() => this.wake(seq));
       await this.events.changed(tx, seq);
@@ -64,15 +64,15 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
     await this.lookAtAll();
   }
 
-  /** Takes no further step; resolves when the one that is being taken has ended. */
+  /** Begins no further step, and resolves when the running one has ended. */
   async beforeApplicationShutdown(): Promise<void> {
     this.working = false;
     await this.moving;
   }
 
-  /** There may be something to do for a batch. */
+  /** Schedules a step of the batch. */
   wake(seq: number): void {
-    // Before the start it is not needed: that looks at all.
+    // Before its start this process can skip it, because the start checks all batches.
     if (!this.working) return this.signals.batchReady.publishElsewhere(seq);
     this.pendingSeqs.add(seq);
     this.moving ??= this.move().finally(() => this.moved());
@@ -106,12 +106,12 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
       if (await this.unitOfWork.run((tx) => this.step.take(tx, seq))) this.pendingSeqs.add(seq);
       this.failures.delete(seq);
     } catch (error) {
-      this.logger.error({ err: error, batch: seq }, 'a batch could not be moved on');
+      this.logger.error({ err: error, batch: seq }, 'a step of a batch failed');
       if (!isUnavailable(error)) await this.countFailure(seq);
     }
   }
 
-  // What fails every time would be tried, and logged, for ever.
+  // Without a limit, a batch that always fails would be retried and logged forever.
   private async countFailure(seq: number): Promise<void> {
     const failures = (this.failures.get(seq) ?? 0) + 1;
     this.failures.set(seq, failures);
@@ -119,7 +119,7 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
     this.failures.delete(seq);
     await this.unitOfWork.run(async (tx) => {
       this.waiting.changed(tx, -waitingBytes(await this.batches.get(tx, seq)));
-      await this.batches.end(tx, seq, 'failed', this.clock.now(), "it could not go on; the service's log says why");
+      await this.batches.end(tx, seq, 'failed', this.clock.now(), "an internal error stopped the batch; see the service's log");
       await this.events.changed(tx, seq);
     });
   }

@@ -6,7 +6,7 @@ import { LiveEvents } from '../../pubsub/live-events.js';
 import { batchBody } from './batch.js';
 import { BatchesRepository } from './batches.repository.js';
 
-/** Emits live events about how batches get on, where any asks. */
+/** Emits live events about the progress of batches while a stream wants them. */
 @Injectable()
 export class BatchEvents {
   constructor(
@@ -15,7 +15,7 @@ export class BatchEvents {
     private readonly liveEvents: LiveEvents,
   ) {}
 
-  /** The last step of a transaction that has moved the batch on. */
+  /** Emits `batch_progress`. Must be the last step of a transaction that changes the batch. */
   async changed(tx: Transaction, seq: number): Promise<void> {
     if (!this.liveEvents.areWanted) return;
     const batch = await this.batches.get(tx, seq);

@@ -13,11 +13,11 @@ import { FORMATS, type ItemResult, type ItemRow, type ResultsFormat } from './re
 export interface ResultsPage {
   status: 'completed' | 'failed' | null;
   limit: number;
-  /** Of the results that have this status. */
+  /** Number of results with this status to skip. */
   offset: number;
 }
 
-/** Rows that one query looks at, after which other requests get their turn. */
+/** Number of rows that one query reads. After it, other requests can run. */
 const WINDOW = 200;
 
 interface Stretch {
@@ -27,7 +27,7 @@ interface Stretch {
   high: number;
 }
 
-/** What came of a batch's items: those that completed or failed, in the order of the input. */
+/** Reads the results of the items that completed or failed, in the order of the input. */
 @Injectable()
 export class BatchResults {
   constructor(
@@ -36,18 +36,18 @@ export class BatchResults {
     private readonly texts: StoredTexts,
   ) {}
 
-  /** A BatchBody. `waitingFor`: agents that it waits for. */
+  /** Returns a BatchBody as JSON. `waitingFor` lists the agents that the batch waits for. */
   show(batch: BatchRow, page: ResultsPage, waitingFor: string[]): TextInParts {
     return this.texts.lazy(() => this.body(batch, page, waitingFor));
   }
 
-  /** All of them. */
+  /** Returns all results. */
   stream(batch: BatchRow, format: ResultsFormat): TextInParts {
     return this.texts.lazy(() => this.all(batch, format), FORMATS[format].contentType);
   }
 
   private async *body(batch: BatchRow, page: ResultsPage, waitingFor: string[]): AsyncGenerator<Piece> {
-    // Within a value its quotes would be escaped.
+    // The split is safe: quotes within a value would be escaped.
     const [begin, end] = JSON.stringify(batchBody(batch, [], waitingFor)).split('"results":[]');
     yield `${begin}"results":[`;
     let separator = '';
@@ -66,7 +66,7 @@ export class BatchResults {
   }
 
   private async *page(batch: BatchRow, page: ResultsPage): AsyncGenerator<ItemResult> {
-    // How those ask who watch the progress alone.
+    // Clients that only follow the progress ask with limit 0.
     if (page.limit === 0) return;
     const isWhole = page.status === null && batch.succeeded_items + batch.failed_items === batch.total_items;
     let skip = isWhole ? 0 : page.offset;
@@ -90,8 +90,8 @@ export class BatchResults {
   }
 }
 
-// A row that repeats another shows that one's run. While a batch runs, a failed run of an earlier round is to run again, and no
-// result.
+// A row that repeats another one shows the run of that row. While a batch is running, a failed run of an earlier round
+// is not a result, because its item runs again.
 const findItems = prepared<Stretch, ItemRow>((db: Reader, place) =>
   db
     .selectFrom('batch_rows as item')

@@ -12,11 +12,16 @@ import { BatchEvents } from './batch-events.js';
 import { BatchesRepository, type DueRow, type RunningBatch } from './batches.repository.js';
 import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
 
-/** What one transaction looks at, and starts: it holds up every other writer. */
+/**
+ * Maximum number of rows that one transaction reads, and of input characters that it starts. On SQLite it blocks every
+ * other writer.
+ */
 const LOOKED_AT_ONCE = 200;
 const MOST_CHARACTERS = 256 * 1_024;
 
-/** One step of a running batch, as one transaction: rows become runs as its share of the workers is free, and it ends. */
+/**
+ * One step of a running batch, in one transaction: starts rows as runs in the batch's free slots, and ends the batch.
+ */
 @Injectable()
 export class BatchStep {
   private readonly agents: readonly string[];
@@ -33,9 +38,9 @@ export class BatchStep {
     this.agents = catalog.agents.map(({ name }) => name);
   }
 
-  /** True where there is more to do at once. */
+  /** Returns true where the next step can follow immediately. */
   async take(tx: Transaction, seq: number): Promise<boolean> {
-    // One of another agent waits for a process that has it.
+    // Batches of other agents wait for a process that has the agent.
     const batch = await this.batches.findRunning(tx, seq, this.agents);
     if (!batch) return false;
     const free = this.shareOf(batch) - batch.running_runs;
@@ -51,12 +56,12 @@ export class BatchStep {
     return !isThrough && started < free;
   }
 
-  /** Goes along the rows until `free` were started, or one transaction has had enough. */
+  /** Starts rows in order until `free` runs have started or a limit of the transaction is reached. */
   private async startSome(tx: Transaction, batch: RunningBatch, free: number): Promise<{ next: number; started: number; failed: number }> {
     const staticInputs = JSON.parse(batch.static_inputs) as JsonObject;
     let [next, started, failed, looked, size] = [batch.next_position, 0, 0, 0, 0];
     while (started < free && looked < LOOKED_AT_ONCE && size < MOST_CHARACTERS && next < batch.total_items) {
-      // Nearly always every row is due; where one was not, many more may not be.
+      // Almost always every row is due. Where one was not, many more may not be.
       const rows = await this.batches.rowsFrom(tx, batch.seq, next, looked === 0 ? free : LOOKED_AT_ONCE);
       for (const row of rows) {
         if (started === free || size >= MOST_CHARACTERS) break;
@@ -72,8 +77,9 @@ export class BatchStep {
   }
 
   /**
-   * At most `max_workers` at a time. The batches of an agent share its slots but one, and all batches half of the process's,
-   * so that other work finds a slot beside them however many rows there are.
+   * Returns the number of runs that the batch may have at the same time, at most `max_workers`. The batches of an agent
+   * share all of its slots except one, and all batches share half of the process's slots, so that other work always
+   * finds a slot.
    */
   private shareOf({ agent, max_workers, batches_of_agent: ofAgent, batches_in_all: inAll }: RunningBatch): number {
     const concurrency = this.catalog.agent(agent)?.concurrency ?? 1;
@@ -81,7 +87,7 @@ export class BatchStep {
     return Math.min(max_workers, Math.max(1, Math.floor(share)));
   }
 
-  /** False where the row fails at once, without a workflow. */
+  /** Returns false where the row fails without a workflow. */
   private async begin(tx: Transaction, batch: BatchRow, row: DueRow, staticInputs: JsonObject): Promise<boolean> {
     const runId = newId();
     const item: BatchItem = { batchId: batch.id, round: batch.round, items: 1 + row.copies };
@@ -112,12 +118,16 @@ export class BatchStep {
 
   private async end(tx: Transaction, { seq, total_items: total, was_cancelled }: BatchRow, failed: number, now: number): Promise<void> {
     if (failed === total) await this.batches.end(tx, seq, 'failed', now, 'every item failed');
-    // After a retry: rows that the cancelling kept from running have still not run.
+    // A batch that was cancelled before a retry stays cancelled, because rows that were never started still have no
+    // run.
     else await this.batches.end(tx, seq, was_cancelled === 1 ? 'cancelled' : 'completed', now, null);
   }
 }
 
-/** The first round starts every row; a later one those whose run failed before it. One that repeats another never runs itself. */
+/**
+ * Whether a row must be started. The first round starts every row, a later round those whose run failed before it. Rows
+ * that repeat another one are never started.
+ */
 const isDue = ({ repeats, run_status, run_round }: DueRow, { round }: BatchRow): boolean => {
   if (repeats !== null) return false;
   return round === 0 ? run_status === null : run_status === 'failed' && run_round! < round;

@@ -7,7 +7,7 @@ import type { ListedBatchBody } from './dto/batch-list-body.js';
 
 export type BatchRow = Selectable<BatchesTable>;
 
-/** As it stands on the wire; fields that do not hold yet are left out. */
+/** Returns the BatchBody. Fields without a value yet are absent. */
 export const batchBody = (batch: BatchRow, results: BatchItemBody[], waitingFor: string[] = []): BatchBody => ({
   ...progressOf(batch),
   results,
@@ -22,7 +22,9 @@ export const listedBatchBody = (batch: BatchRow): ListedBatchBody => ({
   ...endOf(batch),
 });
 
-/** `starting` until a first run was started. Those in the states `importing` and `removed` are never shown. */
+/**
+ * Returns `starting` until the first run has started. Batches in the states `importing` and `removed` are never shown.
+ */
 const statusOf = ({ status, started_at }: BatchRow): BatchBody['status'] =>
   status === 'importing' || status === 'removed' || (status === 'running' && started_at === null) ? 'starting' : status;
 

@@ -19,7 +19,7 @@ const Source = createParamDecorator((_data: unknown, context: ExecutionContext):
   batchSource(context.switchToHttp().getRequest<Request>()),
 );
 
-const ApiBatchId = (): MethodDecorator => ApiParam({ name: 'batch_id', description: 'Its id', schema: { type: 'string', example: BATCH_EXAMPLE.batch_id } });
+const ApiBatchId = (): MethodDecorator => ApiParam({ name: 'batch_id', description: "The batch's id", schema: { type: 'string', example: BATCH_EXAMPLE.batch_id } });
 
 const NOT_FOUND = `Batch not found: ${BATCH_EXAMPLE.batch_id}`;
 
@@ -29,7 +29,8 @@ const NOT_FOUND = `Batch not found: ${BATCH_EXAMPLE.batch_id}`;
 export class BatchesController {
   constructor(private readonly batches: BatchesService) {}
 
-  // Interceptors run from the last decorator to the first: the body is read before the request can be compared.
+  // Interceptors run from the last decorator to the first. The body must be read before the idempotency key compares
+  // requests.
   @Post('run/batch')
   @HttpCode(200)
   @Idempotent()
@@ -37,7 +38,9 @@ export class BatchesController {
   @UseInterceptors(BatchBodyInterceptor)
   @ApiOperation({
     summary: 'Run an agent over many inputs',
-    description: 'Over a list, a CSV file on the server, or an uploaded one. Answers when all rows are checked and stored; they become runs as workers are free.',
+    description:
+      'The inputs are a list, a CSV file on the server, or an uploaded CSV file. Answers when all rows are checked and stored. ' +
+      'Rows become runs as slots become free.',
   })
   @ApiBody({ type: BatchRequest, examples: BATCH_REQUEST_EXAMPLES })
   @ApiUpload()
@@ -48,7 +51,7 @@ export class BatchesController {
   }
 
   @Get('batch/:batch_id')
-  @ApiOperation({ summary: 'Get a batch', description: 'Its progress, and the results of its items in the order of the input.' })
+  @ApiOperation({ summary: 'Get a batch', description: 'Returns the progress, and the results of the items in the order of the input.' })
   @ApiBatchId()
   @ApiOkResponse({ type: BatchBody, description: 'The batch', example: BATCH_EXAMPLE })
   @ApiErrors([400, 'results_limit: must be a whole number from 0 to 10000'], [404, NOT_FOUND])
@@ -57,7 +60,7 @@ export class BatchesController {
   }
 
   @Get('batch/:batch_id/results')
-  @ApiOperation({ summary: "Stream a batch's results", description: 'One JSON document a line, or CSV where `Accept: text/csv` asks for it.' })
+  @ApiOperation({ summary: 'Stream the results of a batch', description: 'Sends one JSON document per line, or CSV with `Accept: text/csv`.' })
   @ApiBatchId()
   @ApiOkResponse({
     description: 'All results, in the order of the input',
@@ -73,7 +76,7 @@ export class BatchesController {
 
   @Post('batch/:batch_id/cancel')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Cancel a batch', description: 'Its runs are cancelled, and its waiting rows never start.' })
+  @ApiOperation({ summary: 'Cancel a batch', description: 'Cancels the runs of the batch. Its waiting rows never start.' })
   @ApiBatchId()
   @ApiOkResponse({ type: BatchBody, description: 'The cancelled batch', example: { ...BATCH_EXAMPLE, status: 'cancelled', results: [] } })
   @ApiErrors([404, NOT_FOUND], [409, `Batch ${BATCH_EXAMPLE.batch_id} has already ended (completed) and cannot be cancelled`], 503)
@@ -83,7 +86,7 @@ export class BatchesController {
 
   @Post('batch/:batch_id/retry-failed')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Run the failed items of a batch again', description: 'They get new runs; the others stay as they are.' })
+  @ApiOperation({ summary: 'Run the failed items of a batch again', description: 'Failed items get new runs; other items keep theirs.' })
   @ApiBatchId()
   @ApiOkResponse({ type: BatchBody, description: 'The batch, running again', example: { ...BATCH_EXAMPLE, status: 'running', results: [] } })
   @ApiErrors([404, NOT_FOUND], [409, `Batch ${BATCH_EXAMPLE.batch_id} has no failed items`], 503)
@@ -92,7 +95,7 @@ export class BatchesController {
   }
 
   @Get('api/v1/batches')
-  @ApiOperation({ summary: 'List batches', description: 'Newest first.' })
+  @ApiOperation({ summary: 'List batches', description: 'Lists batches, newest first.' })
   @ApiOkResponse({ type: BatchListBody, description: 'One page', example: BATCH_LIST_EXAMPLE })
   @ApiErrors([400, 'status: must be one of starting, running, completed, failed, cancelled'])
   list(@Query() query: BatchListQuery): Promise<BatchListBody> {

@@ -6,7 +6,7 @@ import type { BatchState } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { BatchRow } from './batch.js';
 
-/** A row that may have to be started, with how its last run went. */
+/** A row that may have to be started, with the status of its last run. */
 export interface DueRow {
   position: number;
   /** Characters of its inputs. */
@@ -19,7 +19,7 @@ export interface DueRow {
 }
 
 export interface BatchFilter {
-  /** On the wire: `starting` are the running ones without a first run. */
+  /** Status on the wire. `starting` is a running batch without a first run. */
   status: 'starting' | Exclude<BatchState, 'importing' | 'removed'> | null;
   agent: string | null;
   /** Epoch ms, inclusive. */
@@ -27,10 +27,10 @@ export interface BatchFilter {
   to: number | null;
 }
 
-/** With how many batches are running, itself among them: of its agent, and of all agents that were named. */
+/** A running batch, with the number of running batches of its agent and of all given agents, including itself. */
 export type RunningBatch = BatchRow & { batches_of_agent: number; batches_in_all: number };
 
-/** What the end of a run counts for: items of the batch, and what it used of models. */
+/** The counts that the end of a run adds: items of the batch, and model usage. */
 export interface EndedRun {
   succeeded: number;
   failed: number;
@@ -39,23 +39,23 @@ export interface EndedRun {
   cost: number | null;
 }
 
-/** What a step of a batch changes. */
+/** The columns that a step of a batch changes. */
 export type BatchProgress = Pick<BatchRow, 'next_position' | 'running_runs' | 'failed_items' | 'started_at'>;
 
 @Injectable()
 export class BatchesRepository {
-  /** A batch that is still being taken in is nobody's business, and neither is one that is being deleted. */
+  /** Finds a batch, unless it is still being imported or is being deleted. */
   async find(db: Reader, id: string): Promise<BatchRow | undefined> {
     return db.selectFrom('batches').selectAll().where('id', '=', id).where('status', 'not in', HIDDEN).executeTakeFirst();
   }
 
-  /** From here to its end, the transaction holds the batch. */
+  /** Finds and locks the batch until the end of the transaction. */
   async hold(tx: Transaction, id: string): Promise<BatchRow | undefined> {
     const batch = tx.db.selectFrom('batches').selectAll().where('id', '=', id).where('status', 'not in', HIDDEN);
     return locking(tx.db, batch, { wait: true }).executeTakeFirst();
   }
 
-  /** Holds it too. Only one of these agents. */
+  /** Finds and locks a running batch of one of these agents. */
   async findRunning(tx: Transaction, seq: number, agents: readonly string[]): Promise<RunningBatch | undefined> {
     const [batch] = await findRunning(tx.db, { seq }, agents);
     return batch;
@@ -70,12 +70,12 @@ export class BatchesRepository {
     return rows.map(({ seq }) => seq);
   }
 
-  /** In order, without their inputs, which can be large. */
+  /** Returns rows in order, without their inputs, which can be large. */
   rowsFrom(tx: Transaction, seq: number, from: number, limit: number): Promise<DueRow[]> {
     return findDue(tx.db, { seq, from, limit });
   }
 
-  /** JSON. */
+  /** Returns the inputs as JSON. */
   async inputsOf(tx: Transaction, seq: number, position: number): Promise<string> {
     const [row] = await findInputs(tx.db, { seq, position });
     return row!.inputs;
@@ -89,7 +89,7 @@ export class BatchesRepository {
     await saveProgress(tx.db, { seq, ...progress });
   }
 
-  /** Counts the end of one of its runs, and says which batch that was. */
+  /** Counts the end of a run. Returns the `seq` of its batch. */
   async countEnded(tx: Transaction, id: string, ended: EndedRun): Promise<number | undefined> {
     const [row] = await countEnded(tx.db, { id, ...ended });
     return row?.seq;
@@ -100,7 +100,7 @@ export class BatchesRepository {
     await tx.db.updateTable('batches').set({ status, ended_at: endedAt, error, ...cancelled }).where('seq', '=', seq).execute();
   }
 
-  /** A new round: its failed items are to run again. */
+  /** Begins a new round, which runs the failed items again. */
   async reopen(tx: Transaction, { seq, round }: BatchRow): Promise<void> {
     await tx.db
       .updateTable('batches')
@@ -109,7 +109,10 @@ export class BatchesRepository {
       .execute();
   }
 
-  /** After a round that did not come to its end: what has not run again in it has failed as before. Looks at every row. */
+  /**
+   * Counts the failed items again after a cancelled round. Items that did not run in that round still count as failed.
+   * Reads every row.
+   */
   async recountFailed(tx: Transaction, seq: number): Promise<void> {
     const failed = tx.db
       .selectFrom('batch_rows')
@@ -120,10 +123,11 @@ export class BatchesRepository {
     await tx.db.updateTable('batches').set({ failed_items: failed }).where('seq', '=', seq).execute();
   }
 
-  /** Newest first; one more than the page holds where there are more. */
+  /** Returns the page, newest first, plus one further row where more rows match. */
   list(db: Reader, { status, agent, from, to }: BatchFilter, { limit, offset }: { limit: number; offset: number }): Promise<BatchRow[]> {
     let query = db.selectFrom('batches').selectAll().where('status', 'not in', HIDDEN).limit(limit + 1).offset(offset);
-    // Where nothing but a time is asked for, the index over it leads there; else a page far back would read all before it.
+    // With a time filter alone, the index over `created_at` finds the page. Otherwise a page far back would read all
+    // newer batches.
     if (status === null && agent === null) query = query.orderBy('created_at', 'desc');
     query = query.orderBy('seq', 'desc');
     if (status !== null) query = query.where('status', '=', status === 'starting' ? 'running' : status);
@@ -202,7 +206,7 @@ const countEnded = prepared<EndedRun & { id: string }, { seq: number }>((db, pla
       failed_items: sql<number>`failed_items + ${place('failed')}`,
       input_tokens: sql<number>`input_tokens + ${place('inputTokens')}`,
       output_tokens: sql<number>`output_tokens + ${place('outputTokens')}`,
-      // What has no price adds nothing, and null says that nothing has one.
+      // Usage without a price adds nothing. Null means that no usage has a price.
       cost: sql<number | null>`coalesce(cost + ${place('cost')}, cost, ${place('cost')})`,
     })
     .where('id', '=', place('id'))

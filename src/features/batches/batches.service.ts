@@ -24,7 +24,7 @@ import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
 
 const NO_RESULTS: BatchBody['results'] = [];
 
-/** Batches: many runs of one agent over the rows of a list or a CSV. */
+/** Batches run one agent many times, over the rows of a list or a CSV. */
 @Injectable()
 export class BatchesService {
   constructor(
@@ -41,11 +41,11 @@ export class BatchesService {
     private readonly waiting: WaitingBytes,
   ) {}
 
-  /** `source`: what came with the request for its rows. DomainError `not_found`, `invalid`, `unavailable`. */
+  /** `source` has the rows that came with the request. Throws DomainError `not_found`, `invalid`, `unavailable`. */
   async create(request: BatchRequest, id: string, source: BatchSource | undefined): Promise<BatchBody> {
     await this.blackboard.refuseWhenBusy();
     if (!this.catalog.agent(request.agent_name)) throw unknownAgent(request.agent_name);
-    // A request that comes back with its idempotency key after a crash finds the batch that it made.
+    // A request that is repeated with its idempotency key after a crash finds the batch that it created.
     const made = await this.batches.find(this.unitOfWork.reader, id);
     if (!made) await this.takeIn(request, id, source);
     const batch = made ?? (await this.get(id));
@@ -53,7 +53,7 @@ export class BatchesService {
     return { ...batchBody(batch, NO_RESULTS), status: 'starting' };
   }
 
-  /** A BatchBody. */
+  /** Returns a BatchBody as JSON. Throws DomainError `not_found`. */
   async show(id: string, query: BatchResultsQuery): Promise<TextInParts> {
     const page = { status: query.results_status ?? null, limit: query.results_limit, offset: query.results_offset };
     const batch = await this.get(id);
@@ -61,7 +61,7 @@ export class BatchesService {
     return this.results.show(batch, page, waits ? [batch.agent] : []);
   }
 
-  /** All results. */
+  /** Returns all results. Throws DomainError `not_found`. */
   async stream(id: string, format: ResultsFormat): Promise<TextInParts> {
     return this.results.stream(await this.get(id), format);
   }
@@ -73,10 +73,11 @@ export class BatchesService {
     return { items: rows.slice(0, limit).map(listedBatchBody), pagination: { limit, offset, has_more: rows.length > limit } };
   }
 
-  /** DomainError `not_found`, `conflict` where it has ended. */
+  /** Throws DomainError `not_found`, or `conflict` where it has ended. */
   async cancel(id: string): Promise<BatchBody> {
     await this.unitOfWork.run(async (tx) => {
-      // Runs before their batch, as they are held when a run ends; then those that were begun meanwhile.
+      // Locks runs before their batch, as the end of a run does. The second call cancels runs that were begun
+      // meanwhile.
       if ((await this.batches.find(tx.db, id))?.status === 'running') await this.runs.cancelBatch(tx, id);
       const batch = await this.batches.hold(tx, id);
       if (!batch) throw notFound(id);
@@ -90,14 +91,17 @@ export class BatchesService {
     return batchBody(await this.get(id), NO_RESULTS);
   }
 
-  /** DomainError `not_found`, `conflict` where it still runs, or nothing of it failed, `unavailable` where too much waits. */
+  /**
+   * Throws DomainError `not_found`, `conflict` where it is running or has no failed items, or `unavailable` where too
+   * many rows wait.
+   */
   async retryFailed(id: string): Promise<BatchBody> {
     const seq = await this.unitOfWork.run(async (tx) => {
       const batch = await this.batches.hold(tx, id);
       if (!batch) throw notFound(id);
       if (batch.status === 'running') throw new DomainError('conflict', `Batch ${id} is still running; retry its failed items when it has ended`);
       if (batch.failed_items === 0) throw new DomainError('conflict', `Batch ${id} has no failed items`);
-      // The new runs store their inputs again.
+      // The new runs will store their inputs again.
       this.waiting.refuseExcess(batch.stored_bytes);
       this.waiting.changed(tx, batch.stored_bytes);
       await this.batches.reopen(tx, batch);
@@ -119,7 +123,7 @@ export class BatchesService {
     const { batch_inputs: inputs, delimiter = ',' } = request;
     const draft = draftOf(request, id);
     if (source && 'file' in source) {
-      if (inputs !== undefined) throw new DomainError('invalid', 'batch_inputs: must be left out where a file is uploaded');
+      if (inputs !== undefined) throw new DomainError('invalid', 'batch_inputs: must be absent when a file is uploaded');
       await this.importer.fromUpload(draft, source.file, delimiter);
     } else if (source) await this.importer.fromList(draft, source.items);
     else if (typeof inputs === 'string') await this.importer.fromPath(draft, inputs, delimiter);

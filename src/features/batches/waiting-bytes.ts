@@ -15,8 +15,8 @@ const RECOUNT_MS = 1_000;
 type Waiting = Pick<BatchRow, 'status' | 'stored_bytes' | 'total_items' | 'next_position'>;
 
 /**
- * What the waiting rows of all batches will store when they become runs. Rows are plain and share their static inputs while they wait,
- * so that without this bound a few small batches promise more than any disk holds.
+ * Bounds the bytes that the waiting rows of all batches will store when they become runs. While they wait, rows share
+ * their static inputs, so that without this bound a few small batches could later need more space than any disk has.
  */
 @Injectable()
 export class WaitingBytes implements OnModuleInit {
@@ -30,7 +30,7 @@ export class WaitingBytes implements OnModuleInit {
     this.waiting = new KeptCount('bytes of waiting rows', unitOfWork, logger, countWaiting);
   }
 
-  // Before any batch is moved on: a change would else be counted twice.
+  // Must run before the first step of a batch. Otherwise a change would be counted twice.
   onModuleInit(): Promise<void> {
     return this.waiting.recount();
   }
@@ -45,24 +45,26 @@ export class WaitingBytes implements OnModuleInit {
     if (difference !== 0) this.waiting.changed(tx, difference);
   }
 
-  /** DomainError `invalid` where a batch of so many bytes can never wait. `field`: what the message calls its rows. */
+  /** Throws DomainError `invalid` where a batch is larger than the bound. `field` names the rows in the message. */
   refuseTooLarge(field: string, bytes: number): void {
     const { maxWaitingBatchBytes: most } = this.settings;
     if (bytes <= most) return;
-    throw new DomainError('invalid', `${field}: the rows would store more than ${sizeText(most)}, which max_waiting_batch_bytes says; send several batches, one after the other`);
+    throw new DomainError('invalid', `${field}: the rows would store more than ${sizeText(most)} (max_waiting_batch_bytes); send several batches, one after the other`);
   }
 
-  /** DomainError `unavailable` where no more `bytes` may wait now. */
+  /** Throws DomainError `unavailable` where another `bytes` would exceed the bound. */
   refuseExcess(bytes: number): void {
     const { maxWaitingBatchBytes: most } = this.settings;
     if (this.waiting.value + bytes <= most) return;
-    throw new DomainError('unavailable', `The rows of batches that wait will store ${sizeText(most)} or nearly so, the most that max_waiting_batch_bytes allows; try again when some have run`, {
+    throw new DomainError('unavailable', `With this batch, waiting rows would store more than ${sizeText(most)} (max_waiting_batch_bytes); try again when some rows have run`, {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   }
 }
 
-/** Of one batch. Its rows count as equally large, so that neither a step nor a count looks at those that are behind it. */
+/**
+ * Returns the bytes of one batch. Its rows count as equally large, so that neither a step nor a count must read them.
+ */
 export function waitingBytes({ status, stored_bytes: bytes, total_items: total, next_position: next }: Waiting): number {
   if (status === 'importing') return bytes;
   return status === 'running' ? bytes * (1 - next / total) : 0;

@@ -3,7 +3,7 @@ import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import { ApiForm } from '../../../http/openapi/api-form.js';
 import { UploadedBatchRequest } from './batch-request.js';
 
-/** The form of a batch over an uploaded file. */
+/** Documents the form of a batch with an uploaded file. */
 export const ApiUpload = (): MethodDecorator =>
   applyDecorators(
     ApiExtraModels(UploadedBatchRequest),
@@ -12,7 +12,7 @@ export const ApiUpload = (): MethodDecorator =>
         type: 'object',
         required: ['file', 'request'],
         properties: {
-          file: { type: 'string', format: 'binary', description: 'The CSV: UTF-8, a header and at least one row, at most 1 GiB' },
+          file: { type: 'string', format: 'binary', description: 'The CSV file: UTF-8, with a header and at least one row, at most 1 GiB' },
           request: { description: 'JSON of at most 1 MiB', allOf: [{ $ref: getSchemaPath(UploadedBatchRequest) }] },
         },
         additionalProperties: false,

@@ -2,9 +2,9 @@ import { ApiProperty } from '@nestjs/swagger';
 import { UsageBody } from '../../../http/dto/usage-body.js';
 import { RUN_BODY_EXAMPLE, RUN_STATUSES, RunBody } from '../../../http/dto/run-body.js';
 
-/** The run of one item. */
+/** The result of one item. */
 export class BatchItemBody extends RunBody {
-  @ApiProperty({ type: 'integer', description: 'Place of the item in the input, from 0' })
+  @ApiProperty({ type: 'integer', description: 'Index of the item in the input, from 0' })
   index!: number;
 }
 
@@ -12,22 +12,22 @@ export class BatchBody {
   @ApiProperty()
   batch_id!: string;
 
-  @ApiProperty({ enum: RUN_STATUSES, description: '`completed`: every item has ended, whatever its outcome; `failed`: every item failed' })
+  @ApiProperty({ enum: RUN_STATUSES, description: '`completed` means that every item has ended; `failed` means that every item failed' })
   status!: (typeof RUN_STATUSES)[number];
 
   @ApiProperty({ type: 'integer' })
   total_items!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Items that completed or failed' })
+  @ApiProperty({ type: 'integer', description: 'Number of items that completed or failed' })
   completed_items!: number;
 
   @ApiProperty({ type: 'integer' })
   failed_items!: number;
 
-  @ApiProperty({ description: '0 to 100' })
+  @ApiProperty({ description: 'Progress from 0 to 100' })
   progress_percentage!: number;
 
-  @ApiProperty({ type: [BatchItemBody], description: 'One for each item that completed or failed, in the order of the input' })
+  @ApiProperty({ type: [BatchItemBody], description: 'A result for each item that completed or failed, in the order of the input' })
   results!: BatchItemBody[];
 
   @ApiProperty({ type: String, format: 'date-time', required: false })
@@ -39,10 +39,10 @@ export class BatchBody {
   @ApiProperty({ type: String, required: false })
   error?: string;
 
-  @ApiProperty({ type: [String], required: false, description: 'Where its rows wait for an agent that no process has: that agent' })
+  @ApiProperty({ type: [String], required: false, description: 'The agent that the rows wait for, because no process has it; otherwise absent' })
   waiting_for_agents?: string[];
 
-  @ApiProperty({ type: UsageBody, required: false, description: 'What the runs that have ended used of models, where they did' })
+  @ApiProperty({ type: UsageBody, required: false, description: 'Model usage of the ended runs; absent where they used no model' })
   usage?: UsageBody;
 }
 

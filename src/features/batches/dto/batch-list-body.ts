@@ -2,7 +2,7 @@ import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { PageBody } from '../../../http/dto/page-body.js';
 import { BatchBody, PROGRESS_EXAMPLE } from './batch-body.js';
 
-/** A batch in a list; its results are with the batch itself. */
+/** A batch in a list. Only the batch itself shows its results. */
 export class ListedBatchBody extends OmitType(BatchBody, ['results']) {
   @ApiProperty()
   agent_name!: string;

@@ -9,7 +9,7 @@ import { Opaque } from '../../../http/validation/opaque.js';
 
 export const DEFAULT_WORKERS = 5;
 
-/** Whether there is such a file in the folder is found out when the batch is made. */
+/** Checks the form alone. Whether the file exists is checked when the batch is created. */
 const CSV_PATH_PATTERN = '^[^\\u0000]+\\.([cC][sS][vV]|[tT][sS][vV]|[tT][xX][tT])$';
 
 export const MOST_ITEMS = 100_000;
@@ -29,14 +29,14 @@ function mappingProblem(value: unknown): string | null {
   if (!isJsonObject(value) || !Object.values(value).every((name) => typeof name === 'string')) return 'must be an object whose values are strings';
   const names = Object.values(value) as string[];
   if (names.length > MOST_NAMES) return `must not have more than ${MOST_NAMES} names`;
-  if (names.includes('')) return 'must have no empty name';
-  return names.some(isLong) ? `must have no name longer than ${LONGEST_NAME} characters` : null;
+  if (names.includes('')) return 'must not have an empty name';
+  return names.some(isLong) ? `must not have a name longer than ${LONGEST_NAME} characters` : null;
 }
 
-// Cut first: a megabyte is not taken apart for its length.
+// Cut first, so that a name of a megabyte is not split into characters.
 const isLong = (name: string): boolean => [...name.slice(0, 2 * LONGEST_NAME + 1)].length > LONGEST_NAME;
 
-/** What a batch does with its rows: the field `request` of an upload. */
+/** The options of a batch, which are the field `request` of an upload. */
 @SchemaPart({ not: { required: ['batch_inputs'], properties: { batch_inputs: {} } } })
 @IgnoresUnknownFields()
 export class UploadedBatchRequest {
@@ -45,14 +45,22 @@ export class UploadedBatchRequest {
   @MaxLength(MAX_SHORT_TEXT)
   agent_name!: string;
 
-  @ApiProperty({ description: "Inputs of every run, up to 64 KiB as JSON in UTF-8; an item's own value wins. Over all rows, they, the names of inputs and the values take at most 64 MiB, and 8 times the bytes of a list or 32 times those of a CSV", type: 'object', additionalProperties: true, selfRequired: false, example: {} })
+  @ApiProperty({
+    description:
+      "Inputs of every run, up to 64 KiB of JSON; an item's value wins. The inputs of all rows together may take 64 MiB, plus 8 times " +
+      'the size of a list or 32 times the size of a CSV',
+    type: 'object',
+    additionalProperties: true,
+    selfRequired: false,
+    example: {},
+  })
   @IfGiven()
   @IsObject()
   @Opaque()
   static_inputs?: JsonObject;
 
   @ApiProperty({
-    description: 'Source column or key → input name; what it does not name is dropped. No two have the same input name',
+    description: 'Maps a column or key to an input name; others are dropped. Input names must be unique',
     type: 'object',
     additionalProperties: { type: 'string', minLength: 1, maxLength: LONGEST_NAME },
     maxProperties: MOST_NAMES,
@@ -64,34 +72,59 @@ export class UploadedBatchRequest {
   @ValidateBy({ name: 'isMapping', validator: { validate: (value) => mappingProblem(value) === null, defaultMessage: (args) => mappingProblem(args?.value) ?? '' } })
   input_mapping?: Record<string, string>;
 
-  @ApiProperty({ description: 'False: one run at a time, in order', type: Boolean, required: false, default: true, example: true })
+  @ApiProperty({ description: 'False runs one item at a time, in order', type: Boolean, required: false, default: true, example: true })
   @IfGiven()
   @IsBoolean()
   parallel?: boolean;
 
-  @ApiProperty({ description: 'Most runs at a time', type: 'integer', required: false, minimum: 1, maximum: MOST_WORKERS, default: DEFAULT_WORKERS, example: 5 })
+  @ApiProperty({
+    description: 'Maximum number of simultaneous runs',
+    type: 'integer',
+    required: false,
+    minimum: 1,
+    maximum: MOST_WORKERS,
+    default: DEFAULT_WORKERS,
+    example: 5,
+  })
   @IfGiven()
   @IsInt()
   @Min(1)
   @Max(MOST_WORKERS)
   max_workers?: number;
 
-  @ApiProperty({ description: 'What separates the fields of a CSV line: one character, and not a quote, a line break or NUL', type: String, required: false, default: ',', minLength: 1, maxLength: 1, pattern: DELIMITER.source, example: ',' })
+  @ApiProperty({
+    description: 'Character between the fields of a CSV line; not a quote, a line break or NUL',
+    type: String,
+    required: false,
+    default: ',',
+    minLength: 1,
+    maxLength: 1,
+    pattern: DELIMITER.source,
+    example: ',',
+  })
   @IfGiven()
   @ValidateBy({ name: 'isDelimiter', validator: { validate: (value) => delimiterProblem(value) === null, defaultMessage: (args) => delimiterProblem(args?.value) ?? '' } })
   delimiter?: string;
 
-  @ApiProperty({ description: 'A column: rows with an equal value run once, the others repeat its result', type: String, required: false, maxLength: MAX_SHORT_TEXT, example: 'text' })
+  @ApiProperty({
+    description: 'A column or key; of rows with an equal value only the first runs, and the others repeat its result',
+    type: String,
+    required: false,
+    maxLength: MAX_SHORT_TEXT,
+    example: 'text',
+  })
   @IfGiven()
   @IsString()
   @MaxLength(MAX_SHORT_TEXT)
   row_key?: string;
 }
 
-/** Body of a batch; with an upload, it has no `batch_inputs`. */
+/** Body of a batch. With an upload it has no `batch_inputs`. */
 export class BatchRequest extends UploadedBatchRequest {
   @ApiProperty({
-    description: 'A list of objects of up to 1 MiB (`body_limit`), one for each run, or the path of a .csv, .tsv or .txt file inside the folder that the setting `csv_root` names',
+    description:
+      'A list of objects of up to 1 MiB (`body_limit`), one for each run, or the path of a .csv, .tsv or .txt file in the folder ' +
+      '`csv_root`',
     oneOf: [{ type: 'array', minItems: 1, maxItems: MOST_ITEMS, items: { type: 'object', additionalProperties: true } }, { type: 'string', pattern: CSV_PATH_PATTERN }],
     example: [{ text: 'My card has not arrived yet' }],
   } as never)

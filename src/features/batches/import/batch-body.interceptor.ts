@@ -18,18 +18,21 @@ const MIB = 1_024 * 1_024;
 
 const sources = new WeakMap<Request, BatchSource>();
 
-/** What came with a request for its batch's rows; it holds until the request is answered. */
+/** Returns the rows that came with a request. They are valid until the request is answered. */
 export const batchSource = (request: Request): BatchSource | undefined => sources.get(request);
 
 interface ReadBody {
   fields: unknown;
   source: BatchSource | null;
-  /** Of what is not among the fields. */
+  /** Digest of the file or the list, which is not among the fields. */
   digest: string | null;
   close(): Promise<void>;
 }
 
-/** Reads a batch's body into temporary files and takes it apart: its list, or its CSV, and the fields, which become the request's body. */
+/**
+ * Reads a batch's body into temporary files and splits it: the list or the CSV file becomes the source of rows, the
+ * other fields become the request's body.
+ */
 @Injectable()
 export class BatchBodyInterceptor implements NestInterceptor {
   constructor(
@@ -85,7 +88,7 @@ export class BatchBodyInterceptor implements NestInterceptor {
   }
 }
 
-/** Ends early where the request is refused meanwhile. */
+/** Copies the body into the spool. It ends early where the request is refused. */
 async function fill(spool: Spool, request: Request, incoming: IncomingBody, limitBytes: number): Promise<void> {
   const refused = Promise.withResolvers<never>();
   refused.promise.catch(() => undefined);
@@ -104,7 +107,7 @@ async function fill(spool: Spool, request: Request, incoming: IncomingBody, limi
   } finally {
     incoming.onRefused = null;
     incoming.memory.grow(-beside);
-    // Not awaited: where the request was refused, the part that is waited for may never come.
+    // Not awaited, because the next part of a refused request may never come.
     void parts.return(undefined).catch(() => undefined);
   }
 }

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../common/json.js';
 
-/** What is known of a batch before its rows are. */
+/** A batch before its rows are read. */
 export interface BatchDraft {
   id: string;
   agent: string;
   maxWorkers: number;
   staticInputs: JsonObject;
-  /** Source column or key → input name, and what it does not name is dropped; null keeps everything. */
+  /** Maps columns or keys to input names and drops the others; null keeps everything. */
   inputMapping: Record<string, string> | null;
-  /** The column or key whose equal values run once. */
+  /** Column or key; rows with equal values run once. */
   rowKey: string | null;
 }

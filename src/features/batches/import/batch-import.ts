@@ -20,10 +20,10 @@ import type { TemporaryFile } from './temporary-file.js';
 
 export type { BatchDraft };
 
-// Every run gets them, and stores them with its input.
+// Every run stores them with its input.
 const MAX_STATIC_INPUTS = 64 * 1_024;
 
-/** How a batch gets its rows: checked and stored in parts, so that neither memory nor other writers feel how many there are. */
+/** Checks and stores the rows of a batch in parts, so that memory and other writers do not depend on their number. */
 @Injectable()
 export class BatchImport {
   constructor(
@@ -36,8 +36,9 @@ export class BatchImport {
   ) {}
 
   /**
-   * Resolves when the batch and all its rows are stored and the batch is `running`. Rejects with a DomainError `invalid` where
-   * a row, or what is asked of the rows, is wrong, and `unavailable` where the service is stopping or too much waits; then nothing is left.
+   * Resolves when the batch and all its rows are stored and the batch is `running`. Rejects with DomainError `invalid`
+   * where a row or an option is wrong, and `unavailable` where the service is stopping or too many rows wait. Nothing
+   * is stored then.
    */
   async fromList(draft: BatchDraft, items: ListedItems): Promise<void> {
     checkStaticInputs(draft);
@@ -47,13 +48,13 @@ export class BatchImport {
     await this.store(draft, { field: 'batch_inputs', bytes: items.bytes, factor: LIST_FACTOR }, listParts(items, toRow));
   }
 
-  /** As `fromList` otherwise. */
+  /** Like `fromList`. */
   async fromUpload(draft: BatchDraft, { handle }: TemporaryFile, delimiter: string): Promise<void> {
     checkStaticInputs(draft);
     await this.storeCsv(draft, { field: 'file', file: handle, quotable: true }, delimiter);
   }
 
-  /** `path` is what a caller named, inside `csv_root`. As `fromList` otherwise. */
+  /** Like `fromList`. `path` is relative to `csv_root`. */
   async fromPath(draft: BatchDraft, path: string, delimiter: string): Promise<void> {
     checkStaticInputs(draft);
     const file = await openCsvFile(this.settings, path);
@@ -68,10 +69,10 @@ export class BatchImport {
     const rows = readCsv(source.field, source.file, delimiter);
     const sent = { field: source.field, bytes: (await source.file.stat()).size, factor: CSV_FACTOR };
     const total = await this.store(draft, sent, csvParts(source, draft, cellTypes(this.catalog, draft.agent), rows));
-    if (total === 0) throw new DomainError('invalid', `${source.field}: has no rows below its header; a batch needs one at least`);
+    if (total === 0) throw new DomainError('invalid', `${source.field}: has no rows below its header; a batch needs at least one`);
   }
 
-  /** How many rows there were. */
+  /** Returns the number of rows. */
   private async store(draft: BatchDraft, sent: SentRows, parts: AsyncIterable<ImportRow[]>): Promise<number> {
     const stored = new StoredBytes(sent, draft);
     let seq: number | null = null;
@@ -98,7 +99,7 @@ export class BatchImport {
     try {
       await this.imports.discard(seq);
     } catch (error) {
-      // Nobody sees what is left, and UnfinishedImports deletes it.
+      // The remaining rows are hidden, and UnfinishedImports deletes them.
       this.logger.warn({ err: error }, 'the rows of a refused batch could not be deleted yet');
     }
   }
@@ -125,5 +126,5 @@ async function* csvParts(
 }
 
 function checkStaticInputs(draft: BatchDraft): void {
-  if (staticBytes(draft.staticInputs) > MAX_STATIC_INPUTS) throw new DomainError('invalid', 'static_inputs: must not be larger than 64 KiB, for every run gets them');
+  if (staticBytes(draft.staticInputs) > MAX_STATIC_INPUTS) throw new DomainError('invalid', 'static_inputs: must not be larger than 64 KiB, because every run stores them');
 }

@@ -1,11 +1,11 @@
 import type { Catalog } from '../../../catalog/catalog.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json.js';
 
-/** How the cells of a column become JSON. */
+/** Converts the cells of a column to JSON. */
 export interface CellType {
-  /** JSON text of the cell; null where it is none of the types that the schema allows. */
+  /** Returns the cell as JSON text, or null where it has none of the types that the schema allows. */
   convert(cell: string): string | null;
-  /** Completes "is no ...". */
+  /** The allowed types, for the message "is not a valid ...". */
   expected: string;
 }
 
@@ -13,11 +13,11 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 type Conversion = (cell: string) => JsonValue | undefined;
 
-/** In the order in which they are tried. `undefined`: the cell is no such value. */
+/** Conversions in the order in which they are tried. They return `undefined` where the cell does not have the type. */
 const CONVERSIONS: Record<string, Conversion> = {
   null: (cell) => (cell === '' ? null : undefined),
   boolean: (cell) => BOOLEANS.get(cell.toLowerCase()),
-  // A longer one would be rounded, and an account number with it.
+  // A longer one would be rounded, which would change an account number.
   integer: (cell) => (Number.isSafeInteger(toNumber(cell)) ? toNumber(cell) : undefined),
   number: (cell) => (Number.isFinite(toNumber(cell)) ? toNumber(cell) : undefined),
 };
@@ -26,7 +26,9 @@ const BOOLEANS = new Map([['true', true], ['false', false]]);
 
 const toNumber = (cell: string): number => (JSON_NUMBER.test(cell) ? Number(cell) : NaN);
 
-/** The input names whose cells are not just text, by the schema of the first type that the agent takes alone. */
+/**
+ * Returns the inputs that are not text, according to the schema of the agent's first subscription with a single type.
+ */
 export function cellTypes(catalog: Catalog, agent: string): Map<string, CellType> {
   const subscription = catalog.agent(agent)?.subscriptions.find(({ types }) => types.length === 1);
   const properties = subscription && catalog.type(subscription.types[0]!)?.schema?.properties;
@@ -46,7 +48,7 @@ function cellType({ type }: JsonObject): CellType | null {
   return {
     expected: names.filter((name) => name !== 'null').join(' or '),
     convert: (cell) => {
-      // An empty text is a text where texts are allowed.
+      // Where the schema allows strings, an empty cell is an empty string.
       if (cell === '' && isText) return '""';
       for (const conversion of conversions) {
         const value = conversion(cell);

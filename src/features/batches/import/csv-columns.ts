@@ -7,24 +7,24 @@ import { checkInputNames } from './input-names.js';
 import type { ImportRow } from './import-row.js';
 
 const MOST_COLUMNS = 1_000;
-// Every row stores the names again.
+// Short, because every row stores the names.
 const LONGEST_NAME = 200;
 const MOST_OF_NAMES = 64 * 1_024;
 
 interface Column {
   index: number;
-  /** As the header has it. */
+  /** Name of the column in the header. */
   source: string;
-  /** JSON text before the value: a brace or a comma, the input's name and a colon. */
+  /** JSON text before the value: a brace or a comma, the name of the input and a colon. */
   lead: string;
   /** `undefined` where the cell stays text. */
   type: CellType | undefined;
 }
 
 /**
- * How the rows under this header become inputs. JSON is written by hand, from parts that are the same in every row: making
- * an object of each and its text again costs twice as much. `DomainError` invalid, told of the source's field, for a header that no
- * batch can have.
+ * Returns the function that turns a row under this header into inputs. It concatenates JSON from parts that are the
+ * same in every row, because creating an object and serialising it costs twice as much. Throws DomainError `invalid`,
+ * which names the source's field, for an invalid header.
  */
 export function csvColumns(
   { field, quotable }: Pick<CsvSource, 'field' | 'quotable'>,
@@ -34,7 +34,7 @@ export function csvColumns(
 ): (row: string[]) => ImportRow {
   checkHeader(field, header);
   const mapping = draft.inputMapping && new Map(Object.entries(draft.inputMapping));
-  const held = quotable ? quoted(header) : `${header.length} column${header.length === 1 ? '' : 's'} of other names`;
+  const held = quotable ? quoted(header) : `${header.length} column${header.length === 1 ? '' : 's'} with other names`;
   for (const source of mapping?.keys() ?? []) checkColumn('input_mapping', header, source, held);
   if (draft.rowKey !== null) checkColumn('row_key', header, draft.rowKey, held);
   const used = header.map((source, index) => ({ index, source, name: mapping ? mapping.get(source) : source })).filter(hasName);
@@ -48,13 +48,15 @@ export function csvColumns(
   return (row) => rowOf(row, columns, show, keyIndex < 0 ? null : row[keyIndex]!);
 }
 
-/** A line of commas would else become a row of two hundred times its size. */
+/**
+ * Bounds the total length of the names. Otherwise a line of commas would become a row of two hundred times its size.
+ */
 function checkNames(field: string, columns: readonly Column[]): void {
   const characters = columns.reduce((sum, { lead }) => sum + lead.length, 0);
   if (characters <= MOST_OF_NAMES) return;
   throw new DomainError(
     'invalid',
-    `${field}: every row stores the names of its inputs, and together they take ${characters} characters, of which at most ${MOST_OF_NAMES} are allowed; shorten names, or drop columns by input_mapping`,
+    `${field}: the names of inputs take ${characters} characters, and at most ${MOST_OF_NAMES} are allowed; shorten names, or drop columns with input_mapping`,
   );
 }
 
@@ -64,8 +66,8 @@ function rowOf(row: readonly string[], columns: readonly Column[], show: (cell: 
   for (const { index, source, lead, type } of columns) {
     const cell = row[index]!;
     const converted = type ? type.convert(cell) : JSON.stringify(cell);
-    // One problem is enough to mend the row by.
-    if (converted === null) problem ??= `column ${source}: ${show(cell)} is no ${type!.expected}`;
+    // One problem is enough to correct the row.
+    if (converted === null) problem ??= `column ${source}: ${show(cell)} is not a valid ${type!.expected}`;
     inputs += lead + (converted ?? JSON.stringify(cell));
   }
   return { inputs: `${inputs}}`, problem, key };
@@ -98,7 +100,7 @@ function quoted(header: readonly string[]): string {
   return header.length > MOST_SHOWN ? `${shown} and ${header.length - MOST_SHOWN} more` : shown;
 }
 
-/** `held`: completes "the header has ...". */
+/** `held` describes the columns for the message "the header has ...". */
 function checkColumn(option: string, header: readonly string[], name: string, held: string): void {
   if (header.includes(name)) return;
   throw new DomainError('invalid', `${option}: there is no column ${excerpt(name)}; the header has ${held}`);

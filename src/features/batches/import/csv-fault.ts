@@ -1,11 +1,11 @@
-/** Something in a CSV file that makes the whole of it unusable. */
+/** A fault in a CSV file that makes the whole file invalid. */
 export class CsvFault extends Error {
   constructor(
-    /** Completes "line 7 ...". */
+    /** The problem, for the message "line 7 ...". */
     problem: string,
-    /** Of a byte in the line that is to be named. */
+    /** Offset of a byte in the line that the message names. */
     readonly offset: number,
-    /** How many lines before that one the row begins. */
+    /** Number of lines between the beginning of the row and that line. */
     readonly linesBefore = 0,
   ) {
     super(problem);

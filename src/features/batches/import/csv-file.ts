@@ -6,7 +6,7 @@ import type { Settings } from '../../../config/settings.js';
 import { excerpt } from './excerpt.js';
 import { isInside, OwnFiles } from './own-files.js';
 
-// Without O_NONBLOCK, opening a FIFO would wait for its writer. A link in the last place was followed before.
+// Without O_NONBLOCK, opening a FIFO would wait for its writer. O_NOFOLLOW is safe, because links were resolved before.
 const READ_ONLY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 const CSV_NAME = /\.(csv|tsv|txt)$/i;
@@ -14,16 +14,17 @@ const CSV_NAME = /\.(csv|tsv|txt)$/i;
 export type CsvPlace = Pick<Settings, 'csvRoot' | 'databaseUrl' | 'configurationFiles'>;
 
 /**
- * Opens a file that a caller named, relative to `csvRoot` and inside it, links followed. DomainError `invalid` for anything but a
- * regular file there with the name of a CSV, and for the service's own files. Checked first, so that no device or FIFO is opened,
- * and again once it is open, since the path may lead elsewhere by then.
+ * Opens a file inside `csvRoot` by a client's relative path, and follows links. Throws DomainError `invalid` for
+ * anything except a regular file with the name of a CSV, and for files of the service. The file is checked before it is
+ * opened, so that no device or FIFO is opened, and again after it is opened, because the path may have changed
+ * meanwhile.
  */
 export async function openCsvFile(place: CsvPlace, path: string): Promise<FileHandle> {
-  if (path.includes('\0')) throw invalid(`${excerpt(path)} is no path`);
+  if (path.includes('\0')) throw invalid(`${excerpt(path)} is not a path`);
   if (place.csvRoot === null) throw invalid(NO_ROOT);
   const root = resolve(place.csvRoot);
   const realRoot = await realpath(root).catch(() => {
-    throw invalid('the csv_root of the service is no folder; have it set, send a list or upload the file');
+    throw invalid('the csv_root of the service is not a folder; ask the operator to correct it, send a list, or upload the file');
   });
   const asked = resolve(root, path);
   const base = [root, realRoot].find((folder) => isInside(folder, asked));
@@ -39,20 +40,20 @@ export async function openCsvFile(place: CsvPlace, path: string): Promise<FileHa
   }
 }
 
-/** What a path may lead to. */
+/** Checks the file to which a path leads. */
 class AllowedFiles {
   constructor(
-    /** As the caller named it. */
+    /** The path that the client gave. */
     private readonly path: string,
     private readonly realRoot: string,
     private readonly ownFiles: OwnFiles,
   ) {}
 
-  /** DomainError `invalid` for any other file. `found`: where it is, without links. */
+  /** Throws DomainError `invalid` for a file that is not allowed. `found` is its path without links. */
   check(found: string, file: BigIntStats): void {
     if (!isInside(this.realRoot, found)) throw leaves(this.path);
     if (file.isDirectory()) throw invalid(`${excerpt(this.path)} is a folder; name a CSV file`);
-    if (!file.isFile()) throw invalid(`${excerpt(this.path)} is no regular file; name a CSV file`);
+    if (!file.isFile()) throw invalid(`${excerpt(this.path)} is not a regular file; name a CSV file`);
     checkName(this.path, relative(this.realRoot, found));
     const reason = this.ownFiles.reasonAgainst(found, file, this.realRoot);
     if (reason !== null) throw invalid(`${excerpt(this.path)} ${reason}`);
@@ -70,14 +71,14 @@ async function openChecked(allowed: AllowedFiles, found: string): Promise<FileHa
   }
 }
 
-/** Where an open file is: Linux tells; elsewhere the path is looked at once more. */
+/** Returns the path of an open file. Only Linux knows it; on other systems the path is resolved again. */
 const pathOf = (file: FileHandle, path: string): Promise<string> =>
   process.platform === 'linux' ? readlink(`/proc/self/fd/${file.fd}`) : realpath(path);
 
-/** `inner`: the path below csv_root. */
+/** `inner` is the path below csv_root. */
 function checkName(path: string, inner: string): void {
   if (inner.split(sep).some((name) => name.startsWith('.'))) {
-    throw invalid(`${excerpt(path)} leads through a name that begins with a dot, which is not read; rename it, or upload the file`);
+    throw invalid(`${excerpt(path)} leads through a name with a leading dot; rename it, or upload the file`);
   }
   if (!CSV_NAME.test(inner)) throw invalid(`${excerpt(path)} does not end in .csv, .tsv or .txt; name a CSV file`);
 }
@@ -86,10 +87,10 @@ const PROBLEMS: Record<string, string> = {
   ENOENT: 'does not exist in the csv_root of the service',
   ENOTDIR: 'does not exist in the csv_root of the service',
   ENAMETOOLONG: 'is too long to be a path',
-  ELOOP: 'is a link that leads nowhere',
-  EACCES: 'may not be read by the service; mend its permissions',
-  EPERM: 'may not be read by the service; mend its permissions',
-  ENXIO: 'is no regular file; name a CSV file',
+  ELOOP: 'is a link that leads to no file',
+  EACCES: 'cannot be read by the service; change its permissions',
+  EPERM: 'cannot be read by the service; change its permissions',
+  ENXIO: 'is not a regular file; name a CSV file',
 };
 
 function asInvalid(path: string, error: unknown): unknown {
@@ -98,6 +99,6 @@ function asInvalid(path: string, error: unknown): unknown {
 }
 
 const NO_ROOT =
-  'a path needs the setting csv_root, which this service does not have; have it set to a folder of CSV files, or upload the file as multipart/form-data';
+  'a path needs the setting csv_root, which is not set; ask the operator to set it, or upload the file as multipart/form-data';
 const leaves = (path: string): DomainError => invalid(`${excerpt(path)} leads out of the csv_root of the service; name a file inside it`);
 const invalid = (problem: string): DomainError => new DomainError('invalid', `batch_inputs: ${problem}`);

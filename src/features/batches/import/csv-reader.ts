@@ -10,10 +10,10 @@ const NEWLINE = 10;
 const CHUNK_BYTES = 16 * 1_024;
 const MIB = 1_024 * 1_024;
 const MAX_CELL_BYTES = MIB;
-// Bounds the memory that one row takes; a quote that is never closed would make a row of all the rest.
+// Bounds the memory of one row. A quote that is never closed would turn the rest of the file into one row.
 const MAX_ROW_BYTES = 4 * MIB;
 
-/** What csv-parse finds wrong, completing "line 7 ...". */
+/** Errors of csv-parse, for the message "line 7 ...". */
 const FAULTS: Record<string, string> = {
   CSV_QUOTE_NOT_CLOSED: 'has a quoted cell that is never closed',
   CSV_INVALID_CLOSING_QUOTE: 'has text after the closing quote of a cell; a quote within a quoted cell is written twice',
@@ -21,9 +21,9 @@ const FAULTS: Record<string, string> = {
 };
 
 /**
- * The rows of a CSV file (RFC 4180), its header first, in lists as they come from the disk; a line without a character is no
- * row. What one list takes in memory does not depend on the size of the file. DomainError `invalid`, told of `field`, where
- * the file is no such CSV.
+ * Yields the rows of a CSV file (RFC 4180), the header first, in lists as they come from the disk. Empty lines are
+ * skipped. The memory of one list does not depend on the size of the file. Throws DomainError `invalid`, which names
+ * `field`, where the file is not such a CSV.
  */
 export async function* readCsv(field: string, file: FileHandle, delimiter: string): AsyncGenerator<string[][]> {
   try {
@@ -37,9 +37,9 @@ export async function* readCsv(field: string, file: FileHandle, delimiter: strin
 
 async function* parse(file: FileHandle, delimiter: string): AsyncGenerator<string[][]> {
   const text = new TextCheck();
-  // Both kinds of line break, since files that were put together from several have both.
+  // Both kinds of line break, because concatenated files contain both.
   const parser = new Parser({ bom: true, delimiter, record_delimiter: ['\r\n', '\n'], skip_empty_lines: true });
-  // Its errors are taken from `errored`, at the chunk that they belong to.
+  // Errors are read from `errored` after each chunk.
   parser.on('error', () => {});
   let unread = 0;
   for await (const chunk of chunksOf(file, CHUNK_BYTES)) {
@@ -48,20 +48,20 @@ async function* parse(file: FileHandle, delimiter: string): AsyncGenerator<strin
     const rows = finishedRows(parser);
     checkCells(rows, before);
     unread = rows.length > 0 ? 0 : unread + chunk.length;
-    if (unread > MAX_ROW_BYTES) throw new CsvFault(`begins a row larger than ${MAX_ROW_BYTES / MIB} MiB; is a quote not closed?`, parser.info.bytes);
+    if (unread > MAX_ROW_BYTES) throw new CsvFault(`begins a row larger than ${MAX_ROW_BYTES / MIB} MiB; check for a quote that is not closed`, parser.info.bytes);
     if (rows.length > 0) yield rows;
   }
   text.end();
   const before = parser.info.bytes;
   parser.end();
-  // The parser keeps the last line until it knows that no more comes.
+  // The parser keeps the last line until its input ends.
   await finished(parser, { readable: false }).catch(() => {});
   const last = finishedRows(parser);
   checkCells(last, before);
   if (last.length > 0) yield last;
 }
 
-/** The rows that the last chunk completed: csv-parse works on a chunk while it is written. */
+/** Returns the rows that the last chunk completed. csv-parse processes a chunk synchronously while it is written. */
 function finishedRows(parser: Parser): string[][] {
   if (parser.errored) throw asFault(parser.errored);
   const rows: string[][] = [];
@@ -69,11 +69,14 @@ function finishedRows(parser: Parser): string[][] {
   return rows;
 }
 
-/** `offset`: what of the file the parser had read before these. A cell of many chunks is in the first of them. */
+/**
+ * `offset` is the position of the parser before these rows. A cell of several chunks belongs to the first of these
+ * rows.
+ */
 function checkCells(rows: string[][], offset: number): void {
   for (const row of rows) {
     for (const cell of row) {
-      // No character takes more than three bytes for each unit of its length.
+      // No character takes more than three bytes for each UTF-16 unit.
       if (cell.length * 3 > MAX_CELL_BYTES && Buffer.byteLength(cell) > MAX_CELL_BYTES) {
         throw new CsvFault(`has a cell larger than ${MAX_CELL_BYTES / MIB} MiB`, offset);
       }
@@ -94,10 +97,10 @@ function asFault(error: unknown): unknown {
 
 const fields = (count: number): string => (count === 1 ? '1 field' : `${count} fields`);
 
-/** It says `Invalid Record Length: expect 4, got 3 on line 7`. */
+/** Parses the message `Invalid Record Length: expect 4, got 3 on line 7`. */
 const expectedOf = (error: CsvError): string => /expect (\d+)/.exec(error.message)![1]!;
 
-/** The number of the line, from 1, that holds the byte at `offset`. */
+/** Returns the number of the line, from 1, that contains the byte at `offset`. */
 async function lineOf(file: FileHandle, offset: number): Promise<number> {
   let line = 1;
   let left = offset;

@@ -1,13 +1,13 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** A CSV that a batch is made of. */
+/** The CSV file of a batch. */
 export interface CsvSource {
-  /** What messages call it. */
+  /** Name of the field in messages. */
   field: string;
   file: FileHandle;
   /**
-   * Whether messages may quote what it holds. Whoever uploads a file has it already; whoever only names one on the server is told
-   * positions and counts, so that messages give away nothing of it.
+   * Whether messages may quote the content. A client that uploads a file knows it already. A client that names a file
+   * on the server gets only positions and counts, so that messages do not leak its content.
    */
   quotable: boolean;
 }

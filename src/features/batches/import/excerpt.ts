@@ -1,4 +1,4 @@
 const LONGEST = 60;
 
-/** A value of a caller's data within a message: quoted, and never at length. */
+/** Quotes a value of a client's data for a message, and cuts it where it is long. */
 export const excerpt = (text: string): string => JSON.stringify(text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text);

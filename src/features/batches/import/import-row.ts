@@ -1,17 +1,17 @@
-/** A row as it is stored: what a run of the batch starts with, or why it cannot. */
+/** A row for storage: the inputs of its run, or the problem that prevents the run. */
 export interface ImportRow {
   /** JSON of the run's inputs. */
   inputs: string;
   problem: string | null;
-  /** The value of the batch's row key; null where it has none. */
+  /** The value of the batch's row key; null where the batch has none. */
   key: string | null;
 }
 
-// A transaction holds up every other writer, so a part is small in rows and in bytes.
+// On SQLite a transaction blocks every other writer, so that a part has few rows and few bytes.
 const MOST_ROWS = 250;
 const MOST_CHARACTERS = 256 * 1_024;
 
-/** Makes rows of items, in parts, each for one transaction; a part's rows are made when it is asked for. */
+/** Turns items into rows lazily, in parts. Each part is for one transaction. */
 export function* inParts<Item>(items: Iterable<Item>, toRow: (item: Item) => ImportRow): Generator<ImportRow[]> {
   let part: ImportRow[] = [];
   let characters = 0;

@@ -17,12 +17,15 @@ const DELETED_AT_ONCE = 1_000;
 /** Rows to store in one transaction. */
 interface RowsPart {
   rows: readonly ImportRow[];
-  /** What their runs will store. */
+  /** Bytes that their runs will store. */
   bytes: number;
   hasKeys: boolean;
 }
 
-/** Batches whose rows are still being read, in `status` `importing`. Every method is one transaction, or several short ones. */
+/**
+ * Batches whose rows are being imported, in `status` `importing`. Every method is one transaction or several short
+ * ones.
+ */
 @Injectable()
 export class ImportsRepository {
   private readonly owner = newId();
@@ -34,7 +37,7 @@ export class ImportsRepository {
     private readonly waiting: WaitingBytes,
   ) {}
 
-  /** Returns the batch's `seq`. */
+  /** Stores the batch. Returns its `seq`. */
   async begin({ id, agent, maxWorkers, staticInputs }: BatchDraft): Promise<number> {
     await this.discardEarlier(id);
     const now = this.clock.now();
@@ -51,7 +54,9 @@ export class ImportsRepository {
     });
   }
 
-  /** Stores the rows from `start` on. DomainError `unavailable` where the import was given up meanwhile. */
+  /**
+   * Stores rows from position `start` on. Throws DomainError `unavailable` where the import was discarded meanwhile.
+   */
   async add(seq: number, start: number, { rows, bytes, hasKeys }: RowsPart): Promise<void> {
     await this.unitOfWork.run(async (tx) => {
       const held = await renewLease(tx.db, { seq, owner: this.owner, bytes, until: this.clock.now() + this.settings.leaseMs });
@@ -70,7 +75,7 @@ export class ImportsRepository {
     });
   }
 
-  /** From then on the batch has all its rows, and runs. */
+  /** Marks the batch as running. Call it when all rows are stored. */
   async finish(seq: number, totalItems: number): Promise<void> {
     await this.unitOfWork.run(async ({ db }) => {
       const { numUpdatedRows } = await db
@@ -82,11 +87,11 @@ export class ImportsRepository {
         .executeTakeFirstOrThrow();
       if (numUpdatedRows === 0n) throw GIVEN_UP;
     });
-    // Not before: of millions the lease could run out.
+    // Not before, because the lease could expire while millions of keys are deleted.
     await this.deleteKeys(seq);
   }
 
-  /** Deletes the keys of batches that are no longer being read, left by a crash at their end. */
+  /** Deletes the row keys of imported batches that a crash left at the end of the import. */
   async removeOldKeys(): Promise<void> {
     const { reader } = this.unitOfWork;
     const old = await reader
@@ -98,9 +103,9 @@ export class ImportsRepository {
     for (const { seq } of old) await this.deleteKeys(seq);
   }
 
-  /** Deletes all that was stored of it; one that has been finished stays. */
+  /** Deletes an unfinished import with its rows. A finished one stays. */
   async discard(seq: number): Promise<void> {
-    // Without an owner nothing is added to it any more, even where its process was only slow.
+    // Without an owner no process can add rows any more, even where the owner was only slow.
     if (!(await this.giveUp(seq))) return;
     await this.deleteKeys(seq);
     await this.deleteInParts(async ({ db }) => {
@@ -110,7 +115,7 @@ export class ImportsRepository {
     await this.unitOfWork.run(({ db }) => db.deleteFrom('batches').where('seq', '=', seq).where('status', '=', 'importing').execute());
   }
 
-  /** Those that nobody works on any more, by `seq`. */
+  /** Returns the `seq` of the imports that have no live owner. */
   async abandoned(): Promise<number[]> {
     const { reader, dialect } = this.unitOfWork;
     const found = await reader
@@ -125,13 +130,16 @@ export class ImportsRepository {
     return found.map(({ seq }) => seq);
   }
 
-  /** What a crashed process left of the same batch: a request that comes back with its idempotency key makes it anew. */
+  /**
+   * Discards the import that a crashed process began for the same id. A repeated request with its idempotency key needs
+   * this.
+   */
   private async discardEarlier(id: string): Promise<void> {
     const earlier = await this.unitOfWork.reader.selectFrom('batches').select('seq').where('id', '=', id).where('status', '=', 'importing').executeTakeFirst();
     if (earlier) await this.discard(earlier.seq);
   }
 
-  /** False where it has been finished, or is gone. */
+  /** Takes the import from its owner. Returns false where it is finished or deleted. */
   private giveUp(seq: number): Promise<boolean> {
     return this.unitOfWork.run(async (tx) => {
       const importing = tx.db.selectFrom('batches').select('stored_bytes').where('seq', '=', seq).where('status', '=', 'importing');
@@ -156,7 +164,7 @@ export class ImportsRepository {
   }
 }
 
-const GIVEN_UP = new DomainError('unavailable', 'Taking the rows in was interrupted for too long; send the batch again');
+const GIVEN_UP = new DomainError('unavailable', 'The import of the rows was interrupted for too long; send the batch again');
 
 const insertRows = preparedInsert('batch_rows', ['batch_seq', 'position', 'inputs', 'problem', 'repeats', 'copies']);
 

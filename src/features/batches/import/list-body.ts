@@ -13,24 +13,26 @@ import { ListScanner, type ScanLimits } from './list-scanner.js';
 import type { Spool } from './spool.js';
 
 const FIELD = 'batch_inputs';
-/** The body is the first level, the list the second. */
+/** Level of nesting: the body is level 1, the list level 2. */
 const LEVEL_OF_ITEMS = 3;
 
-/** The items of a list that is kept in a spool, which have been checked. */
+/** The checked items of a list that is stored in a spool. */
 export class ListedItems {
   constructor(
     private readonly spool: Spool,
     private readonly limits: ScanLimits,
     readonly count: number,
-    /** Of all items, as JSON. */
+    /** Size of all items as JSON. */
     readonly bytes: number,
-    /** Which list it is of those that the body has under this name: the last one holds, as with `JSON.parse`. */
+    /**
+     * Number of the list where the body has several fields with this name. The last one counts, as with `JSON.parse`.
+     */
     private readonly which: number,
-    /** SHA-256; equal for equal items. Null unless the caller asked for it. */
+    /** SHA-256 of the items; equal for equal items. Null unless the caller wants it. */
     readonly digest: string | null,
   ) {}
 
-  /** As JSON, in parts. */
+  /** Yields the items as JSON, in parts. */
   async *parts(): AsyncGenerator<Buffer[]> {
     let found: Buffer[] = [];
     let list = 0;
@@ -47,14 +49,14 @@ export class ListedItems {
 }
 
 export interface ListBody {
-  /** The body, with an empty list where it has one. */
+  /** The body, in which the list is empty. */
   fields: unknown;
   items: ListedItems | null;
 }
 
 /**
- * Reads a batch's body in JSON and checks it, item by item. What it holds of it meanwhile, and the fields from then on, count towards
- * `memory`. 400, 413, and DomainError `invalid` if an item is not an object, or if there are too many.
+ * Reads and checks a batch's JSON body, item by item. `memory` counts the bytes of the incomplete item and of the
+ * fields. Throws 400, 413, and DomainError `invalid` where an item is not an object or there are too many items.
  */
 export async function readListBody(spool: Spool, limits: ScanLimits, memory: MemoryReservation, wantsDigest: boolean): Promise<ListBody> {
   const checks = new ItemChecks(wantsDigest);
@@ -120,7 +122,7 @@ function tryToParse(json: Buffer, name: string): unknown {
   }
 }
 
-/** An item that was checked before. */
+/** Parses an item that was checked before. */
 export const checkedItem = (json: Buffer): JsonObject => JSON.parse(json.toString('utf8')) as JsonObject;
 
 const notUtf8 = (): Error => new BadRequestException('The body is not valid UTF-8');

@@ -6,7 +6,10 @@ import { checkInputNames } from './input-names.js';
 import type { ImportRow } from './import-row.js';
 import { checkedItem, type ListedItems } from './list-body.js';
 
-/** How the items of a list, as JSON, become inputs. DomainError `invalid` for a mapping that no batch can have. */
+/**
+ * Returns the function that turns an item of a list (JSON) into inputs. Throws DomainError `invalid` for an invalid
+ * mapping.
+ */
 export function listRows({ inputMapping, rowKey }: BatchDraft): (item: Buffer) => ImportRow {
   const mapping = inputMapping && Object.entries(inputMapping).map(([source, name]) => ({ source, name }));
   checkInputNames(mapping ?? []);
@@ -20,7 +23,7 @@ export function listRows({ inputMapping, rowKey }: BatchDraft): (item: Buffer) =
   };
 }
 
-/** DomainError `invalid` where an item lacks the row key: before the first one is stored. */
+/** Throws DomainError `invalid` where an item has no row key. Must run before the first row is stored. */
 export async function checkRowKeys(items: ListedItems, rowKey: string | null): Promise<void> {
   if (rowKey === null) return;
   let index = 0;

@@ -8,24 +8,24 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Receives the beginning of a list, and each of its items. The scanner does not check that an item's bytes are valid JSON; the parser does. */
+/** Receives the beginning of a list and each of its items. The scanner does not check that items are valid JSON. */
 export interface ListParts {
   list(): void;
   item(json: Buffer): void;
 }
 
 export interface ScanLimits {
-  /** Of one item, in bytes. */
+  /** Maximum size of one item in bytes. */
   item: number;
-  /** Of everything but the items. */
+  /** Maximum size of everything except the items, in bytes. */
   rest: number;
 }
 
 /**
- * Cuts the text of a JSON object, as it comes, into the items of its list `field` and the rest, in which that list is empty. It knows
- * texts and brackets, and leaves all else to `JSON.parse` of the parts. No library that parses streams was taken: stream-json says of
- * itself that it is not for hostile input, and @streamparser/json bounds neither depth nor size, and takes three times as long as this
- * with `JSON.parse` for each item.
+ * Splits the text of a JSON object, as it arrives, into the items of its list `field` and the rest, in which that list
+ * is empty. It recognises strings and brackets; `JSON.parse` of the parts checks everything else. Libraries were
+ * rejected: stream-json states that it is not for hostile input; @streamparser/json bounds neither depth nor size, and
+ * takes three times as long as this scanner with `JSON.parse` for each item.
  */
 export class ListScanner {
   private readonly rest = new CollectedBytes();
@@ -34,14 +34,14 @@ export class ListScanner {
   private wanted: 'item or end' | 'item' | 'comma or end' = 'item or end';
   private items = 0;
 
-  /** Brackets that are open, outside of the list or in the item. */
+  /** Number of open brackets, outside the list or in the item. */
   private depth = 0;
   private isInText = false;
   private isEscaped = false;
-  /** Of an item: neither an object, a list nor a text. */
+  /** Whether the item is neither an object, a list nor a string. */
   private isBare = false;
 
-  /** Where in the rest the last text of the object itself is: a key, if a colon follows. */
+  /** Position in the rest of the last string on the object's first level. It is a key if a colon follows. */
   private lastText = { from: 0, to: 0 };
   private isValueNext = false;
 
@@ -51,7 +51,7 @@ export class ListScanner {
     private readonly parts: ListParts,
   ) {}
 
-  /** Bytes of memory that it has taken for what is not complete. */
+  /** Bytes of memory for the rest and the incomplete item. */
   get heldBytes(): number {
     return this.rest.capacity + this.piece.capacity;
   }
@@ -64,7 +64,7 @@ export class ListScanner {
     }
   }
 
-  /** The rest. 400 where the text ends within the list. */
+  /** Returns the rest. Throws 400 where the text ends within the list. */
   end(): Buffer {
     if (this.place !== 'outside') throw this.malformed('its end is missing');
     return this.rest.takeAll();
@@ -165,7 +165,7 @@ export class ListScanner {
     return this.piece.takeAll();
   }
 
-  /** Behind the item's last byte; -1 where that is not in the chunk. */
+  /** Returns the position after the item's last byte, or -1 where that byte is not in the chunk. */
   private endOfItem(chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at]!;

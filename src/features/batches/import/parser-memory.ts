@@ -1,23 +1,23 @@
 import type { IncomingBody } from '../../../http/bodies/incoming-bodies.js';
 
-/** A field becomes a text, which takes two bytes a character. */
+/** A field becomes a string, which takes two bytes per character. */
 const TIMES = 2;
 
 /**
- * What the parser of an upload keeps: what has gone in, but for what has come out as the content of files. It keeps a plain field until
- * that has arrived whole, and tells nothing of it before.
+ * Counts the memory of an upload's parser: the bytes that went in, minus those that came out as the content of files.
+ * The parser keeps a plain field until it is complete, and does not report it before.
  */
 export class ParserMemory {
   private inside = 0;
   private counted = 0;
 
-  /** `mostBytes`: of a plain field. */
+  /** `mostBytes` is the maximum size of a plain field. */
   constructor(
     private readonly incoming: IncomingBody,
     private readonly mostBytes: number,
   ) {}
 
-  /** DomainError `unavailable` if the budget has no room. */
+  /** Throws DomainError `unavailable` where the memory budget is used up. */
   goesIn(bytes: number): void {
     this.inside += bytes;
     const kept = Math.min(this.inside, this.mostBytes);

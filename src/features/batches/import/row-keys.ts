@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { prepared, preparedInsert, preparedWithList } from '../../../database/prepared.js';
 import type { Transaction } from '../../../database/unit-of-work.js';
 
-/** A row about to be stored. */
+/** A row that is about to be stored. */
 export interface KeyedRow {
   batch_seq: number;
   position: number;
@@ -13,12 +13,12 @@ export interface KeyedRow {
 
 const LONGEST_KEY = 60;
 
-/** As it is stored: what is long comes down to its SHA-256, told apart from a short one that looks like it. */
+/** Returns the stored form of a key. A long one becomes its SHA-256; the prefix distinguishes it from a short key. */
 const stored = (value: string): string => (value.length <= LONGEST_KEY ? `=${value}` : `#${hash('sha256', value, 'base64url')}`);
 
 /**
- * Lets rows repeat the first row of the batch with an equal value, in this part or an earlier one, and counts them there.
- * `values`: one for each of the rows, which all belong to one batch.
+ * Makes rows repeat the first row of the batch with an equal value, in this part or an earlier one, and counts the
+ * copies of that row. `values` has one value for each row. All rows must belong to one batch.
  */
 export async function storeKeys(tx: Transaction, rows: readonly KeyedRow[], values: readonly string[]): Promise<void> {
   const batchSeq = rows[0]!.batch_seq;
@@ -37,7 +37,7 @@ export async function storeKeys(tx: Transaction, rows: readonly KeyedRow[], valu
       continue;
     }
     row.repeats = first;
-    // Nobody reads them.
+    // The inputs of a copy are never read.
     row.inputs = '{}';
     if (first >= start) rows[first - start]!.copies += 1;
     else copiesOfEarlier.set(first, (copiesOfEarlier.get(first) ?? 0) + 1);

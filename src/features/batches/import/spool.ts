@@ -6,12 +6,15 @@ import type { UploadSpace } from './upload-space.js';
 const IN_MEMORY_BYTES = 64 * 1_024;
 const CHUNK_BYTES = 64 * 1_024;
 
-/** Keeps a body to be read several times: its beginning in memory, which is all of most, and what follows in a temporary file. */
+/**
+ * Stores a body that is read several times: the beginning in memory, the rest in a temporary file. Most bodies fit in
+ * memory.
+ */
 export class Spool {
   private readonly beginning: CollectedBytes;
   private rest: TemporaryFile | null = null;
 
-  /** `take`: as of CollectedBytes; `onRefused`: as of TemporaryFile. */
+  /** For `take` see CollectedBytes, for `onRefused` see TemporaryFile. */
   constructor(
     private readonly space: UploadSpace,
     take: (bytes: number) => void,
@@ -26,7 +29,7 @@ export class Spool {
     await this.rest.append(part);
   }
 
-  /** Nothing more is added. DomainError `unavailable` where others needed its space. */
+  /** Call it after the last part. Throws DomainError `unavailable` where other uploads needed the space. */
   arrived(): void {
     this.rest?.arrived();
   }

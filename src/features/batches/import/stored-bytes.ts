@@ -5,23 +5,23 @@ import type { ImportRow } from './import-row.js';
 const MIB = 1_024 * 1_024;
 const ALWAYS_BYTES = 64 * MIB;
 
-/** What the rows of a batch come from. */
+/** The source of a batch's rows. */
 export interface SentRows {
-  /** What messages call it. */
+  /** Name of the field in messages. */
   field: string;
   bytes: number;
-  /** How many times these bytes the rows may store, besides what every batch may. */
+  /** The rows may store this multiple of `bytes`, in addition to the base that every batch may store. */
   factor: number;
 }
 
-/** A list may be compressed, so that few bytes are sent for many. */
+/** A compressed list needs few bytes for many items. */
 export const LIST_FACTOR = 8;
-/** A wide CSV with many empty cells honestly stores its column names many times. */
+/** A wide CSV with many empty cells legitimately stores its column names many times. */
 export const CSV_FACTOR = 32;
 
 /**
- * Counts what the runs of a batch will store of its rows. Each stores the names of its inputs and `static_inputs` again, so that
- * without a bound a small request could fill the disk.
+ * Counts the bytes that the runs of a batch will store. Each run stores its input names and `static_inputs` again, so
+ * that without a bound a small request could fill the disk.
  */
 export class StoredBytes {
   total = 0;
@@ -36,14 +36,14 @@ export class StoredBytes {
     this.staticBytes = staticBytes(staticInputs);
   }
 
-  /** Returns the bytes of these rows. DomainError `invalid` where the rows together store too much. */
+  /** Returns the bytes of these rows. Throws DomainError `invalid` where all rows together store too much. */
   add(rows: readonly ImportRow[]): number {
     const bytes = rows.reduce((sum, row) => sum + rowBytes(row) + this.staticBytes, 0);
     this.total += bytes;
     if (this.total <= this.most) return bytes;
     throw new DomainError(
       'invalid',
-      `${this.sent.field}: the rows would store more than ${Math.floor(this.most / MIB)} MiB, with static_inputs and the names of inputs in each of them; make these smaller, or send several batches`,
+      `${this.sent.field}: the rows, with static_inputs and input names, would store more than ${Math.floor(this.most / MIB)} MiB; make these smaller, or send several batches`,
     );
   }
 }

@@ -6,8 +6,8 @@ import { newId } from '../../../common/ids.js';
 import type { FileSpace, UploadSpace } from './upload-space.js';
 
 /**
- * A file whose name is removed right after it is opened. The operating system frees it when the process ends, so that no crash leaves
- * uploads behind.
+ * A file whose name is removed right after it is opened. The operating system frees it when the process ends, so that a
+ * crash leaves no uploads behind.
  */
 export class TemporaryFile {
   private readonly taken: FileSpace;
@@ -21,12 +21,12 @@ export class TemporaryFile {
     this.taken = space.begin((error) => {
       this.refusal = error;
       onRefused(error);
-      // Now, and not when its next bytes come: that may be an hour later.
+      // Closed now, because the next bytes may come an hour later.
       this.close().catch(() => undefined);
     });
   }
 
-  /** `onRefused` is called where others need the space before the file has arrived. */
+  /** Calls `onRefused` where other uploads need the space before the file is complete. */
   static async open(space: UploadSpace, onRefused: (error: Error) => void): Promise<TemporaryFile> {
     const path = join(tmpdir(), `starling-upload-${newId()}`);
     const handle = await open(path, 'wx+', 0o600).catch(explain);
@@ -39,7 +39,7 @@ export class TemporaryFile {
     return new TemporaryFile(handle, space, onRefused);
   }
 
-  /** DomainError `unavailable` where there is no space, or others needed it. */
+  /** Throws DomainError `unavailable` where there is no space or other uploads needed it. */
   async append(part: Buffer): Promise<void> {
     if (this.refusal) throw this.refusal;
     this.space.grow(this.taken, part.length);
@@ -50,7 +50,7 @@ export class TemporaryFile {
     }
   }
 
-  /** Nothing more is appended. The error of `append` where it was refused. */
+  /** Call it after the last part. Throws the error of `append` where the file was refused. */
   arrived(): void {
     this.space.arrived(this.taken);
     if (this.refusal) throw this.refusal;
@@ -70,5 +70,5 @@ function explain(error: NodeJS.ErrnoException): never {
 
 function explained(error: NodeJS.ErrnoException): Error {
   if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') return error;
-  return new DomainError('unavailable', 'The upload cannot be kept: the disk for temporary files is full; free some space, and try again', { cause: error });
+  return new DomainError('unavailable', 'The upload cannot be stored: the disk for temporary files is full; free some space, and try again', { cause: error });
 }

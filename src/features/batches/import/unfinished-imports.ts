@@ -7,7 +7,7 @@ import { ImportsRepository } from './imports.repository.js';
 
 const EVERY_MS = 60_000;
 
-/** Deletes what is half in: of a process that crashed, and of a refused batch that could not be deleted at once. */
+/** Deletes unfinished imports: those of crashed processes, and refused ones that could not be deleted immediately. */
 @Injectable()
 export class UnfinishedImports implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly work = new SingleFlight(() => this.removeAll());
@@ -18,14 +18,17 @@ export class UnfinishedImports implements OnApplicationBootstrap, OnModuleDestro
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  // Awaited: a request that comes back with its idempotency key after a crash makes the same batch again.
+  // Awaited, because a request that is repeated with its idempotency key after a crash creates the same batch again.
   async onApplicationBootstrap(): Promise<void> {
     if (!this.role.worker) return;
     await this.remove();
     await this.tryTo(() => this.imports.removeOldKeys());
   }
 
-  /** Returns when all that nobody works on is gone, as far as the database takes writes; where this process does not work, at once. */
+  /**
+   * Returns when all abandoned imports are deleted, or the database has refused a write. In a process that is not a
+   * worker it does nothing.
+   */
   @Interval(EVERY_MS)
   async remove(): Promise<void> {
     if (this.role.worker) await this.work.run();
@@ -47,8 +50,8 @@ export class UnfinishedImports implements OnApplicationBootstrap, OnModuleDestro
     try {
       await remove();
     } catch (error) {
-      // Nobody sees what is left; the next turn, or the next start, tries again.
-      this.logger.warn({ err: error }, 'what an unfinished import left could not be deleted');
+      // The remaining rows are hidden. The next interval or the next start tries again.
+      this.logger.warn({ err: error }, 'the rows of an unfinished import could not be deleted');
     }
   }
 }

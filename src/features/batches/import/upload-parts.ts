@@ -15,12 +15,12 @@ const MIB = 1_024 * 1_024;
 const MAX_FILE_BYTES = 1_024 * MIB;
 const MAX_REQUEST_BYTES = MIB;
 
-/** What the parts of a request hold. */
+/** The parts of an upload. */
 export interface UploadParts {
   file: TemporaryFile;
   /** SHA-256 of the file's content. */
   digest: string;
-  /** JSON. */
+  /** The field `request` (JSON). */
   request: Buffer;
 }
 
@@ -29,10 +29,10 @@ interface StoredFile {
   digest: string;
 }
 
-/** multer drops what was stored only where it has a path. */
+/** multer removes a stored file only where it has a path. */
 type Stored = { path: string } & (StoredFile | { json: Buffer });
 
-/** Where an upload goes. */
+/** The destination of an upload. */
 interface Upload {
   space: UploadSpace;
   incoming: IncomingBody;
@@ -50,14 +50,14 @@ const parserOf = (upload: Upload) => multer({
     },
   },
   limits: { fileSize: MAX_FILE_BYTES, files: 2, fields: 1, fieldSize: MAX_REQUEST_BYTES, fieldNameSize: 100, fieldNestingDepth: 0 },
-  // A browser sends JSON with a content type of its own as a file.
+  // `request` may also be a file, because browsers send JSON with a content type as a file.
 }).fields([{ name: 'file', maxCount: 1 }, { name: 'request', maxCount: 1 }]);
 
 async function storeFile(stream: Readable, { space, incoming, kept }: Upload): Promise<Stored> {
   const file = await TemporaryFile.open(space, (error) => incoming.refuse(error));
   const sum = createHash('sha256');
   try {
-    // A stream that is destroyed fails too, and its error would come before what is wrong with the file.
+    // Destroying the stream would raise another error, which would hide the first one.
     for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       kept.comesOut(chunk.length);
       sum.update(chunk);
@@ -88,8 +88,8 @@ async function readRequest(stream: Readable, { incoming, kept }: Upload): Promis
 }
 
 /**
- * Reads a multipart body as it comes; who gets the parts drops the file. Errors: 400, 413, 415, and `unavailable` where the disk is full
- * or there is no memory.
+ * Reads a multipart body as it arrives. The caller must close the file. Throws 400, 413, 415, and DomainError
+ * `unavailable` where the disk is full or there is no memory.
  */
 export async function readUpload(request: Request, response: Response, incoming: IncomingBody, space: UploadSpace): Promise<UploadParts> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + 2 * MIB) throw tooLarge();
@@ -105,7 +105,7 @@ export async function readUpload(request: Request, response: Response, incoming:
   throw new BadRequestException(`${WANTED}; there was no field \`request\``);
 }
 
-/** What the parser leaves on what it has read. */
+/** The fields that the parser sets on the request. */
 interface ParsedForm {
   files: Partial<Record<'file' | 'request', Stored[]>>;
   body: { request?: string };
@@ -115,7 +115,7 @@ function parsed(request: Request, response: Response, upload: Upload): Promise<P
   return new Promise<ParsedForm>((resolve, reject) => {
     const { incoming, kept } = upload;
     const form = Object.assign(new LargerParts(request), { headers: request.headers });
-    // The parser drops what it has stored until then.
+    // The parser then removes the files that it has stored.
     const refuse = (error: Error): void => {
       reject(error);
       form.destroy(error);

@@ -4,24 +4,24 @@ import { isUnavailable } from '../../../common/domain-error.js';
 import { MemoryBudget, type MemoryReservation } from '../../../common/memory-budget.js';
 import { Settings } from '../../../config/settings.js';
 
-/** A list in JSON is no larger, unless body_limit is. */
+/** Maximum size of a JSON list, unless body_limit is larger. */
 const SMALL_BYTES = 32 * 1_024 * 1_024;
 
 const REFUSAL = 'The service has no space for this upload now; try again later';
 
-/** Bytes of a temporary file. */
+/** The space of a temporary file. */
 export interface FileSpace {
   readonly held: MemoryReservation;
-  /** Since when it arrives (epoch ms). */
+  /** When its first bytes arrived (epoch ms). */
   readonly began: number;
-  /** Gives its bytes back, and answers its request with the error. */
+  /** Frees its bytes, and answers its request with the error. */
   readonly refuse: (error: Error) => void;
 }
 
 /**
- * Bytes of the temporary files of this process, in which uploads and long lists wait until they are stored. Uploads leave an eighth to lists.
- * Where there is no space for what arrives, the file that has held the most for the longest time is refused, of those that have not
- * arrived whole: a client that leaves uploads unfinished does not keep others out.
+ * The space for temporary files of this process, which contain uploads and long lists until they are stored. Uploads
+ * leave an eighth to lists. When the space is used up, the incomplete file with the largest product of bytes and age is
+ * refused, so that a client with unfinished uploads cannot block others.
  */
 @Injectable()
 export class UploadSpace extends MemoryBudget {
@@ -34,14 +34,14 @@ export class UploadSpace extends MemoryBudget {
     super(uploadSpaceBytes, SMALL_BYTES, REFUSAL);
   }
 
-  /** For a file whose bytes begin to arrive. */
+  /** Registers a file whose bytes begin to arrive. */
   begin(refuse: (error: Error) => void): FileSpace {
     const file = { held: this.reserve(0), began: this.clock.now(), refuse };
     this.arriving.add(file);
     return file;
   }
 
-  /** DomainError `unavailable` where there is no space, and no other file has held more for longer; then it has been refused. */
+  /** Throws DomainError `unavailable` where there is no space and this file is the one to refuse. */
   grow(file: FileSpace, bytes: number): void {
     for (;;) {
       try {
@@ -56,7 +56,7 @@ export class UploadSpace extends MemoryBudget {
     }
   }
 
-  /** It is not refused any more. Idempotent. */
+  /** Marks the file as complete, so that it cannot be refused any more. Idempotent. */
   arrived(file: FileSpace): void {
     this.arriving.delete(file);
   }
