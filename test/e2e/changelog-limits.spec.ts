@@ -128,13 +128,13 @@ it('end for a WebSocket whose filter comes too late, which would get what it has
   await eventually('its stream has begun', () => !Number.isNaN(late.begunBehind));
   late.socket.send('{"correlation_id": "mine"}');
   await eventually('it is closed', () => late.hasEnded);
-  expect([late.closeCode, late.detail]).toEqual([1_008, 'The filter came later than 1 s after the connection, when the stream had begun without one; connect again and send it first']);
+  expect([late.closeCode, late.detail]).toEqual([1_008, 'The filter came later than 1 s after the connection, and the stream began without it; connect again and send it immediately']);
 });
 
 it.each([['by server-sent events', sse], ['by WebSocket', webSocket]])('end %s for a reader that takes nothing while much is published, and others miss nothing', async (_protocol, open) => {
   const [stalled, reading] = [await open(), await open()];
   stalled.pause();
-  const closings = (): number => board.app.logLines.filter(({ msg }) => msg === 'a stream was closed: its reader does not take what there is').length;
+  const closings = (): number => board.app.logLines.filter(({ msg }) => msg === 'a stream was closed: its reader is too slow').length;
   const closedBefore = closings();
   let published = 0;
   for (; closings() === closedBefore; published += 1) {

@@ -8,16 +8,18 @@ import { toChangelogFilter } from './dto/changelog-filter-query.js';
 import { entryText, type GapEntry } from './entry.js';
 import { Resuming } from './resuming.js';
 
-/** Parts that one request reads, of some hundred artifacts each: where fewer match, the page ends where it has come to. */
+/**
+ * Maximum number of parts that one request reads, each of some hundred artifacts. The page ends there if fewer match.
+ */
 const MOST_PARTS = 10;
 
-/** Characters of a page; the last part that is read may take it past that. */
+/** The page ends after this many characters. The last part may exceed it. */
 const ENOUGH = 256 * 1_024;
 
-/** The entries, and the answer that they are put together to. */
+/** The text is in memory twice: as entries, and as the answer. */
 const COPIES = 2;
 
-/** The changelog in pages. */
+/** Returns the changelog in pages. */
 @Injectable()
 export class ChangelogEventsService {
   constructor(
@@ -26,7 +28,10 @@ export class ChangelogEventsService {
     private readonly memory: MemoryBudget,
   ) {}
 
-  /** A ChangelogEventsBody. DomainError `invalid` where it begins behind the end, `unavailable` where there is no memory for it. */
+  /**
+   * Returns a ChangelogEventsBody as JSON. Throws DomainError `invalid` where `after` is beyond the end, and
+   * `unavailable` where there is no memory.
+   */
   async list(query: ChangelogEventsQuery): Promise<JsonText> {
     const held = this.memory.reserve(0);
     try {
@@ -53,7 +58,7 @@ export class ChangelogEventsService {
       next = taken.length < part.rows.length ? taken.at(-1)!.seq : part.upTo;
       for (const row of taken) characters += entries[entries.push(entryText(row)) - 1]!.length;
       hold(characters);
-      // What matches may be far apart, and node:sqlite answers at once: others get their turn.
+      // Matches may be far apart, and node:sqlite is synchronous. Yielding lets other requests run.
       await setImmediate();
     }
     const gap: GapEntry[] = deletedUpTo === null ? [] : [{ seq: after, event_type: 'gap', to_seq: deletedUpTo }];

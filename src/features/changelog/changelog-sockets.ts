@@ -20,16 +20,16 @@ import { everythingBehind, type StreamRequest } from './stream-request.js';
 import { Streams } from './streams.js';
 import { WebSocketSink } from './websocket-sink.js';
 
-/** As long as the query of a stream over HTTP can be: its filter is kept for as long as the stream lasts. */
+/** The limit of a stream's query over HTTP, because the filter stays in memory as long as the stream. */
 const LONGEST_MESSAGE_BYTES = 16 * 1_024;
 const FIRST_MESSAGE_WITHIN_MS = 1_000;
-/** For the other end to close too; then the connection is cut. */
+/** Time for the other end to close too. The connection is cut after it. */
 const CLOSE_WITHIN_MS = 1_000;
 
 /** Close codes (RFC 6455, section 7.4.1). */
 const CLOSE = { goingAway: 1_001, refused: 1_008, failed: 1_011 };
 
-/** Streams over WebSocket. */
+/** Serves streams over WebSocket. */
 @Injectable()
 export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly server = new WebSocketServer({
@@ -38,9 +38,9 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
     perMessageDeflate: false,
     clientTracking: false,
     closeTimeout: CLOSE_WITHIN_MS,
-    // Its types do not know the last one.
+    // The types lack `closeTimeout`.
   } as ServerOptions);
-  /** Those whose stream has not begun. */
+  /** Connections whose stream has not begun. */
   private readonly waiting = new Set<WebSocket>();
 
   constructor(
@@ -70,12 +70,12 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
     this.closeWaiting();
   }
 
-  /** DomainError `invalid`, `unavailable` where the handshake is to be refused. */
+  /** Throws DomainError `invalid` or `unavailable` where the handshake must be refused. */
   private async accept(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const leave = this.limits.admit(request);
     socket.once('close', leave);
     try {
-      // Read before the client knows that it is connected: everything that is published from then on is new to it.
+      // Read before the client knows that it is connected, so that it gets everything that is published from then on.
       const position = await this.store.end();
       if (this.lifecycle.stopping) throw stopping();
       this.server.handleUpgrade(request, socket, head, (webSocket) => this.awaitFilter(webSocket, socket, position));
@@ -85,7 +85,7 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
     }
   }
 
-  /** A reader that sends no filter in time gets everything behind `position`. */
+  /** Waits for the filter. A reader that sends none in time gets everything after `position`. */
   private awaitFilter(webSocket: WebSocket, socket: Socket, position: number): void {
     this.waiting.add(webSocket);
     const begin = (request: () => Promise<StreamRequest>): void => {
@@ -96,9 +96,9 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
     const beginWithout = (): void => {
       if (this.waiting.has(webSocket)) begin(async () => everythingBehind(position));
     };
-    // After what has come meanwhile is read: where the process itself was held up, the filter is there.
+    // Deferred until received data is read. If the process itself was blocked, the filter may have arrived in time.
     const cancel = this.clock.at(this.clock.now() + FIRST_MESSAGE_WITHIN_MS, () => setImmediate(beginWithout));
-    // What is wrong with the connection ends it, and whoever reads it connects again.
+    // An error closes the connection, and the reader connects again.
     webSocket.on('error', (error) => this.logger.debug({ err: error }, 'a WebSocket failed'));
     webSocket.once('close', () => {
       cancel();
@@ -120,11 +120,11 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
     return request;
   }
 
-  /** With the same body as an answer over HTTP has. */
+  /** Sends the same error body as HTTP does. */
   private refuse(webSocket: WebSocket, error: unknown): void {
     const isOurs = error instanceof DomainError;
-    if (!isOurs) this.logger.error({ err: error }, 'a stream could not be begun');
-    webSocket.send(JSON.stringify({ detail: isOurs ? error.message : 'The stream could not be begun; connect again in a moment' }));
+    if (!isOurs) this.logger.error({ err: error }, 'a stream could not begin');
+    webSocket.send(JSON.stringify({ detail: isOurs ? error.message : 'The stream could not begin; connect again in a moment' }));
     webSocket.close(isOurs && error.code === 'invalid' ? CLOSE.refused : CLOSE.failed);
   }
 
@@ -133,11 +133,11 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
   }
 }
 
-/** To go on without the filter would show the reader what it has not asked for. */
+/** The error for a late filter. To ignore the filter would send entries that the reader does not want. */
 const tooLate = (): DomainError =>
-  new DomainError('invalid', `The filter came later than ${FIRST_MESSAGE_WITHIN_MS / 1_000} s after the connection, when the stream had begun without one; connect again and send it first`);
+  new DomainError('invalid', `The filter came later than ${FIRST_MESSAGE_WITHIN_MS / 1_000} s after the connection, and the stream began without it; connect again and send it immediately`);
 
-/** `ws` would answer with a text of its own. What is thrown here comes out of its `handleUpgrade`. */
+/** Replaces the answer of `ws`. The error propagates through its `handleUpgrade`. */
 function refuseHandshake(error: Error): never {
   throw new DomainError('invalid', `The WebSocket handshake is wrong: ${error.message}`);
 }

@@ -28,7 +28,7 @@ export class ChangelogController {
   ) {}
 
   @Get('events')
-  @ApiOperation({ summary: 'List what was published', description: 'In the order of positions; go on with `next` as `after`. Filters of different names all hold.' })
+  @ApiOperation({ summary: 'List published artifacts', description: 'Lists entries in the order of positions. For the next page, send `next` as `after`. An entry must match all filters.' })
   @ApiOkResponse({ type: ChangelogEventsBody, description: 'One page', example: EVENTS_EXAMPLE })
   @ApiErrors([400, 'after: must be the position of an entry, from 0 to 42 (got "43"); without it, a stream begins now'], 503)
   list(@Query() query: ChangelogEventsQuery): Promise<JsonText> {
@@ -37,10 +37,17 @@ export class ChangelogController {
 
   @Get('stream')
   @ApiOperation({
-    summary: 'Stream what is published',
-    description: 'Server-sent events; the `id` of each is its position. Without `Last-Event-ID` and `after` it begins now. `/ws` gives the same as a WebSocket.',
+    summary: 'Stream published artifacts',
+    description:
+      'Sends server-sent events, whose `id` is the position. Without `Last-Event-ID` and `after` the stream begins now. ' +
+      '`/ws` offers the same as a WebSocket.',
   })
-  @ApiHeader({ name: 'Last-Event-ID', description: 'The position to go on behind; browsers send it when they reconnect', required: false, schema: { type: 'string', pattern: '^\\d{1,16}$', example: '42' } })
+  @ApiHeader({
+    name: 'Last-Event-ID',
+    description: 'The position to resume after; browsers send it when they reconnect',
+    required: false,
+    schema: { type: 'string', pattern: '^\\d{1,16}$', example: '42' },
+  })
   @ApiProduces('text/event-stream')
   @ApiOkResponse({ description: 'Entries, until one side closes', content: { 'text/event-stream': { schema: { type: 'string' }, example: STREAM_EXAMPLE } } })
   @ApiErrors([400, 'Last-Event-ID: must be the position of an entry, from 0 to 42 (got "now"); without it, a stream begins now'], [503, FULL])

@@ -2,7 +2,7 @@ import type { ChangelogRow } from '../../blackboard/queries/changelog-rows.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import { toTimestamp } from '../../common/timestamp.js';
 
-/** An entry of the changelog on the wire. */
+/** An entry of the changelog, as clients get it. */
 export interface PublishedEntry {
   seq: number;
   event_type: 'artifact_published';
@@ -14,28 +14,31 @@ export interface PublishedEntry {
   timestamp: string;
 }
 
-/** Says that artifacts behind `seq`, up to `to_seq`, were deleted, some of which the reader may have asked for. */
+/** Reports that artifacts after `seq`, up to `to_seq`, were deleted. Some of them may match the reader's filter. */
 export interface GapEntry {
   seq: number;
   event_type: 'gap';
   to_seq: number;
 }
 
-/** A PublishedEntry in JSON. Its visibility goes out as it is stored: one that names a thousand agents takes long to parse. */
+/**
+ * Returns a PublishedEntry as JSON. The stored visibility is copied, because one with a thousand agents is slow to
+ * parse.
+ */
 export const entryText = ({ seq, id, type, produced_by, correlation_id, visibility, created_at }: ChangelogRow): string =>
   `{"seq":${seq},"event_type":"artifact_published","artifact_id":"${id}","artifact_type":${JSON.stringify(type)},"produced_by":${JSON.stringify(produced_by)},` +
   `"correlation_id":${JSON.stringify(correlation_id)},"visibility":${visibility},"timestamp":"${toTimestamp(created_at)}"}`;
 
-/** An entry as it goes out, to however many. */
+/** An entry with its JSON, which all readers share. */
 export interface SerialisedEntry {
   row: ChangelogRow;
   json: string;
 }
 
-/** Of one batch: most entries have a few hundred bytes, but their visibility may name a thousand agents. */
+/** Size of one batch. Most entries have a few hundred bytes, but a visibility may name a thousand agents. */
 const BATCH_CHARACTERS = 64 * 1_024;
 
-/** Serialised in parts, so that what waits for a reader can be looked at between them. */
+/** Serialises rows in batches, so that the backlog of a reader can be checked between them. */
 export function* inBatches(rows: readonly ChangelogRow[]): Generator<EntryBatch> {
   let entries: SerialisedEntry[] = [];
   let characters = 0;
@@ -51,7 +54,7 @@ export function* inBatches(rows: readonly ChangelogRow[]): Generator<EntryBatch>
   if (entries.length > 0) yield new EntryBatch(entries);
 }
 
-/** Some entries, one after another; what all readers of the same ones get is put together once. */
+/** Consecutive entries. Readers of the same entries share the serialised text. */
 export class EntryBatch {
   private asEvents: Buffer | undefined;
 
@@ -61,13 +64,13 @@ export class EntryBatch {
     return this.entries.at(-1)!.row.seq;
   }
 
-  /** As server-sent events. */
+  /** The entries as server-sent events. */
   get events(): Buffer {
     this.asEvents ??= Buffer.from(this.entries.map(({ row, json }) => `id: ${row.seq}\ndata: ${json}\n\n`).join(''));
     return this.asEvents;
   }
 
-  /** The same object where all of them do. */
+  /** Returns the matching entries; the same object where all match. */
   those(wanted: (row: ChangelogRow) => boolean): EntryBatch {
     const chosen = this.entries.filter(({ row }) => wanted(row));
     return chosen.length === this.entries.length ? this : new EntryBatch(chosen);

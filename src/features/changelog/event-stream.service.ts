@@ -13,12 +13,13 @@ const LAST_EVENT_ID = 'Last-Event-ID';
 
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // Proxies must neither keep nor compress it, which would hold entries back; nginx buffers unless it is told not to.
+  // Proxies must neither cache nor compress the stream, which would delay entries. The second header stops nginx from
+  // buffering.
   'Cache-Control': 'no-cache, no-transform',
   'X-Accel-Buffering': 'no',
 };
 
-/** Streams as server-sent events. */
+/** Serves streams as server-sent events. */
 @Injectable()
 export class EventStreamService {
   constructor(
@@ -27,15 +28,17 @@ export class EventStreamService {
     private readonly streams: Streams,
   ) {}
 
-  /** DomainError `invalid`, `unavailable`. Resolves when the stream has begun. */
+  /** Resolves when the stream has begun. Throws DomainError `invalid`, `unavailable`. */
   async answer(query: ChangelogStreamQuery, request: Request, response: Response): Promise<void> {
-    // Nothing of it leaves before the answers to earlier requests have ended, so that all of it would be kept.
-    if (response.socket === null) throw new DomainError('invalid', 'A stream cannot wait for the answer to another request on its connection; ask for it once that has ended, or on a connection of its own');
+    // A pipelined stream would stay in memory, because nothing is sent before the answers to earlier requests have
+    // ended.
+    if (response.socket === null) throw new DomainError('invalid', 'A stream cannot wait behind another request on its connection; request it after that one has ended, or on another connection');
     response.once('close', this.limits.admit(request));
     const after = await this.afterOf(query, request.get(LAST_EVENT_ID));
     if (request.method === 'HEAD') return void response.writeHead(200, HEADERS).end();
     await this.streams.begin({ filter: toChangelogFilter(query), after, live: query.live }, () => {
-      // The end of the connection is the end of the answer: a frame around every entry, for every reader, would cost more than the entry.
+      // The end of the connection ends the answer. Chunked encoding would cost more for each entry and reader than the
+      // entry itself.
       response.removeHeader('Transfer-Encoding');
       response.writeHead(200, { ...HEADERS, Connection: 'close' });
       answersAsStream(response);
@@ -43,7 +46,7 @@ export class EventStreamService {
     });
   }
 
-  // The header first: browsers add it to the URL that they were given at the beginning.
+  // The header takes precedence, because browsers repeat the first URL and add the header when they reconnect.
   private async afterOf({ after }: ChangelogStreamQuery, lastEventId: string | undefined): Promise<number | null> {
     if (lastEventId !== undefined) return this.resuming.check(LAST_EVENT_ID, lastEventId);
     return after === undefined ? null : this.resuming.check('after', after);

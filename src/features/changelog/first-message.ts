@@ -6,7 +6,7 @@ import type { StreamRequest } from './stream-request.js';
 
 const EXAMPLE = '{"correlation_id": "order-4711", "after": 0}, or {} for everything from now on';
 
-/** The filter that a WebSocket's reader sends first. DomainError `invalid` that names every bad field. */
+/** Parses the filter, the first message of a WebSocket. Throws DomainError `invalid`, which names every bad field. */
 export function readFirstMessage(text: string): StreamRequest {
   const message = parse(text);
   const problems: string[] = [];

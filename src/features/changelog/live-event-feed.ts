@@ -3,19 +3,20 @@ import type { LiveEvent } from '../../pubsub/live-event.js';
 import { Signals } from '../../pubsub/signals.js';
 import { Tail } from './tail.js';
 
-/** Characters of events that wait for entries, in one process. */
+/** Maximum number of characters of live events that wait for entries, in one process. */
 const MOST_WAITING = 4 * 1_024 ** 2;
 
 interface LiveEventReader {
-  /** `json`: the event as it goes out. */
+  /** `json` is the serialised event. */
   liveEvent(event: LiveEvent, json: string): void;
-  /** It cannot be told any more: too much waits for entries that do not come. */
+  /** Called when too many events wait for entries that do not come. The reader has missed events and must end. */
   fallBehind(): void;
 }
 
 /**
- * Hands live events to the streams that ask for them, in their order, and each after the entries of all that was stored before it: what follows
- * from an artifact must not be shown before the artifact. While no stream asks, it hears of none, and none is made.
+ * Sends live events to the streams that want them, in order, and each after the entries of everything that was stored
+ * before it, because consequences of an artifact must not be shown before the artifact. While no stream wants them,
+ * none are created.
  */
 @Injectable()
 export class LiveEventFeed {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Lets a few at a time do something, in the order in which they asked, and others get to work in between. */
+/** Limits the number of concurrent calls, serves them in order, and yields to other work in between. */
 export class ReadLimiter {
   private readonly waiting: (() => void)[] = [];
 
@@ -11,7 +11,7 @@ export class ReadLimiter {
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
       const result = await work();
-      // node:sqlite answers at once, so awaiting a query alone lets nobody else in.
+      // node:sqlite is synchronous, so that awaiting a query does not let other work run.
       await setImmediate();
       return result;
     } finally {

@@ -4,12 +4,12 @@ import { DomainError } from '../../common/domain-error.js';
 
 const LONGEST_SHOWN = 40;
 
-/** Where a reader wants to go on. */
+/** Checks the position from which a reader resumes. */
 @Injectable()
 export class Resuming {
   constructor(private readonly store: ChangelogStore) {}
 
-  /** DomainError `invalid` where no artifact can have had this position. `name`: of what the reader gave it in. */
+  /** Throws DomainError `invalid` where no artifact can have this position. `name` is the parameter or header. */
   async check(name: string, position: number | string): Promise<number> {
     const last = await this.store.lastGiven();
     const number = typeof position === 'string' && !/^\d{1,16}$/.test(position) ? NaN : Number(position);

@@ -2,33 +2,33 @@ import type { Socket } from 'node:net';
 import { keepsOwnPace } from '../../http/connections/slow-readers.js';
 import type { EntryBatch, GapEntry } from './entry.js';
 
-/** Where a stream's entries go, in the form of its protocol. */
+/** Writes the entries of a stream to its connection, in the form of its protocol. */
 export abstract class Sink {
   private onWaiting: (bytes: number) => void = () => undefined;
   private isLookDue = false;
 
   protected constructor(protected readonly socket: Socket) {
-    // So that a peer that is gone without a word is noticed though nothing is sent.
+    // Detects a peer that vanished while nothing is sent.
     socket.setKeepAlive(true, 30_000);
     keepsOwnPace(socket);
   }
 
-  /** Bytes that the reader has not taken yet, beyond what the system keeps for it. */
+  /** Bytes that wait in this process, in addition to the system's buffer. */
   get waitingBytes(): number {
     return this.socket.writableLength;
   }
 
-  /** Bytes that have left for good. */
+  /** Bytes that were passed to the system. */
   get sentBytes(): number {
     return this.socket.bytesWritten - this.socket.writableLength;
   }
 
-  /** More would only pile up. */
+  /** Whether further writes would only accumulate in memory. */
   get isFull(): boolean {
     return this.socket.writableNeedDrain;
   }
 
-  /** Resolves when more can be written without piling it up, or the connection is gone. */
+  /** Resolves when the connection accepts further writes or is closed. */
   async drained(): Promise<void> {
     const { socket } = this;
     if (!this.isFull || socket.destroyed) return;
@@ -41,26 +41,26 @@ export abstract class Sink {
     });
   }
 
-  /** Cuts the connection, whatever waits. */
+  /** Closes the connection immediately, and drops waiting bytes. */
   cut(): void {
     this.socket.destroy();
   }
 
-  /** Calls back once, when the connection is gone. */
+  /** Calls `callback` once, when the connection is closed. */
   onGone(callback: () => void): void {
     if (this.socket.destroyed) callback();
     else this.socket.once('close', callback);
   }
 
-  /** Calls back with `waitingBytes` after each write, and when what was written has left. */
+  /** Calls `callback` with `waitingBytes` after each write, and when the written bytes were sent. */
   watchWaiting(callback: (bytes: number) => void): void {
     this.onWaiting = callback;
   }
 
-  /** The callback of each write. */
+  /** Callback for each write. */
   protected readonly hasLeft = (): void => this.onWaiting(this.waitingBytes);
 
-  /** Call it after a write. Most writes have left by the end of this turn, when the socket is uncorked. */
+  /** Call it after a write. Most writes are sent at the end of this tick, when the socket is uncorked. */
   protected wrote(): void {
     if (this.isLookDue) return;
     this.isLookDue = true;
@@ -70,13 +70,13 @@ export abstract class Sink {
     });
   }
 
-  /** Says behind which position the stream begins. */
+  /** Sends the position after which the stream begins. */
   abstract opened(position: number): void;
   abstract entries(batch: EntryBatch): void;
   abstract gap(gap: GapEntry): void;
   abstract liveEvent(name: string, json: string): void;
-  /** Shows that the connection lives; false where its other end does not. */
+  /** Sends a sign of life. Returns false where the peer has not answered the last one. */
   abstract beat(position: number): boolean;
-  /** Ends it as the protocol has it. */
+  /** Ends the stream as the protocol requires. */
   abstract end(): void;
 }

@@ -5,7 +5,7 @@ export const SOCKET_PATHS = ['/ws', '/ws/changelog'];
 
 const UPGRADE_REQUIRED = 426;
 
-/** Answers plain HTTP requests at the WebSocket paths. The server gives handshakes to `ChangelogSockets` instead. */
+/** Answers plain HTTP requests on the WebSocket paths. `ChangelogSockets` handles WebSocket handshakes. */
 @ApiExcludeController()
 @Controller()
 export class SocketPathsController {

@@ -5,7 +5,10 @@ import { Sink } from './sink.js';
 
 const RECONNECT_AFTER_MS = 1_000;
 
-/** Server-sent events (WHATWG HTML, section 9.2). An `id` without data says where to resume, and makes no event. */
+/**
+ * Writes server-sent events (WHATWG HTML, section 9.2). An `id` without data sets the position to resume from, without
+ * an event.
+ */
 export class SseSink extends Sink {
   constructor(
     socket: Socket,

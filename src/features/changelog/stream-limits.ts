@@ -8,7 +8,7 @@ import { clientAddresses } from '../../http/connections/client-address.js';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Holds the number of streams, in all and for each address. */
+/** Limits the number of streams, in total and for each address. */
 @Injectable()
 export class StreamLimits {
   private open = 0;
@@ -23,7 +23,10 @@ export class StreamLimits {
     this.addressOf = clientAddresses(settings.trustedProxies);
   }
 
-  /** The returned function gives the place back; further calls do nothing. DomainError `unavailable` where there is none. */
+  /**
+   * Reserves a place. The returned function frees it and is idempotent. Throws DomainError `unavailable` where no place
+   * is free.
+   */
   admit(request: IncomingMessage): () => void {
     const { maxStreams, maxStreamsPerAddress } = this.settings;
     const address = this.addressOf(request);

@@ -2,13 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock.js';
 import { MemoryBudget, type MemoryReservation } from '../../common/memory-budget.js';
 
-/** What waits for all readers together, as a share of the budget: requests need the rest. */
+/** Share of the memory budget for the backlogs of all readers. Requests need the rest. */
 const SHARE_OF_BUDGET = 1 / 4;
 
-/** About what Node keeps for any connection: a reader that is so little behind is not counted, and goes on when memory is short. */
+/**
+ * Smaller backlogs are not counted, so that their readers continue when memory is short. Node keeps about as much
+ * anyway.
+ */
 const SMALL = 16 * 1_024;
 
-/** What waits for the readers of streams, as a part of the memory budget. Past its share, the reader that is behind the most for the longest time is cut off. */
+/**
+ * Counts the backlogs of streams towards the memory budget. When they exceed their share, the reader with the largest
+ * product of bytes and time is disconnected.
+ */
 @Injectable()
 export class StreamMemory {
   private readonly behind = new Set<StreamBacklog>();
@@ -19,7 +25,7 @@ export class StreamMemory {
     private readonly clock: Clock,
   ) {}
 
-  /** For a stream that begins. `cutOff` has to release the backlog. */
+  /** Creates the backlog of a stream. `cutOff` must release it. */
   backlog(cutOff: () => void): StreamBacklog {
     return new StreamBacklog(this, this.budget.reserve(0), this.clock, cutOff);
   }
@@ -38,9 +44,9 @@ export class StreamMemory {
   }
 }
 
-/** What waits for one reader. */
+/** The bytes that wait for one reader. */
 export class StreamBacklog {
-  /** Since when something waits (epoch ms). */
+  /** When bytes began to wait (epoch ms). */
   since = 0;
 
   constructor(
@@ -54,7 +60,7 @@ export class StreamBacklog {
     return this.reservation.bytes;
   }
 
-  /** Disconnects the reader if the budget has no room for its backlog. */
+  /** Sets the size. Disconnects the reader if the budget has no room. */
   resize(waitingBytes: number): void {
     const before = this.bytes;
     const bytes = waitingBytes > SMALL ? waitingBytes : 0;

@@ -1,9 +1,9 @@
 import type { ChangelogFilter } from '../../blackboard/queries/changelog-rows.js';
 
-/** What a reader asks a stream for. */
+/** The options of a stream. */
 export interface StreamRequest {
   filter: ChangelogFilter;
-  /** The position to begin behind; null begins with what is published from now on. */
+  /** The position after which the stream begins; null begins now. */
   after: number | null;
   live: boolean;
 }

@@ -11,10 +11,10 @@ import type { TailListener, Tail } from './tail.js';
 
 export const BEAT_MS = 15_000;
 
-/** What a reader may be behind, beside what the system keeps for its connection; more would only be memory. */
+/** Maximum backlog of a reader, in addition to the system's buffer. */
 const MOST_WAITING_BYTES = 256 * 1_024;
 
-/** Why a stream ended. `slow`: its reader did not take what there was. */
+/** The reason why a stream ended. `slow` means that the reader did not read fast enough. */
 export type StreamEnd = 'gone' | 'slow' | 'stopping' | 'failed';
 
 export interface StreamParts {
@@ -30,22 +30,22 @@ export interface StreamParts {
 }
 
 /**
- * The changelog behind a position, for one reader: in pages until it has reached the tail, and from there on with it. What the reader
- * does not take in time is not skipped: the stream ends, and the reader resumes where it was.
+ * Sends the changelog after a position to one reader: in pages until it has reached the tail, and then together with
+ * the tail. No entry is skipped for a slow reader: the stream ends, and the reader resumes from its position.
  */
 export class Stream implements TailListener {
   private hasEnded = false;
   private sentBytes = -1;
   private reportedDeleted = 0;
   private cancelBeat: Cancel = () => undefined;
-  /** LiveEvents that came while it had not reached the tail; null once it has. */
+  /** Live events that came before the stream has reached the tail; null afterwards. */
   private early: [name: string, json: string][] | null = [];
   private earlyCharacters = 0;
   private readonly backlog: StreamBacklog;
 
   constructor(
     private readonly parts: StreamParts,
-    /** It has everything up to here. */
+    /** The reader has everything up to here. */
     private position: number,
   ) {
     this.backlog = parts.memory.backlog(() => this.end('slow'));
@@ -63,13 +63,16 @@ export class Stream implements TailListener {
 
   deliver(batch: EntryBatch): void {
     const { filter, sink } = this.parts;
-    // Another process may have been further than this one is.
+    // The reader may come from another process that was ahead of this one.
     const wanted = batch.those((row) => row.seq > this.position && asksFor(filter, row));
     this.position = Math.max(this.position, batch.lastSeq);
     if (wanted.entries.length > 0 && this.hasRoom()) sink.entries(wanted);
   }
 
-  /** Live events belong to correlations, but for those of a batch, which is of many. They come when the tail has handed out all before them. */
+  /**
+   * Sends a live event. It arrives after the tail has delivered all earlier entries. Events of batches belong to no
+   * correlation, so that a filter by correlation drops them.
+   */
   liveEvent(event: LiveEvent, json: string): void {
     const { correlationIds } = this.parts.filter;
     const isWanted = correlationIds.length === 0 || ('correlation_id' in event && correlationIds.includes(event.correlation_id));
@@ -79,10 +82,10 @@ export class Stream implements TailListener {
   }
 
   fallBehind(): void {
-    this.end('failed', new Error('live events have waited for entries that did not come; is a transaction on the database left open?'));
+    this.end('failed', new Error('live events waited too long for entries; check the database for a transaction that is still open'));
   }
 
-  // The texts are shared by all streams.
+  // All streams share the texts, but each stream limits how many it keeps.
   private keep(name: string, json: string): void {
     this.early!.push([name, json]);
     this.earlyCharacters += json.length;
@@ -95,7 +98,7 @@ export class Stream implements TailListener {
     const { tail, sink, onEnd } = this.parts;
     this.cancelBeat();
     tail.unfollow(this);
-    // A reader that takes nothing would not take the end either.
+    // A reader that does not read would not read the end either.
     if (end === 'stopping' && sink.waitingBytes === 0) sink.end();
     else sink.cut();
     this.backlog.release();
@@ -108,7 +111,7 @@ export class Stream implements TailListener {
       await limiter.take(() => this.sendPage());
       await sink.drained();
     }
-    // Nothing is awaited since the tail's position was compared: what it hands out next is what comes next here.
+    // No await since the comparison with the tail's position, so that the next batch of the tail follows this position.
     if (this.hasEnded) return;
     tail.follow(this);
     const early = this.early!;
@@ -116,7 +119,10 @@ export class Stream implements TailListener {
     for (const [name, json] of early) if (this.hasRoom()) sink.liveEvent(name, json);
   }
 
-  /** As much of the next page as the reader takes; the rest is read again, so that nothing is kept for readers that take nothing. */
+  /**
+   * Sends as much of the next page as the reader takes. The rest is read again later, so that slow readers use no
+   * memory.
+   */
   private async sendPage(): Promise<void> {
     const { tail, reader, sink } = this.parts;
     const window = { low: this.position, high: tail.position };
@@ -126,13 +132,13 @@ export class Stream implements TailListener {
       if (this.hasEnded || sink.isFull) return;
       sink.entries(batch);
       this.position = batch.lastSeq;
-      // What has been written leaves after this turn of the event loop.
+      // Written bytes are sent after this turn of the event loop.
       await setImmediate();
     }
     this.position = upTo;
   }
 
-  /** With the position before it, so that a reader who resumes from there gets it again. */
+  /** Sends a gap with the position before it, so that a reader that resumes from there gets the gap again. */
   private reportGap(deletedUpTo: number): void {
     if (deletedUpTo <= this.reportedDeleted) return;
     this.reportedDeleted = deletedUpTo;

@@ -13,7 +13,7 @@ import { Stream, type StreamEnd } from './stream.js';
 import type { StreamRequest } from './stream-request.js';
 import { Tail } from './tail.js';
 
-/** Those who resume read by themselves; with all of them at once, nobody else would get to the database. */
+/** Maximum number of resuming streams that read at the same time. More would keep other requests from the database. */
 const READERS_AT_ONCE = 4;
 
 /** The open streams of this process. */
@@ -35,7 +35,10 @@ export class Streams implements OnModuleDestroy {
     lifecycle.onStop(() => this.endAll());
   }
 
-  /** Rejects where it cannot be begun, DomainError `unavailable` where the service is stopping; then nothing was written. `makeSink` is called when all is ready. */
+  /**
+   * Begins a stream. Calls `makeSink` when everything is ready. Rejects where it cannot begin, with DomainError
+   * `unavailable` where the service is stopping; nothing was written then.
+   */
   async begin({ filter, after, live }: StreamRequest, makeSink: () => Sink): Promise<void> {
     await this.tail.enter();
     const noLongerInterested = this.interest.add(live);
@@ -45,9 +48,9 @@ export class Streams implements OnModuleDestroy {
     };
     try {
       const reader = await this.store.reader(filter);
-      // What is there already is not what comes from now on.
+      // Moves the tail to the end, because the stream begins with entries that come from now on.
       if (after === null) await this.tail.look();
-      // Those that are open have been ended: one that was on its way then would keep the process from stopping.
+      // The open streams have ended already. A new one would keep the process from stopping.
       if (this.lifecycle.stopping) throw stopping();
       const onEnd = (end: StreamEnd, error?: unknown): void => {
         this.open.delete(stream);
@@ -75,7 +78,7 @@ export class Streams implements OnModuleDestroy {
   }
 
   private reportEnd(end: StreamEnd, error: unknown): void {
-    if (end === 'slow') this.logger.info('a stream was closed: its reader does not take what there is');
-    else if (end === 'failed') this.logger.warn({ err: error }, 'a stream was closed: what its reader has missed could not be read');
+    if (end === 'slow') this.logger.info('a stream was closed: its reader is too slow');
+    else if (end === 'failed') this.logger.warn({ err: error }, 'a stream was closed: entries that its reader missed could not be read');
   }
 }

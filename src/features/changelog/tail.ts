@@ -6,7 +6,7 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { Signals } from '../../pubsub/signals.js';
 import { type EntryBatch, inBatches } from './entry.js';
 
-/** Of the machine's time. What is published meanwhile is read together. */
+/** Minimum pause between two reads, in real time. Artifacts that are published meanwhile are read together. */
 const PAUSE_MS = 20;
 const LOOK_AGAIN_MS = 1_000;
 
@@ -15,8 +15,8 @@ export interface TailListener {
 }
 
 /**
- * The end of the changelog, read once for all streams of this process: while there are streams, it reads on from where it has come to,
- * and hands each entry to all that have reached its position.
+ * Reads the end of the changelog once for all streams of this process. While there are streams, it reads on from its
+ * position, and delivers each entry to all streams that have reached it.
  */
 @Injectable()
 export class Tail {
@@ -25,11 +25,14 @@ export class Tail {
   private started: Promise<void> | null = null;
   private unsubscribe: (() => void)[] = [];
   private reached = 0;
-  /** The position of an artifact that was announced. */
+  /** The highest position that a signal has reported. */
   private announced = 0;
   private reading: Promise<void> | null = null;
   private queued: Promise<void> | null = null;
-  /** Who waits until all is handed out that was stored when they asked. `upTo`: the position that this was; null until the next look. */
+  /**
+   * Callers of `handedOut`. `upTo` is the last position that was stored when they called; null until the next read
+   * finds it.
+   */
   private waiting: { upTo: number | null; resolve: () => void }[] = [];
   private lookedAt = -Infinity;
   private timer: NodeJS.Timeout | null = null;
@@ -41,12 +44,12 @@ export class Tail {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** The position of the last artifact that was handed out, or that the reading began behind. */
+  /** The position of the last delivered artifact, or the position after which the tail began. */
   get position(): number {
     return this.reached;
   }
 
-  /** It is read until as many have left as entered. */
+  /** Starts the tail with the first user. It stops when every user has left. */
   async enter(): Promise<void> {
     this.users += 1;
     try {
@@ -62,7 +65,7 @@ export class Tail {
     if (this.users === 0) this.stop();
   }
 
-  /** From here on, a listener gets all behind `position`. */
+  /** Adds a follower, which gets everything after `position`. */
   follow(listener: TailListener): void {
     this.listeners.add(listener);
   }
@@ -71,7 +74,7 @@ export class Tail {
     this.listeners.delete(listener);
   }
 
-  /** Resolves when everything has been handed out that was final when it was called. */
+  /** Resolves when all entries that were final at the time of the call are delivered. */
   look(): Promise<void> {
     if (!this.reading) {
       this.reading = this.readOn().finally(() => {
@@ -80,7 +83,7 @@ export class Tail {
       });
       return this.reading;
     }
-    // The one that is under way may have looked before.
+    // The running read may have begun before the call.
     this.queued ??= this.reading.then(() => {
       this.queued = null;
       return this.look();
@@ -89,8 +92,8 @@ export class Tail {
   }
 
   /**
-   * Resolves when everything has been handed out that was stored when it was called, by any process; also when the reading stops. On
-   * Postgres that takes until the transactions before it have ended.
+   * Resolves when all entries that any process had stored at the time of the call are delivered, or when the tail
+   * stops. On Postgres it waits until earlier transactions have ended.
    */
   handedOut(): Promise<void> {
     return new Promise((resolve) => {
@@ -99,7 +102,7 @@ export class Tail {
     });
   }
 
-  /** Other processes may have published without a word. */
+  /** Reads without a signal, because signals of other processes may be lost. */
   @Interval(LOOK_AGAIN_MS)
   async lookAgain(): Promise<void> {
     if (this.users > 0) await this.look();
@@ -145,7 +148,7 @@ export class Tail {
           if (started !== this.started) return;
           this.reached = batch.lastSeq;
           this.listeners.forEach((listener) => listener.deliver(batch));
-          // What has been written leaves after this turn of the event loop, and others get theirs.
+          // Written bytes are sent after this turn of the event loop, and other work can run.
           await setImmediate();
         }
         if (found.isAll) break;
@@ -153,11 +156,11 @@ export class Tail {
       }
       if (started !== this.started) return;
       this.answerUpTo(found.final);
-      // On Postgres it lies a few milliseconds behind what has been committed.
+      // On Postgres the final position is a few milliseconds behind the commits.
       if (found.final < this.announced || this.waiting.length > 0) this.lookIn(PAUSE_MS / 2);
       this.isInTrouble = false;
     } catch (error) {
-      if (!this.isInTrouble) this.logger.warn({ err: error }, 'the changelog cannot be read on; trying again');
+      if (!this.isInTrouble) this.logger.warn({ err: error }, 'the changelog could not be read; trying again');
       this.isInTrouble = true;
     }
   }

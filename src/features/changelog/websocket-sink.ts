@@ -5,7 +5,7 @@ import { Sink } from './sink.js';
 
 const GOING_AWAY = 1_001;
 
-/** One JSON text for each entry. */
+/** Sends one JSON message for each entry. */
 export class WebSocketSink extends Sink {
   private hasAnswered = true;
 
@@ -24,7 +24,7 @@ export class WebSocketSink extends Sink {
   }
 
   entries(batch: EntryBatch): void {
-    // In one write to the socket.
+    // Corked, so that all entries go out in one write.
     this.socket.cork();
     for (const { json } of batch.entries) this.send(json);
     this.socket.uncork();

@@ -4,7 +4,7 @@ import { ApiVisibility } from '../../../http/dto/api-visibility.js';
 import type { GapEntry, PublishedEntry } from '../entry.js';
 
 export class ChangelogEntryBody implements PublishedEntry {
-  @ApiProperty({ type: 'integer', description: 'The position of the artifact, in the order of commits' })
+  @ApiProperty({ type: 'integer', description: 'Position of the artifact, in the order of commits' })
   seq!: number;
 
   @ApiProperty({ enum: ['artifact_published'] })
@@ -16,7 +16,7 @@ export class ChangelogEntryBody implements PublishedEntry {
   @ApiProperty()
   artifact_type!: string;
 
-  @ApiProperty({ description: 'An agent, or `external`' })
+  @ApiProperty({ description: 'Name of an agent, or `external`' })
   produced_by!: string;
 
   @ApiProperty()
@@ -30,13 +30,13 @@ export class ChangelogEntryBody implements PublishedEntry {
 }
 
 export class ChangelogGapBody implements GapEntry {
-  @ApiProperty({ type: 'integer', description: 'Behind this position, artifacts are missing' })
+  @ApiProperty({ type: 'integer', description: 'Artifacts after this position are missing' })
   seq!: number;
 
   @ApiProperty({ enum: ['gap'] })
   event_type!: 'gap';
 
-  @ApiProperty({ type: 'integer', description: 'Up to this position: some of them were deleted' })
+  @ApiProperty({ type: 'integer', description: 'Artifacts up to this position are missing, because retention deleted some of them' })
   to_seq!: number;
 }
 
@@ -47,10 +47,10 @@ export class ChangelogPaginationBody {
   @ApiProperty({ type: 'integer' })
   after!: number;
 
-  @ApiProperty({ type: 'integer', description: 'What to send as `after` for the next page, now or later' })
+  @ApiProperty({ type: 'integer', description: 'Value of `after` for the next page, now or later' })
   next!: number;
 
-  @ApiProperty({ description: 'Whether there is more to look at behind this page' })
+  @ApiProperty({ description: 'Whether there may be further entries after this page' })
   has_more!: boolean;
 }
 

@@ -7,17 +7,17 @@ const FilterList = (description: string, example: string): PropertyDecorator =>
 
 /** The filters of the changelog. */
 export class ChangelogFilterQuery {
-  @FilterList('Correlations, any of them', 'order-4711')
+  @FilterList('Keeps only entries of these correlations', 'order-4711')
   correlation_id?: string[];
 
-  @FilterList('Artifact type names, any of them', 'CustomerMessage')
+  @FilterList('Keeps only artifacts of these types', 'CustomerMessage')
   artifact_type?: string[];
 
-  @FilterList('Producers, any of them: agent names, or `external` for what clients published', 'classifier')
+  @FilterList('Keeps only artifacts of these producers: agent names, or `external` for clients', 'classifier')
   produced_by?: string[];
 }
 
-/** DomainError `invalid` where it has too many values. */
+/** Throws DomainError `invalid` where the query has too many values. */
 export function toChangelogFilter({ correlation_id = [], artifact_type = [], produced_by = [] }: ChangelogFilterQuery): ChangelogFilter {
   refuseTooManyValues({ correlation_id, artifact_type, produced_by });
   return { correlationIds: correlation_id, types: artifact_type, producers: produced_by };

@@ -2,7 +2,11 @@ import { QueryBoolean, QueryInteger } from '../../../http/validation/query.js';
 import { ChangelogFilterQuery } from './changelog-filter-query.js';
 
 export class ChangelogStreamQuery extends ChangelogFilterQuery {
-  @QueryInteger({ description: 'The position to begin behind, where there is no `Last-Event-ID`; without either, the stream begins now', min: 0, example: 0 })
+  @QueryInteger({
+    description: 'The stream begins after this position. `Last-Event-ID` takes precedence; without both, the stream begins now',
+    min: 0,
+    example: 0,
+  })
   after?: number;
 
   @QueryBoolean({ description: 'Whether to show live events too: what executions, runs, batches and correlations do', default: false, example: true })
