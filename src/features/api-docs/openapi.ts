@@ -45,7 +45,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const REQUEST_ID = 'X-Request-ID';
 
 const DESCRIBED_REQUEST_ID = {
-  description: 'The id of this request; the service logs it with every line about the request',
+  description: 'The id of this request, which the service also writes to its log',
   schema: { type: 'string', format: 'uuid' as const },
   example: '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80',
 };

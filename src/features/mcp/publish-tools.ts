@@ -16,7 +16,7 @@ import type { Tool, ToolAnswer } from './tool.js';
 import { toolName } from './tool-names.js';
 
 const PUBLISHING_ARGUMENTS: JsonObject = {
-  tags: texts('Labels that agents and queries can filter by'),
+  tags: texts('Tags that agents and queries can filter by'),
   partition_key: shortText("The caller's partition of the data"),
   ...WORK_ARGUMENTS,
 };

@@ -34,7 +34,7 @@ export class PublishRequest {
   payload?: JsonObject;
 
   @ApiProperty({
-    description: 'Labels that subscriptions and queries can filter by; duplicates are dropped',
+    description: 'Tags that subscriptions and queries can filter by; duplicates are dropped',
     type: 'array',
     items: SHORT_TEXT_SCHEMA,
     required: false,
