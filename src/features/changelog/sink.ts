@@ -75,7 +75,7 @@ export abstract class Sink {
   abstract entries(batch: EntryBatch): void;
   abstract gap(gap: GapEntry): void;
   abstract liveEvent(name: string, json: string): void;
-  /** Sends a sign of life. Returns false where the peer has not answered the last one. */
+  /** Sends a heartbeat. Returns false where the peer has not answered the last one. */
   abstract beat(position: number): boolean;
   /** Ends the stream as the protocol requires. */
   abstract end(): void;

@@ -1,7 +1,7 @@
 /** A payload is in memory three times: as it was read, in the body, and encoded for the connection. */
 const COPIES = 3;
 
-/** Returns the taken memory. */
+/** Frees the taken memory. */
 export type GiveBack = () => void;
 
 interface Waiting {
