@@ -65,7 +65,7 @@ export class Tail {
     if (this.users === 0) this.stop();
   }
 
-  /** Adds a follower, which gets everything after `position`. */
+  /** Adds a listener, which gets everything after `position`. */
   follow(listener: TailListener): void {
     this.listeners.add(listener);
   }
