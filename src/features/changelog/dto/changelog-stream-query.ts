@@ -9,6 +9,6 @@ export class ChangelogStreamQuery extends ChangelogFilterQuery {
   })
   after?: number;
 
-  @QueryBoolean({ description: 'Whether to show live events too: what executions, runs, batches and correlations do', default: false, example: true })
+  @QueryBoolean({ description: 'Whether to also send live events about executions, runs, batches and correlations', default: false, example: true })
   live!: boolean;
 }
