@@ -9,7 +9,10 @@ export class AgentNamesController {
   constructor(private readonly agents: AgentsService) {}
 
   @Get()
-  @ApiOperation({ summary: 'List the agents that can be run', description: 'The agents come in the order of the configuration.' })
+  @ApiOperation({
+    summary: 'List the agents that can be run',
+    description: 'The agents come in the order of the configuration.',
+  })
   @ApiOkResponse({ type: AgentNamesBody, description: 'All agents', example: AGENT_NAMES_EXAMPLE })
   list(): AgentNamesBody {
     return this.agents.names();

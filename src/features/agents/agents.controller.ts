@@ -32,7 +32,8 @@ export class AgentsController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Run one agent',
-    description: 'Runs one execution of this agent in a new correlation. Inputs and outputs are stored; no agent reacts to them.',
+    description:
+      'Runs one execution of this agent in a new correlation. Inputs and outputs are stored; no agent reacts to them.',
   })
   @ApiAgentName()
   @ApiBody({ type: RunAgentRequest, examples: { message: { value: RUN_REQUEST_EXAMPLE } } })

@@ -26,7 +26,11 @@ const UNKNOWN_TYPE = 'Unknown artifact type: CustomerMesage; did you mean Custom
 /** Documents the path parameter and the errors of a wrong or unknown id. */
 const ApiArtifactId = (): MethodDecorator =>
   applyDecorators(
-    ApiParam({ name: 'artifact_id', description: "The artifact's id", schema: { type: 'string', format: 'uuid', example: ARTIFACT_EXAMPLE.id } }),
+    ApiParam({
+      name: 'artifact_id',
+      description: "The artifact's id",
+      schema: { type: 'string', format: 'uuid', example: ARTIFACT_EXAMPLE.id },
+    }),
     ApiErrors([400, 'artifact_id: must be a UUID (got "42")'], [404, `Artifact not found: ${ARTIFACT_EXAMPLE.id}`]),
   );
 
@@ -64,14 +68,22 @@ export class ArtifactsController {
       'Waits until the correlation has no pending work, or until the timeout. A timeout is not an error: `completed` is then false.',
   })
   @ApiBody({ type: SyncPublishRequest, examples: { message: { value: { ...PUBLISH_EXAMPLE, timeout: 10 } } } })
-  @ApiOkResponse({ type: SyncPublishBody, description: 'The artifacts that agents produced', example: SYNC_EXAMPLE, headers: PUBLISH_HEADERS })
+  @ApiOkResponse({
+    type: SyncPublishBody,
+    description: 'The artifacts that agents produced',
+    example: SYNC_EXAMPLE,
+    headers: PUBLISH_HEADERS,
+  })
   @ApiErrors([400, 'timeout: must not be greater than 300; type: must be a string'], 409, 503)
   publishAndWait(@Body() request: SyncPublishRequest, @Ids() ids: RequestIds, @Held() held: HeldRequest): Promise<TextInParts> {
     return this.publishing.publishAndWait(request, ids, held);
   }
 
   @Get()
-  @ApiOperation({ summary: 'List artifacts', description: 'Lists artifacts in the order of publishing. An artifact must match all filters.' })
+  @ApiOperation({
+    summary: 'List artifacts',
+    description: 'Lists artifacts in the order of publishing. An artifact must match all filters.',
+  })
   @ApiOkResponse({ type: ArtifactListBody, description: 'One page', example: LIST_EXAMPLE })
   @ApiErrors([400, 'Invalid from: yesterday'])
   list(@Query() query: ArtifactListQuery): Promise<TextInParts> {
@@ -80,7 +92,10 @@ export class ArtifactsController {
 
   // Must come before `:artifact_id`, which would match `summary` as an id.
   @Get('summary')
-  @ApiOperation({ summary: 'Count artifacts', description: 'Counts by type, producer, visibility kind and tag. Takes the same filters as the list.' })
+  @ApiOperation({
+    summary: 'Count artifacts',
+    description: 'Counts by type, producer, visibility kind and tag. Takes the same filters as the list.',
+  })
   @ApiOkResponse({ type: SummaryBody, description: 'Counts', example: SUMMARY_EXAMPLE })
   @ApiErrors([400, 'Invalid to: tomorrow'])
   summarize(@Query() query: ArtifactFilterQuery): Promise<SummaryBody> {

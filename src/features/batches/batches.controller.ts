@@ -51,7 +51,10 @@ export class BatchesController {
   }
 
   @Get('batch/:batch_id')
-  @ApiOperation({ summary: 'Get a batch', description: 'Returns the progress, and the results of the items in the order of the input.' })
+  @ApiOperation({
+    summary: 'Get a batch',
+    description: 'Returns the progress, and the results of the items in the order of the input.',
+  })
   @ApiBatchId()
   @ApiOkResponse({ type: BatchBody, description: 'The batch', example: BATCH_EXAMPLE })
   @ApiErrors([400, 'results_limit: must be a whole number from 0 to 10000'], [404, NOT_FOUND])
@@ -60,7 +63,10 @@ export class BatchesController {
   }
 
   @Get('batch/:batch_id/results')
-  @ApiOperation({ summary: 'Stream the results of a batch', description: 'Sends one JSON document per line, or CSV with `Accept: text/csv`.' })
+  @ApiOperation({
+    summary: 'Stream the results of a batch',
+    description: 'Sends one JSON document per line, or CSV with `Accept: text/csv`.',
+  })
   @ApiBatchId()
   @ApiOkResponse({
     description: 'All results, in the order of the input',
@@ -76,7 +82,10 @@ export class BatchesController {
 
   @Post('batch/:batch_id/cancel')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Cancel a batch', description: 'Cancels the runs of the batch. Its waiting rows never start.' })
+  @ApiOperation({
+    summary: 'Cancel a batch',
+    description: 'Cancels the runs of the batch. Its waiting rows never start.',
+  })
   @ApiBatchId()
   @ApiOkResponse({ type: BatchBody, description: 'The cancelled batch', example: { ...BATCH_EXAMPLE, status: 'cancelled', results: [] } })
   @ApiErrors([404, NOT_FOUND], [409, `Batch ${BATCH_EXAMPLE.batch_id} has already ended (completed) and cannot be cancelled`], 503)
@@ -86,7 +95,10 @@ export class BatchesController {
 
   @Post('batch/:batch_id/retry-failed')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Run the failed items of a batch again', description: 'Failed items get new runs; other items keep theirs.' })
+  @ApiOperation({
+    summary: 'Run the failed items of a batch again',
+    description: 'Failed items get new runs; other items keep theirs.',
+  })
   @ApiBatchId()
   @ApiOkResponse({ type: BatchBody, description: 'The batch, running again', example: { ...BATCH_EXAMPLE, status: 'running', results: [] } })
   @ApiErrors([404, NOT_FOUND], [409, `Batch ${BATCH_EXAMPLE.batch_id} has no failed items`], 503)

@@ -28,7 +28,11 @@ export class ChangelogController {
   ) {}
 
   @Get('events')
-  @ApiOperation({ summary: 'List published artifacts', description: 'Lists entries in the order of positions. For the next page, send `next` as `after`. An entry must match all filters.' })
+  @ApiOperation({
+    summary: 'List published artifacts',
+    description:
+      'Lists entries in the order of positions. For the next page, send `next` as `after`. An entry must match all filters.',
+  })
   @ApiOkResponse({ type: ChangelogEventsBody, description: 'One page', example: EVENTS_EXAMPLE })
   @ApiErrors([400, 'after: must be the position of an entry, from 0 to 42 (got "43"); without it, a stream begins now'], 503)
   list(@Query() query: ChangelogEventsQuery): Promise<JsonText> {

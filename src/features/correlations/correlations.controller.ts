@@ -8,7 +8,11 @@ import { TRACE_EXAMPLE, TraceBody } from './dto/trace-body.js';
 import { TraceQuery } from './dto/trace-query.js';
 
 const ApiCorrelationId = (): MethodDecorator =>
-  ApiParam({ name: 'correlation_id', description: "The correlation's id", schema: { type: 'string', example: 'order-4711' } });
+  ApiParam({
+    name: 'correlation_id',
+    description: "The correlation's id",
+    schema: { type: 'string', example: 'order-4711' },
+  });
 
 @ApiTags('Correlations')
 @Controller('api/v1/correlations')
@@ -34,7 +38,11 @@ export class CorrelationsController {
         'Where a join or a batch window spans correlations, executions of other correlations are included.',
   })
   @ApiCorrelationId()
-  @ApiOkResponse({ type: TraceBody, description: 'One page of artifacts, with their executions', example: TRACE_EXAMPLE })
+  @ApiOkResponse({
+    type: TraceBody,
+    description: 'One page of artifacts, with their executions',
+    example: TRACE_EXAMPLE,
+  })
   @ApiErrors([400, 'after: must be the id of an artifact (got "42")'], [404, 'Correlation not found: order-4711'], 503)
   trace(@Param('correlation_id') id: string, @Query() query: TraceQuery): Promise<TraceBody> {
     return this.correlations.trace(id, query);

@@ -18,7 +18,10 @@ export class ExecutionsController {
   constructor(private readonly executions: ExecutionsService) {}
 
   @Get()
-  @ApiOperation({ summary: 'List executions', description: 'Lists executions, newest first. An execution must match all filters.' })
+  @ApiOperation({
+    summary: 'List executions',
+    description: 'Lists executions, newest first. An execution must match all filters.',
+  })
   @ApiOkResponse({ type: ExecutionListBody, description: 'One page', example: EXECUTION_LIST_EXAMPLE })
   @ApiErrors([400, 'state: must be one of pending, running, completed, failed, cancelled'])
   list(@Query() query: ExecutionListQuery): Promise<ExecutionListBody> {
@@ -34,7 +37,11 @@ export class ExecutionsController {
         'that no process has are dropped with the same error. Repeating the request ends what is left.',
   })
   @ApiBody({ type: EndRequest, examples: { end: { value: END_EXAMPLE } } })
-  @ApiOkResponse({ type: EndedBody, description: 'The number of executions and groups that were ended', example: ENDED_EXAMPLE })
+  @ApiOkResponse({
+    type: EndedBody,
+    description: 'The number of executions and groups that were ended',
+    example: ENDED_EXAMPLE,
+  })
   @ApiErrors(
     [400, 'agent: must be a string'],
     [404, 'Agent not found: prize'],
@@ -46,7 +53,10 @@ export class ExecutionsController {
   }
 
   @Get(':execution_id')
-  @ApiOperation({ summary: 'Get an execution', description: 'Returns the execution with its inputs, outputs, errors and attempts.' })
+  @ApiOperation({
+    summary: 'Get an execution',
+    description: 'Returns the execution with its inputs, outputs, errors and attempts.',
+  })
   @ApiExecutionId()
   @ApiOkResponse({ type: ExecutionBody, description: 'The execution', example: EXECUTION_EXAMPLE })
   @ApiErrors([404, NOT_FOUND])

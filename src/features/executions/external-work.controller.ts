@@ -38,7 +38,10 @@ export class ExternalWorkController {
 
   @Post(':execution_id/claim')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Claim one execution', description: 'Claims an execution that was chosen from the list of executions.' })
+  @ApiOperation({
+    summary: 'Claim one execution',
+    description: 'Claims an execution that was chosen from the list of executions.',
+  })
   @ApiExecutionId()
   @ApiBody({ type: ClaimOneRequest, examples: { claim: { value: { claimed_by: 'anna' } } } })
   @ApiOkResponse({ type: HeldExecutionBody, description: 'The claimed execution', example: HELD_EXAMPLE })
@@ -49,7 +52,10 @@ export class ExternalWorkController {
 
   @Post(':execution_id/heartbeat')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Renew the lease of an execution', description: 'Extends the lease to the `timeout` of its agent from now.' })
+  @ApiOperation({
+    summary: 'Renew the lease of an execution',
+    description: 'Extends the lease to the `timeout` of its agent from now.',
+  })
   @ApiExecutionId()
   @ApiBody({ type: LeaseRequest, examples: { heartbeat: { value: { lease_token: LEASE_TOKEN_EXAMPLE } } } })
   @ApiOkResponse({ type: LeaseBody, description: 'The new end of the lease', example: LEASE_EXAMPLE })
@@ -68,7 +74,11 @@ export class ExternalWorkController {
   })
   @ApiExecutionId()
   @ApiBody({ type: LeaseRequest, examples: { release: { value: { lease_token: LEASE_TOKEN_EXAMPLE } } } })
-  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, now pending or already claimed again', example: RELEASED_EXAMPLE })
+  @ApiOkResponse({
+    type: ExecutionBody,
+    description: 'The execution, now pending or already claimed again',
+    example: RELEASED_EXAMPLE,
+  })
   @ApiErrors([400, `Execution ${EXECUTION_EXAMPLE.id}: archive is not an external agent; fail the attempt instead of releasing it`], [404, NOT_FOUND], [409, LOST], 503)
   release(@Param('execution_id') id: string, @Body() request: LeaseRequest): Promise<TextInParts> {
     return this.work.release(id, request);
@@ -94,11 +104,16 @@ export class ExternalWorkController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Fail the attempt of a claimed execution',
-    description: 'The `retry` of its agent decides whether another attempt follows. Failing again with the same lease token changes nothing.',
+    description:
+      'The `retry` of its agent decides whether another attempt follows. Failing again with the same lease token changes nothing.',
   })
   @ApiExecutionId()
   @ApiBody({ type: FailRequest, examples: { fail: { value: FAIL_EXAMPLE } } })
-  @ApiOkResponse({ type: ExecutionBody, description: 'The execution, which is pending for its next attempt or has failed', example: FAILED_ATTEMPT_EXAMPLE })
+  @ApiOkResponse({
+    type: ExecutionBody,
+    description: 'The execution, which is pending for its next attempt or has failed',
+    example: FAILED_ATTEMPT_EXAMPLE,
+  })
   @ApiErrors([404, NOT_FOUND], [409, LOST], 503)
   fail(@Param('execution_id') id: string, @Body() request: FailRequest): Promise<TextInParts> {
     return this.work.fail(id, request);

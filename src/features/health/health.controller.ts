@@ -20,7 +20,10 @@ export class HealthController {
 
   @Get('ready')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
-  @ApiOperation({ summary: 'Check readiness', description: 'Checks the database and the executor. It is 503 while shutting down.' })
+  @ApiOperation({
+    summary: 'Check readiness',
+    description: 'Checks the database and the executor. It is 503 while shutting down.',
+  })
   @ApiOkResponse({ type: HealthBody, description: 'Ready', example: READY })
   @ApiServiceUnavailableResponse({ type: HealthBody, description: 'Not ready, or shutting down', example: NOT_READY })
   ready(): Promise<HealthCheckResult> {
@@ -29,7 +32,10 @@ export class HealthController {
 
   @Get('live')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
-  @ApiOperation({ summary: 'Check liveness', description: 'Answers 200 until the process exits, also while it shuts down.' })
+  @ApiOperation({
+    summary: 'Check liveness',
+    description: 'Answers 200 until the process exits, also while it shuts down.',
+  })
   @ApiOkResponse({ type: HealthBody, description: 'The process is running', example: LIVE })
   live(): HealthBody {
     return LIVE;

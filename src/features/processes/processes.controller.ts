@@ -11,7 +11,8 @@ export class ProcessesController {
   @Get()
   @ApiOperation({
     summary: 'List the live processes',
-    description: 'Lists the processes that share the database. Executions of an agent wait while none of these processes has it.',
+    description:
+      'Lists the processes that share the database. Executions of an agent wait while none of these processes has it.',
   })
   @ApiOkResponse({ type: ProcessesBody, description: 'All live processes', example: PROCESSES_EXAMPLE })
   list(): Promise<ProcessesBody> {

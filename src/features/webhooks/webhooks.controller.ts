@@ -8,7 +8,11 @@ import { DELIVERY_LIST_EXAMPLE, DeliveryListBody } from './dto/delivery-list-bod
 import { DeliveryListQuery } from './dto/delivery-list-query.js';
 
 const ApiDeliveryId = (): MethodDecorator =>
-  ApiParam({ name: 'delivery_id', description: "The delivery's id", schema: { type: 'string', example: DELIVERY_EXAMPLE.delivery_id } });
+  ApiParam({
+    name: 'delivery_id',
+    description: "The delivery's id",
+    schema: { type: 'string', example: DELIVERY_EXAMPLE.delivery_id },
+  });
 
 const NOT_FOUND = `Delivery not found: ${DELIVERY_EXAMPLE.delivery_id}`;
 
@@ -18,7 +22,10 @@ export class WebhooksController {
   constructor(private readonly deliveries: DeliveriesService) {}
 
   @Get()
-  @ApiOperation({ summary: 'List deliveries of webhooks', description: 'Lists deliveries, newest first. A delivery must match all filters.' })
+  @ApiOperation({
+    summary: 'List deliveries of webhooks',
+    description: 'Lists deliveries, newest first. A delivery must match all filters.',
+  })
   @ApiOkResponse({ type: DeliveryListBody, description: 'One page', example: DELIVERY_LIST_EXAMPLE })
   @ApiErrors([400, 'state: must be one of waiting, pending, running, delivered, dead'])
   list(@Query() query: DeliveryListQuery): Promise<DeliveryListBody> {

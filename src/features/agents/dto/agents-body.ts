@@ -4,7 +4,10 @@ export class SubscriptionBody {
   @ApiProperty({ type: [String], description: 'Artifact types' })
   types!: string[];
 
-  @ApiProperty({ enum: ['all', 'any'], description: '`all` joins one artifact of every type; `any` takes each artifact alone' })
+  @ApiProperty({
+    enum: ['all', 'any'],
+    description: '`all` joins one artifact of every type; `any` takes each artifact alone',
+  })
   mode!: 'all' | 'any';
 }
 

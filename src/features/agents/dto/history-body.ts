@@ -28,11 +28,16 @@ export class HistoryContent {
   @ApiProperty({
     type: 'object',
     additionalProperties: { $ref: getSchemaPath(HourBody) },
-    description: 'Counts of the executions that ended in each UTC hour, keyed by its start, such as `2026-11-20T10:00:00Z`',
+    description:
+      'Counts of the executions that ended in each UTC hour, keyed by its start, such as `2026-11-20T10:00:00Z`',
   })
   execution_timeline!: Record<string, HourBody>;
 
-  @ApiProperty({ type: UsageBody, required: false, description: 'Model usage of the agent since the beginning; filters do not apply. Absent where it used no model' })
+  @ApiProperty({
+    type: UsageBody,
+    required: false,
+    description: 'Model usage of the agent since the beginning; filters do not apply. Absent where it used no model',
+  })
   usage?: UsageBody;
 }
 

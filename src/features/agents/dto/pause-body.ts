@@ -8,7 +8,12 @@ export class AgentPauseBody {
   @ApiProperty()
   paused!: boolean;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When the agent was paused; null where it is not paused' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When the agent was paused; null where it is not paused',
+  })
   paused_at!: string | null;
 }
 

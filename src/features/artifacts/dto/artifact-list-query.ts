@@ -15,7 +15,12 @@ export class ArtifactListQuery extends ArtifactFilterQuery {
   })
   after?: string;
 
-  @QueryChoice({ description: 'Sort order: `asc` is oldest first, `desc` newest first', choices: ['asc', 'desc'], default: 'asc', example: 'desc' })
+  @QueryChoice({
+    description: 'Sort order: `asc` is oldest first, `desc` newest first',
+    choices: ['asc', 'desc'],
+    default: 'asc',
+    example: 'desc',
+  })
   order!: 'asc' | 'desc';
 
   @QueryBoolean({ description: 'Whether to include `consumptions` and `consumed_by`', default: false, example: true })

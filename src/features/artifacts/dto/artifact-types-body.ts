@@ -8,7 +8,12 @@ export class ArtifactTypeBody {
   @ApiProperty({ type: 'integer' })
   version!: number;
 
-  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, description: 'JSON Schema of the payloads; null means any object' })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    nullable: true,
+    description: 'JSON Schema of the payloads; null means any object',
+  })
   schema!: JsonObject | null;
 
   @ApiProperty()

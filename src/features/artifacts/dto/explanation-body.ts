@@ -10,7 +10,11 @@ export class VerdictBody implements Explanation {
   @ApiProperty()
   agent!: string;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: "Index of the subscription in the agent's `consumes`; null where it is no longer known" })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: "Index of the subscription in the agent's `consumes`; null where it is no longer known",
+  })
   subscription!: number | null;
 
   @ApiProperty({ enum: VERDICTS })
@@ -27,26 +31,49 @@ export class VerdictBody implements Explanation {
 
   @ApiProperty({
     required: false,
-    description: "The execution's correlation. It differs from the artifact's where a join or a batch window spans correlations",
+    description:
+      "The execution's correlation. It differs from the artifact's where a join or a batch window spans correlations",
   })
   execution_correlation_id?: string;
 
   @ApiProperty({ required: false, type: [String], description: 'With `join_waiting`: the types that are still missing' })
   waiting_for?: string[];
 
-  @ApiProperty({ required: false, description: 'With `join_waiting` and `join_undecided`: the key as JSON text, or its SHA-256 where it is long' })
+  @ApiProperty({
+    required: false,
+    description: 'With `join_waiting` and `join_undecided`: the key as JSON text, or its SHA-256 where it is long',
+  })
   join_key?: string;
 
-  @ApiProperty({ required: false, type: 'integer', description: 'With `window_filling`: number of artifacts in the window' })
+  @ApiProperty({
+    required: false,
+    type: 'integer',
+    description: 'With `window_filling`: number of artifacts in the window',
+  })
   size?: number;
 
-  @ApiProperty({ required: false, type: 'integer', nullable: true, description: 'With `window_filling`: number of artifacts that completes the window' })
+  @ApiProperty({
+    required: false,
+    type: 'integer',
+    nullable: true,
+    description: 'With `window_filling`: number of artifacts that completes the window',
+  })
   size_needed?: number | null;
 
-  @ApiProperty({ required: false, format: 'date-time', description: 'When the first artifact entered the join or the window' })
+  @ApiProperty({
+    required: false,
+    format: 'date-time',
+    description: 'When the first artifact entered the join or the window',
+  })
   since?: string;
 
-  @ApiProperty({ required: false, type: String, format: 'date-time', nullable: true, description: 'When the wait times out; null where it has no time limit' })
+  @ApiProperty({
+    required: false,
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When the wait times out; null where it has no time limit',
+  })
   until?: string | null;
 
   @ApiProperty({ required: false, format: 'uuid', description: 'With `limit`, `join_expired` and `agent_removed`: the WorkflowError' })

@@ -10,7 +10,10 @@ export class SyncPublishBody {
   @ApiProperty()
   correlation_id!: string;
 
-  @ApiProperty({ type: [ArtifactBody], description: 'Artifacts that agents produced after this publish, in the order of publishing' })
+  @ApiProperty({
+    type: [ArtifactBody],
+    description: 'Artifacts that agents produced after this publish, in the order of publishing',
+  })
   artifacts!: ArtifactBody[];
 
   @ApiProperty({ description: 'False after a timeout; `artifacts` then has what was produced until then' })

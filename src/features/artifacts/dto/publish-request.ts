@@ -67,7 +67,8 @@ export class PublishRequest {
   deadline?: string;
 
   @ApiProperty({
-    description: 'A webhook for every artifact of this correlation from now on, in addition to earlier ones of the correlation',
+    description:
+      'A webhook for every artifact of this correlation from now on, in addition to earlier ones of the correlation',
     type: () => WebhookRequest,
     required: false,
   })

@@ -43,7 +43,14 @@ export class ProducedFilters {
 
 /** Body of a synchronous publish. */
 export class SyncPublishRequest extends PublishRequest {
-  @ApiProperty({ description: 'Maximum wait in seconds', required: false, minimum: 1, maximum: 300, default: DEFAULT_TIMEOUT_SECONDS, example: 10 })
+  @ApiProperty({
+    description: 'Maximum wait in seconds',
+    required: false,
+    minimum: 1,
+    maximum: 300,
+    default: DEFAULT_TIMEOUT_SECONDS,
+    example: 10,
+  })
   @IfGiven()
   @IsNumber()
   @Min(1)

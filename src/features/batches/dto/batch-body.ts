@@ -12,7 +12,10 @@ export class BatchBody {
   @ApiProperty()
   batch_id!: string;
 
-  @ApiProperty({ enum: RUN_STATUSES, description: '`completed` means that every item has ended; `failed` means that every item failed' })
+  @ApiProperty({
+    enum: RUN_STATUSES,
+    description: '`completed` means that every item has ended; `failed` means that every item failed',
+  })
   status!: (typeof RUN_STATUSES)[number];
 
   @ApiProperty({ type: 'integer' })
@@ -27,7 +30,10 @@ export class BatchBody {
   @ApiProperty({ description: 'Progress from 0 to 100' })
   progress_percentage!: number;
 
-  @ApiProperty({ type: [BatchItemBody], description: 'A result for each item that completed or failed, in the order of the input' })
+  @ApiProperty({
+    type: [BatchItemBody],
+    description: 'A result for each item that completed or failed, in the order of the input',
+  })
   results!: BatchItemBody[];
 
   @ApiProperty({ type: String, format: 'date-time', required: false })
@@ -39,10 +45,18 @@ export class BatchBody {
   @ApiProperty({ type: String, required: false })
   error?: string;
 
-  @ApiProperty({ type: [String], required: false, description: 'The agent that the rows wait for, because no process has it; otherwise absent' })
+  @ApiProperty({
+    type: [String],
+    required: false,
+    description: 'The agent that the rows wait for, because no process has it; otherwise absent',
+  })
   waiting_for_agents?: string[];
 
-  @ApiProperty({ type: UsageBody, required: false, description: 'Model usage of the ended runs; absent where they used no model' })
+  @ApiProperty({
+    type: UsageBody,
+    required: false,
+    description: 'Model usage of the ended runs; absent where they used no model',
+  })
   usage?: UsageBody;
 }
 

@@ -72,7 +72,13 @@ export class UploadedBatchRequest {
   @ValidateBy({ name: 'isMapping', validator: { validate: (value) => mappingProblem(value) === null, defaultMessage: (args) => mappingProblem(args?.value) ?? '' } })
   input_mapping?: Record<string, string>;
 
-  @ApiProperty({ description: 'False runs one item at a time, in order', type: Boolean, required: false, default: true, example: true })
+  @ApiProperty({
+    description: 'False runs one item at a time, in order',
+    type: Boolean,
+    required: false,
+    default: true,
+    example: true,
+  })
   @IfGiven()
   @IsBoolean()
   parallel?: boolean;

@@ -36,7 +36,10 @@ export class ChangelogGapBody implements GapEntry {
   @ApiProperty({ enum: ['gap'] })
   event_type!: 'gap';
 
-  @ApiProperty({ type: 'integer', description: 'Artifacts up to this position are missing, because retention deleted some of them' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Artifacts up to this position are missing, because retention deleted some of them',
+  })
   to_seq!: number;
 }
 

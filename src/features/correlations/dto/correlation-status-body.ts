@@ -33,7 +33,11 @@ export class CorrelationStatusBody {
   })
   waiting_for_agents?: string[];
 
-  @ApiProperty({ type: UsageBody, required: false, description: 'Model usage of its agents; absent where they used no model' })
+  @ApiProperty({
+    type: UsageBody,
+    required: false,
+    description: 'Model usage of its agents; absent where they used no model',
+  })
   usage?: UsageBody;
 }
 

@@ -72,7 +72,11 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiProperty({ enum: EXECUTION_STATES })
   state!: ExecutionState;
 
-  @ApiProperty({ type: Boolean, required: false, description: 'True while it waits because no process has its agent; otherwise absent' })
+  @ApiProperty({
+    type: Boolean,
+    required: false,
+    description: 'True while it waits because no process has its agent; otherwise absent',
+  })
   without_agent?: true;
 
   @ApiProperty({ format: 'date-time' })
@@ -84,7 +88,12 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   ended_at!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When the next attempt may start, after a failed one' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When the next attempt may start, after a failed one',
+  })
   next_attempt_at!: string | null;
 
   @ApiProperty({ type: [TracedAttemptBody], description: 'Attempts that have started' })
@@ -96,7 +105,11 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiProperty({ type: String, nullable: true, description: 'Error of a failed execution; otherwise null' })
   error_message!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Assignee of an execution of an external agent; null where it is not assigned' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Assignee of an execution of an external agent; null where it is not assigned',
+  })
   assignee!: string | null;
 
   @ApiProperty({ type: String, nullable: true, description: 'Name of the last claimant, as its claim gave it' })
@@ -110,7 +123,12 @@ export class TracedExecutionBody implements TracedExecution {
   })
   lease_until!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When it is escalated or fails, unless it ends before' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When it is escalated or fails, unless it ends before',
+  })
   due_at!: string | null;
 
   @ApiProperty({ type: [String], description: 'Ids of the input artifacts; some may belong to other correlations' })
@@ -119,7 +137,9 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiProperty({ type: [String], description: 'Ids of the artifacts that it published, including its WorkflowError' })
   outputs!: string[];
 
-  @ApiProperty({ description: 'Whether inputs, outputs or attempts are missing here; only the first 100 of each are listed' })
+  @ApiProperty({
+    description: 'Whether inputs, outputs or attempts are missing here; only the first 100 of each are listed',
+  })
   truncated!: boolean;
 }
 

@@ -1,7 +1,13 @@
 import { QueryInteger, QueryText } from '../../../http/validation/query.js';
 
 export class TraceQuery {
-  @QueryInteger({ description: 'Maximum number of artifacts on the page', min: 1, max: 500, default: 500, example: 100 })
+  @QueryInteger({
+    description: 'Maximum number of artifacts on the page',
+    min: 1,
+    max: 500,
+    default: 500,
+    example: 100,
+  })
   limit!: number;
 
   @QueryText({

@@ -68,7 +68,8 @@ export class ClaimRequestBody extends ClaimOneRequest {
   wait?: number;
 
   @ApiProperty({
-    description: 'Claims only executions with this assignee. Without it, only executions without an assignee are claimed',
+    description:
+      'Claims only executions with this assignee. Without it, only executions without an assignee are claimed',
     ...SHORT_TEXT_SCHEMA,
     required: false,
     example: 'anna',

@@ -15,7 +15,10 @@ export class EndedBody {
   @ApiProperty({ type: 'integer', description: 'Number of waiting executions that this request failed' })
   executions!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Number of waiting join groups and batch windows that this request dropped' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Number of waiting join groups and batch windows that this request dropped',
+  })
   groups!: number;
 }
 

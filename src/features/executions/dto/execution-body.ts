@@ -6,7 +6,8 @@ import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../../http/dto/artifact-body.
 /** Documents the schemas from which a client can render a form that completes an execution of an external agent. */
 export const ApiForm = (options: { required?: false } = {}): PropertyDecorator =>
   ApiProperty({
-    description: 'For external agents: the JSON Schemas of the payloads that complete the execution, keyed by type name',
+    description:
+      'For external agents: the JSON Schemas of the payloads that complete the execution, keyed by type name',
     type: 'object',
     additionalProperties: { type: 'object', additionalProperties: true },
     selfRequired: options.required ?? true,
@@ -30,7 +31,11 @@ export class ListedExecutionBody {
   @ApiProperty({ enum: EXECUTION_STATES, description: '`failed` means that no attempt is left' })
   state!: (typeof EXECUTION_STATES)[number];
 
-  @ApiProperty({ type: Boolean, required: false, description: 'True while it waits because no process has its agent; otherwise absent' })
+  @ApiProperty({
+    type: Boolean,
+    required: false,
+    description: 'True while it waits because no process has its agent; otherwise absent',
+  })
   without_agent?: true;
 
   @ApiProperty({ description: 'Whether it is a direct run; agents do not react to the outputs of one' })
@@ -51,7 +56,12 @@ export class ListedExecutionBody {
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   ended_at!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When the next attempt may start, after a failed one' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When the next attempt may start, after a failed one',
+  })
   next_attempt_at!: string | null;
 
   @ApiProperty({ type: String, nullable: true, description: 'Error of a failed execution; otherwise null' })
@@ -97,7 +107,12 @@ export class ExecutionAttemptBody {
   @ApiProperty({ type: 'integer' })
   attempt!: number;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null where the execution ended before the attempt started' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'Null where the execution ended before the attempt started',
+  })
   started_at!: string | null;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null while it is running' })
@@ -136,7 +151,10 @@ export class ToolCallBody {
   @ApiProperty()
   tool!: string;
 
-  @ApiProperty({ enum: ['ok', 'error', 'failed'], description: '`error`: the tool returned an error; `failed`: the call got no answer' })
+  @ApiProperty({
+    enum: ['ok', 'error', 'failed'],
+    description: '`error`: the tool returned an error; `failed`: the call got no answer',
+  })
   outcome!: 'ok' | 'error' | 'failed';
 
   @ApiProperty({ format: 'date-time', description: 'When the call began' })
@@ -166,13 +184,20 @@ export class ExecutionBody extends ListedExecutionBody {
   @ApiProperty({ type: [ArtifactBody], description: 'WorkflowError artifacts, one for each failed round' })
   errors!: ArtifactBody[];
 
-  @ApiProperty({ type: [ExecutionAttemptBody], description: 'Attempts that have started, in order; of more than 1,000 the newest' })
+  @ApiProperty({
+    type: [ExecutionAttemptBody],
+    description: 'Attempts that have started, in order; of more than 1,000 the newest',
+  })
   attempts!: ExecutionAttemptBody[];
 
   @ApiForm({ required: false })
   form?: JsonObject;
 
-  @ApiProperty({ type: [ModelUseBody], required: false, description: 'Model usage of its attempts, in order; of more than 1,000 entries the newest' })
+  @ApiProperty({
+    type: [ModelUseBody],
+    required: false,
+    description: 'Model usage of its attempts, in order; of more than 1,000 entries the newest',
+  })
   model_uses?: ModelUseBody[];
 
   @ApiProperty({

@@ -14,7 +14,11 @@ export class ExecutionListQuery {
   @QueryText({ description: 'Keeps only executions with this assignee', example: 'anna' })
   assignee?: string;
 
-  @QueryBoolean({ description: 'Keeps only executions that wait because no process has their agent', default: false, example: true })
+  @QueryBoolean({
+    description: 'Keeps only executions that wait because no process has their agent',
+    default: false,
+    example: true,
+  })
   without_agent!: boolean;
 
   @QueryInteger({ description: 'Maximum number of items on the page', min: 1, max: 500, default: 50, example: 50 })

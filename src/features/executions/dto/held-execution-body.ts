@@ -14,7 +14,10 @@ export const LEASE_EXAMPLE: LeaseBody = { lease_until: '2026-11-20T10:01:00.000Z
 
 /** A claimed execution, as its claimant receives it. */
 export class HeldExecutionBody extends LeaseBody {
-  @ApiProperty({ format: 'uuid', description: 'The same for every attempt; use it as a key for effects that must happen once' })
+  @ApiProperty({
+    format: 'uuid',
+    description: 'The same for every attempt; use it as a key for effects that must happen once',
+  })
   execution_id!: string;
 
   @ApiProperty({ description: 'The correlation that it belongs to' })
@@ -32,10 +35,19 @@ export class HeldExecutionBody extends LeaseBody {
   @ApiProperty({ description: 'Needed to complete, fail, release or renew it; only shown here' })
   lease_token!: string;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Assignee of the execution; null where it is not assigned' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Assignee of the execution; null where it is not assigned',
+  })
   assignee!: string | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When it is escalated or fails, unless it ends before' })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When it is escalated or fails, unless it ends before',
+  })
   due_at!: string | null;
 
   @ApiForm()
@@ -44,7 +56,8 @@ export class HeldExecutionBody extends LeaseBody {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'W3C Trace Context of the execution. Send it along in calls to other services; null where tracing is off',
+    description:
+      'W3C Trace Context of the execution. Send it along in calls to other services; null where tracing is off',
   })
   traceparent!: string | null;
 }

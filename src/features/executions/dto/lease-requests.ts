@@ -31,7 +31,12 @@ export class OutputBody {
   @ApiProperty({ description: 'One of the types that the agent publishes', maxLength: MAX_SHORT_TEXT, example: 'Approval' })
   type!: string;
 
-  @ApiProperty({ description: 'Must match the JSON Schema of the type', type: 'object', additionalProperties: true, example: { approved: true } })
+  @ApiProperty({
+    description: 'Must match the JSON Schema of the type',
+    type: 'object',
+    additionalProperties: true,
+    example: { approved: true },
+  })
   payload!: object;
 
   @ApiProperty({
@@ -44,7 +49,10 @@ export class OutputBody {
   })
   tags?: string[];
 
-  @ApiVisibility({ description: "Visibility, as in a publish; overrides that of the agent's configuration", required: false })
+  @ApiVisibility({
+    description: "Visibility, as in a publish; overrides that of the agent's configuration",
+    required: false,
+  })
   visibility?: object;
 }
 
@@ -64,7 +72,12 @@ const OneOfBoth = (): PropertyDecorator =>
 /** Body of a completion: `outputs` or `output`. */
 @SchemaPart({ oneOf: [{ required: ['outputs'] }, { required: ['output'] }] })
 export class CompleteRequest extends LeaseRequest {
-  @ApiProperty({ description: 'Artifacts to publish; an empty list publishes nothing', type: [OutputBody], maxItems: MAX_OUTPUTS, required: false })
+  @ApiProperty({
+    description: 'Artifacts to publish; an empty list publishes nothing',
+    type: [OutputBody],
+    maxItems: MAX_OUTPUTS,
+    required: false,
+  })
   @IfGiven()
   @IsArray()
   @Opaque()
@@ -90,7 +103,12 @@ export const COMPLETE_EXAMPLE = { lease_token: LEASE_TOKEN_EXAMPLE, outputs: [{ 
 
 /** Body of a failure. */
 export class FailRequest extends LeaseRequest {
-  @ApiProperty({ description: 'Reason of the failure, for people', minLength: 1, maxLength: LONGEST_ERROR_MESSAGE, example: 'the order cannot be found' })
+  @ApiProperty({
+    description: 'Reason of the failure, for people',
+    minLength: 1,
+    maxLength: LONGEST_ERROR_MESSAGE,
+    example: 'the order cannot be found',
+  })
   @IsString()
   @MinLength(1)
   @MaxLength(LONGEST_ERROR_MESSAGE)

@@ -34,7 +34,10 @@ export class JsonRpcMessage {
   @ApiProperty({ ...ID, required: false })
   id?: string | number;
 
-  @ApiProperty({ description: 'Name of the method, such as `initialize`, `tools/list` or `tools/call`', example: 'tools/list' })
+  @ApiProperty({
+    description: 'Name of the method, such as `initialize`, `tools/list` or `tools/call`',
+    example: 'tools/list',
+  })
   method!: string;
 
   @ApiProperty({ type: 'object', properties: { _meta: META }, additionalProperties: true, selfRequired: false } as never)
@@ -51,7 +54,12 @@ export class JsonRpcAnswer {
   @ApiProperty({ type: 'object', additionalProperties: true, selfRequired: false })
   result?: object;
 
-  @ApiProperty({ type: 'object', additionalProperties: true, selfRequired: false, description: 'Error of the protocol; given instead of `result`' })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    selfRequired: false,
+    description: 'Error of the protocol; given instead of `result`',
+  })
   error?: object;
 }
 

@@ -8,7 +8,8 @@ export class ProcessBody {
     enum: ['server', 'worker'],
     isArray: true,
     nullable: true,
-    description: '`server` serves the API; `worker` runs executions. Nullable fields are null for a process of an older version',
+    description:
+      '`server` serves the API; `worker` runs executions. Nullable fields are null for a process of an older version',
   })
   roles!: string[] | null;
 
@@ -29,7 +30,11 @@ export class ProcessBody {
   })
   agents!: string[];
 
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, description: 'Number of running executions of each agent' })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    description: 'Number of running executions of each agent',
+  })
   running!: Record<string, number>;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })

@@ -30,7 +30,13 @@ export class RunRequest {
   @Opaque()
   inputs?: JsonObject;
 
-  @ApiProperty({ description: 'Whether to answer immediately and run in the background', type: Boolean, required: false, default: false, example: false })
+  @ApiProperty({
+    description: 'Whether to answer immediately and run in the background',
+    type: Boolean,
+    required: false,
+    default: false,
+    example: false,
+  })
   @IfGiven()
   @IsBoolean()
   async_run?: boolean;

@@ -7,7 +7,10 @@ export class DeliveryBody {
   @ApiProperty({ description: 'Value of the header webhook-id, the same in every attempt' })
   delivery_id!: string;
 
-  @ApiProperty({ enum: DELIVERY_STATES, description: '`waiting`: earlier deliveries of the same correlation to the same target have not ended' })
+  @ApiProperty({
+    enum: DELIVERY_STATES,
+    description: '`waiting`: earlier deliveries of the same correlation to the same target have not ended',
+  })
   state!: (typeof DELIVERY_STATES)[number];
 
   @ApiProperty({ description: 'Id of the target, the same for equal URLs and secrets' })
@@ -50,7 +53,10 @@ export class DeliveryBody {
 }
 
 export class AttemptBody {
-  @ApiProperty({ type: 'integer', description: 'Number of the attempt, from 1; it starts at 1 again when the delivery is sent again' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Number of the attempt, from 1; it starts at 1 again when the delivery is sent again',
+  })
   attempt!: number;
 
   @ApiProperty({ format: 'date-time' })
@@ -59,7 +65,11 @@ export class AttemptBody {
   @ApiProperty({ type: 'integer' })
   duration_ms!: number;
 
-  @ApiProperty({ type: 'integer', required: false, description: 'HTTP status of the response; absent without a response' })
+  @ApiProperty({
+    type: 'integer',
+    required: false,
+    description: 'HTTP status of the response; absent without a response',
+  })
   status?: number;
 
   @ApiProperty({ type: String, required: false, description: 'Why it failed; absent where it succeeded' })
