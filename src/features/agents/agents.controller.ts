@@ -54,8 +54,9 @@ export class AgentsController {
   @ApiOperation({
     summary: 'Pause an agent',
     description:
-      'No further execution of the agent starts, on any process, until the agent is resumed; restarts do not change that. ' +
-        'Running executions continue, and pending ones keep their correlation open. Pausing a paused agent is a 200.',
+      'No further execution of the agent starts, on any process, until the agent is resumed; restarts do not change ' +
+        'that. Running executions continue, and pending ones keep their correlation open. Pausing a paused agent is ' +
+        'a 200.',
   })
   @ApiAgentName()
   @ApiOkResponse({ type: AgentPauseBody, description: 'The paused agent', example: PAUSED_EXAMPLE })
@@ -82,7 +83,8 @@ export class AgentsController {
   @ApiOperation({
     summary: 'Summarize the history of an agent',
     description:
-      'With filters, only executions that consumed or produced a matching artifact count, and only matching artifacts are counted.',
+      'With filters, only executions that consumed or produced a matching artifact count, and only matching ' +
+        'artifacts are counted.',
   })
   @ApiParam({ name: 'agent_id', description: "The agent's name", schema: { type: 'string', example: 'classifier' } })
   @ApiExtraModels(HourBody)

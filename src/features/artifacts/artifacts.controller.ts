@@ -49,7 +49,8 @@ export class ArtifactsController {
   @ApiOperation({
     summary: 'Publish an artifact',
     description:
-      'Answers when the artifact and every execution that it triggers are stored. Poll the status of the correlation for the results.',
+      'Answers when the artifact and every execution that it triggers are stored. Poll the status of the correlation ' +
+        'for the results.',
   })
   @ApiBody({ type: PublishRequest, examples: { message: { value: PUBLISH_EXAMPLE } } })
   @ApiOkResponse({ type: AcceptedBody, description: 'Accepted', example: { status: 'accepted' }, headers: PUBLISH_HEADERS })
@@ -65,7 +66,8 @@ export class ArtifactsController {
   @ApiOperation({
     summary: 'Publish an artifact and wait for the results',
     description:
-      'Waits until the correlation has no pending work, or until the timeout. A timeout is not an error: `completed` is then false.',
+      'Waits until the correlation has no pending work, or until the timeout. A timeout is not an error: `completed` ' +
+        'is then false.',
   })
   @ApiBody({ type: SyncPublishRequest, examples: { message: { value: { ...PUBLISH_EXAMPLE, timeout: 10 } } } })
   @ApiOkResponse({
@@ -114,8 +116,8 @@ export class ArtifactsController {
   @ApiOperation({
     summary: 'Explain why agents reacted to an artifact or not',
     description:
-      'Gives a verdict for every subscription. Stored facts (executions, waiting joins and windows, errors) come first; ' +
-        'where nothing is stored, the verdict follows from the current configuration.',
+      'Gives a verdict for every subscription. Stored facts (executions, waiting joins and windows, errors) come ' +
+        'first; where nothing is stored, the verdict follows from the current configuration.',
   })
   @ApiArtifactId()
   @ApiOkResponse({ type: ExplanationBody, description: 'The artifact and its verdicts', example: EXPLANATION_EXAMPLE })

@@ -39,8 +39,8 @@ export class BatchesController {
   @ApiOperation({
     summary: 'Run an agent over many inputs',
     description:
-      'The inputs are a list, a CSV file on the server, or an uploaded CSV file. Answers when all rows are checked and stored. ' +
-      'Rows become runs as slots become free.',
+      'The inputs are a list, a CSV file on the server, or an uploaded CSV file. Answers when all rows are checked ' +
+        'and stored. Rows become runs as slots become free.',
   })
   @ApiBody({ type: BatchRequest, examples: BATCH_REQUEST_EXAMPLES })
   @ApiUpload()

@@ -31,7 +31,8 @@ export class ChangelogController {
   @ApiOperation({
     summary: 'List published artifacts',
     description:
-      'Lists entries in the order of positions. For the next page, send `next` as `after`. An entry must match all filters.',
+      'Lists entries in the order of positions. For the next page, send `next` as `after`. An entry must match all ' +
+        'filters.',
   })
   @ApiOkResponse({ type: ChangelogEventsBody, description: 'One page', example: EVENTS_EXAMPLE })
   @ApiErrors([400, 'after: must be the position of an entry, from 0 to 42 (got "43"); without it, a stream begins now'], 503)
@@ -43,8 +44,8 @@ export class ChangelogController {
   @ApiOperation({
     summary: 'Stream published artifacts',
     description:
-      'Sends server-sent events, whose `id` is the position. Without `Last-Event-ID` and `after` the stream begins now. ' +
-      '`/ws` offers the same as a WebSocket.',
+      'Sends server-sent events, whose `id` is the position. Without `Last-Event-ID` and `after` the stream begins ' +
+        'now. `/ws` offers the same as a WebSocket.',
   })
   @ApiHeader({
     name: 'Last-Event-ID',

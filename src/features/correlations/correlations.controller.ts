@@ -54,7 +54,8 @@ export class CorrelationsController {
   @ApiOperation({
     summary: 'Cancel a correlation',
     description:
-      'No execution of it starts any more, and it takes no further artifacts. Running agents get an abort signal; the answer does not wait for them.',
+      'No execution of it starts any more, and it takes no further artifacts. Running agents get an abort signal; ' +
+        'the answer does not wait for them.',
   })
   @ApiCorrelationId()
   @ApiOkResponse({ type: CorrelationStatusBody, description: 'The cancelled correlation', example: { ...STATUS_EXAMPLE, state: 'cancelled' } })

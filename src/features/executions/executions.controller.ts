@@ -33,8 +33,9 @@ export class ExecutionsController {
   @ApiOperation({
     summary: 'Fail the waiting work of an agent that no process has',
     description:
-      'Waiting executions of the agent fail with the error type `agent_removed`. Join groups and batch windows of its subscriptions ' +
-        'that no process has are dropped with the same error. Repeating the request ends what is left.',
+      'Waiting executions of the agent fail with the error type `agent_removed`. Join groups and batch windows of ' +
+        'its subscriptions that no process has are dropped with the same error. Repeating the request ends what is ' +
+        'left.',
   })
   @ApiBody({ type: EndRequest, examples: { end: { value: END_EXAMPLE } } })
   @ApiOkResponse({
@@ -70,8 +71,8 @@ export class ExecutionsController {
   @ApiOperation({
     summary: 'Retry a failed execution',
     description:
-      'The execution runs again on the same inputs, with all the attempts of its agent. A settled correlation opens again as its ' +
-        'next generation. The WorkflowError of the failure stays on the blackboard.',
+      'The execution runs again on the same inputs, with all the attempts of its agent. A settled correlation opens ' +
+        'again as its next generation. The WorkflowError of the failure stays on the blackboard.',
   })
   @ApiExecutionId()
   @ApiOkResponse({ type: ExecutionBody, description: 'The execution, now pending', example: RETRIED_EXAMPLE })

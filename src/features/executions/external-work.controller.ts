@@ -26,8 +26,8 @@ export class ExternalWorkController {
   @ApiOperation({
     summary: 'Claim executions of external agents',
     description:
-      'Claims waiting executions by priority, then oldest first. With `assignee`, only those assigned to it; without it, only ' +
-      'unassigned ones. Each gets a lease for the `timeout` of its agent, which heartbeats renew.',
+      'Claims waiting executions by priority, then oldest first. With `assignee`, only those assigned to it; without ' +
+        'it, only unassigned ones. Each gets a lease for the `timeout` of its agent, which heartbeats renew.',
   })
   @ApiBody({ type: ClaimRequestBody, examples: { claim: { value: CLAIM_EXAMPLE } } })
   @ApiOkResponse({ type: ClaimBody, description: 'The claimed executions', example: { executions: [HELD_EXAMPLE] } })
@@ -69,8 +69,8 @@ export class ExternalWorkController {
   @ApiOperation({
     summary: 'Release a claimed execution',
     description:
-      'The execution is pending again immediately, for the same attempt, and others can claim it. Releasing again with the same ' +
-      'lease token changes nothing.',
+      'The execution is pending again immediately, for the same attempt, and others can claim it. Releasing again ' +
+        'with the same lease token changes nothing.',
   })
   @ApiExecutionId()
   @ApiBody({ type: LeaseRequest, examples: { release: { value: { lease_token: LEASE_TOKEN_EXAMPLE } } } })
@@ -89,8 +89,8 @@ export class ExternalWorkController {
   @ApiOperation({
     summary: 'Complete a claimed execution, or one that a remote agent answers later',
     description:
-      'Publishes the outputs as the answer of the agent. When they are refused, the lease stays valid, so that a corrected request ' +
-        'can follow. Completing again with the same lease token changes nothing.',
+      'Publishes the outputs as the answer of the agent. When they are refused, the lease stays valid, so that a ' +
+        'corrected request can follow. Completing again with the same lease token changes nothing.',
   })
   @ApiExecutionId()
   @ApiBody({ type: CompleteRequest, examples: { complete: { value: COMPLETE_EXAMPLE } } })
@@ -105,7 +105,8 @@ export class ExternalWorkController {
   @ApiOperation({
     summary: 'Fail the attempt of a claimed execution',
     description:
-      'The `retry` of its agent decides whether another attempt follows. Failing again with the same lease token changes nothing.',
+      'The `retry` of its agent decides whether another attempt follows. Failing again with the same lease token ' +
+        'changes nothing.',
   })
   @ApiExecutionId()
   @ApiBody({ type: FailRequest, examples: { fail: { value: FAIL_EXAMPLE } } })

@@ -18,8 +18,8 @@ export class McpController {
   @ApiOperation({
     summary: 'Send a message to the MCP server',
     description:
-      'Implements Streamable HTTP of the Model Context Protocol, without sessions. The body is one JSON-RPC message, the answer is ' +
-      'JSON. Errors of tools are in their results.',
+      'Implements Streamable HTTP of the Model Context Protocol, without sessions. The body is one JSON-RPC message, ' +
+        'the answer is JSON. Errors of tools are in their results.',
   })
   @ApiProtocolVersion()
   @ApiBody({ type: JsonRpcMessage, examples: { tools: { value: MESSAGE_EXAMPLE } } })

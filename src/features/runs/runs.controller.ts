@@ -29,7 +29,8 @@ export class RunsController {
   @ApiOperation({
     summary: 'Run a workflow that starts with an agent',
     description:
-      'Answers when the whole workflow has ended, or immediately with `async_run`. The run continues when the client disconnects.',
+      'Answers when the whole workflow has ended, or immediately with `async_run`. The run continues when the client ' +
+        'disconnects.',
   })
   @ApiBody({ type: RunRequest, examples: { message: { value: RUN_REQUEST_BODY_EXAMPLE } } })
   @ApiOkResponse({ type: RunBody, description: 'The run', example: RUN_BODY_EXAMPLE, headers: { ...CORRELATION_HEADERS, ...IDEMPOTENCY_HEADERS } })
@@ -57,7 +58,8 @@ export class RunsController {
   @ApiOperation({
     summary: 'Cancel a run',
     description:
-      'No execution of it starts any more. Running agents get an abort signal; the answer does not wait for them, and their results are discarded.',
+      'No execution of it starts any more. Running agents get an abort signal; the answer does not wait for them, ' +
+        'and their results are discarded.',
   })
   @ApiRunId()
   @ApiOkResponse({ type: RunBody, description: 'The cancelled run', example: CANCELLED_RUN_EXAMPLE })

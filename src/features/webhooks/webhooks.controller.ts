@@ -47,8 +47,8 @@ export class WebhooksController {
   @ApiOperation({
     summary: 'Send a delivery again',
     description:
-      'Sends a delivered or dead delivery again, with the same webhook-id and a new set of attempts. It is the next one of its ' +
-      'correlation to the same target.',
+      'Sends a delivered or dead delivery again, with the same webhook-id and a new set of attempts. It is the next ' +
+        'one of its correlation to the same target.',
   })
   @ApiDeliveryId()
   @ApiOkResponse({ type: DeliveryWithAttemptsBody, description: 'The delivery', example: REDELIVERED_EXAMPLE })

@@ -20,7 +20,8 @@ export class AgentInput {
 export class RunAgentRequest {
   @ApiProperty({
     description:
-      "Artifacts that fit one of the agent's subscriptions: a single one, one of each type for a join, any number for a batch window",
+      "Artifacts that fit one of the agent's subscriptions: a single one, one of each type for a join, any number " +
+        "for a batch window",
     type: [AgentInput],
     minItems: 1,
     maxItems: MAX_INPUTS,

@@ -47,8 +47,8 @@ export class UploadedBatchRequest {
 
   @ApiProperty({
     description:
-      "Inputs of every run, up to 64 KiB of JSON; an item's value wins. The inputs of all rows together may take 64 MiB, plus 8 times " +
-      'the size of a list or 32 times the size of a CSV',
+      "Inputs of every run, up to 64 KiB of JSON; an item's value wins. The inputs of all rows together may take 64 " +
+        "MiB, plus 8 times the size of a list or 32 times the size of a CSV",
     type: 'object',
     additionalProperties: true,
     selfRequired: false,
@@ -129,8 +129,8 @@ export class UploadedBatchRequest {
 export class BatchRequest extends UploadedBatchRequest {
   @ApiProperty({
     description:
-      'A list of objects of up to 1 MiB (`body_limit`), one for each run, or the path of a .csv, .tsv or .txt file in the folder ' +
-      '`csv_root`',
+      'A list of objects of up to 1 MiB (`body_limit`), one for each run, or the path of a .csv, .tsv or .txt file ' +
+        'in the folder `csv_root`',
     oneOf: [{ type: 'array', minItems: 1, maxItems: MOST_ITEMS, items: { type: 'object', additionalProperties: true } }, { type: 'string', pattern: CSV_PATH_PATTERN }],
     example: [{ text: 'My card has not arrived yet' }],
   } as never)

@@ -29,7 +29,8 @@ export class CorrelationStatusBody {
     type: [String],
     required: false,
     description:
-      'Agents without a process that the correlation waits for, or for a subscription of theirs. It continues when a process has them',
+      'The agents that the correlation waits for because no process has them, or has the subscription. It continues ' +
+        'when a process has them',
   })
   waiting_for_agents?: string[];
 

@@ -20,7 +20,8 @@ export class ProcessBody {
     type: String,
     nullable: true,
     description:
-      'Digest of the configuration, without `server:` and without the values of variables. Equal digests mean equal configurations',
+      'Digest of the configuration, without `server:` and without the values of variables. Equal digests mean equal ' +
+        'configurations',
   })
   configuration!: string | null;
 
