@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from './json.js';
 
-/** One text for all values that say the same: keys in order, numbers as JavaScript writes them. */
+/** Returns the same text for equal values: keys are sorted, and numbers are written as JavaScript writes them. */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);

@@ -1,20 +1,22 @@
 export type Cancel = () => void;
 
-/** The only source of time. Services take it by injection, so that suites can move time without sleeping. */
+/** The only source of time. Services inject it, so that tests can move time without sleeping. */
 export abstract class Clock {
   /** Milliseconds since the Unix epoch. */
   abstract now(): number;
 
-  /** Calls `callback` once, as soon as `now()` has reached `time` (epoch ms). Keeps no process alive. */
+  /**
+   * Calls `callback` once, as soon as `now()` has reached `time` (epoch ms). The timer does not keep the process alive.
+   */
   abstract at(time: number, callback: () => void): Cancel;
 
-  /** Resolves `ms` from now. */
+  /** Resolves after `ms` milliseconds. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => this.at(this.now() + ms, resolve));
   }
 }
 
-// setTimeout fires at once for longer delays than a signed 32-bit integer holds.
+// setTimeout fires immediately if the delay does not fit into a signed 32-bit integer.
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export class SystemClock extends Clock {

@@ -1,16 +1,16 @@
 /**
- * What can go wrong in the service's own terms. `http/errors/error-filter.ts` holds the one table from code to HTTP status;
- * services and the core know no HTTP.
+ * The kinds of errors that the service distinguishes. Only `http/errors/error-filter.ts` maps a code to an HTTP status;
+ * services and the core do not depend on HTTP.
  */
 export type DomainErrorCode = 'invalid' | 'forbidden' | 'not_found' | 'conflict' | 'unavailable' | 'agent_failed';
 
-/** Whether something cannot be done only now, and is worth another try. */
+/** Whether the failure is temporary, so that the caller may try again. */
 export const isUnavailable = (error: unknown): boolean => error instanceof DomainError && error.code === 'unavailable';
 
 export class DomainError extends Error {
   constructor(
     readonly code: DomainErrorCode,
-    /** One sentence that a caller can act on; it is shown to them as it is. */
+    /** One sentence that a caller can act on. It is shown to callers unchanged. */
     message: string,
     readonly options: { retryAfterSeconds?: number; cause?: unknown } = {},
   ) {

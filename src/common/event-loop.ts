@@ -1,9 +1,10 @@
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves in a later turn of the event loop, in each turn for one caller, in the order in which they asked. Awaited between the steps
- * of a long read: node:sqlite answers at once, so awaiting a query alone lets nobody else in, and with a `setImmediate` each the steps
- * of all long reads would run in one turn. So whatever else is to be done waits for one step, however many requests read.
+ * Resolves in a later turn of the event loop. Each turn resumes one caller, in the order of the calls. Long reads await
+ * it between their steps: node:sqlite answers synchronously, so awaiting a query does not yield, and with one
+ * `setImmediate` per caller the steps of all long reads would run in the same turn. This way other work waits for one
+ * step at most, no matter how many requests read.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {

@@ -6,7 +6,7 @@ export interface JsonObject {
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The end of an object's text that has fields before these. */
+/** The text of `fields` as the end of an object that already has other fields before them. */
 export function lastFields(fields: object): string {
   const text = JSON.stringify(fields);
   return text === '{}' ? '}' : `,${text.slice(1)}`;

@@ -1,9 +1,9 @@
-/** Whether this process is on its way out. The entry calls `stop()` before it closes the application. */
+/** Whether this process is stopping. The entry point calls `stop()` before it closes the application. */
 export class Lifecycle {
   private readonly callbacks: (() => void)[] = [];
   private stopped = false;
 
-  /** True from the first `stop()` on: no new work is taken, and readiness turns 503. */
+  /** True after the first `stop()`: the process takes no new work, and readiness answers 503. */
   get stopping(): boolean {
     return this.stopped;
   }
@@ -15,7 +15,7 @@ export class Lifecycle {
     for (const callback of this.callbacks) callback();
   }
 
-  /** `callback` must not throw. It is called at once where the process is stopping already. */
+  /** `callback` must not throw. It is called immediately if the process is already stopping. */
   onStop(callback: () => void): void {
     if (this.stopped) callback();
     else this.callbacks.push(callback);

@@ -1,22 +1,26 @@
 import { getHeapStatistics } from 'node:v8';
 import { DomainError } from './domain-error.js';
 
-/** The share of V8's heap limit that clients' data may take where no setting says otherwise. */
+/** The default share of V8's heap limit that clients' data may take. */
 const DEFAULT_SHARE = 1 / 4;
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Of the budget, for small reservations alone: a few large requests must not keep all small ones out. */
+/**
+ * The share of the budget that only small reservations may use, so that a few large requests cannot block all small
+ * ones.
+ */
 const SHARE_OF_SMALL_ONES = 1 / 8;
 const SMALL_BYTES = 64 * 1_024;
 
-/** Bytes. V8 derives its heap limit from the memory of the machine or of the container, unless a flag sets it. */
+/** Bytes. V8 derives its heap limit from the memory of the machine or container, unless a flag sets it. */
 export const defaultMemoryBudget = (): number => Math.floor(getHeapStatistics().heap_size_limit * DEFAULT_SHARE);
 
 /**
- * The one budget of bytes for the data of clients that this process holds at the same time: bodies that are being read, inflated
- * and parsed, what is kept while a client waits, and answers that are on their way. Everyone who holds such data reserves its
- * size first, so that no number of requests, however small on the wire, exhausts the memory.
+ * The single budget, in bytes, for the data of clients that this process holds at the same time: bodies that are being
+ * read, inflated and parsed, data that is kept while a client waits, and answers that are being sent. Code that holds
+ * such data reserves its size first, so that no number of requests can exhaust the memory, even if each is small on the
+ * wire.
  */
 export class MemoryBudget {
   private used = 0;
@@ -24,10 +28,10 @@ export class MemoryBudget {
   private isExceeded = false;
   private refused = 0;
 
-  /** No single reservation can be larger. */
+  /** The largest single reservation, in bytes. */
   readonly largestBytes: number;
 
-  /** `smallBytes`: up to which a reservation is small. `refusal`: what a client is told. */
+  /** `smallBytes`: the largest size that counts as small. `refusal`: the error message for the client. */
   constructor(
     readonly limitBytes: number,
     private readonly smallBytes = SMALL_BYTES,
@@ -41,7 +45,7 @@ export class MemoryBudget {
     return this.used;
   }
 
-  /** How often there was too little. */
+  /** How many reservations were refused. */
   get refusals(): number {
     return this.refused;
   }
@@ -51,33 +55,35 @@ export class MemoryBudget {
     return this.waiting.length > 0;
   }
 
-  /** How many wait. */
+  /** How many reservations wait. */
   get waitingCount(): number {
     return this.waiting.length;
   }
 
-  /** DomainError `unavailable`, for an answer 503 with `Retry-After`, where `bytes` are not free. */
+  /** Throws a DomainError `unavailable` (503 with `Retry-After`) if `bytes` are not free. */
   reserve(bytes: number): MemoryReservation {
     const reservation = new MemoryReservation((change, total) => this.change(change, total));
     reservation.resize(bytes);
     return reservation;
   }
 
-  /** The same, but null where `bytes` are not free, or where others wait for their turn and it is not small. */
+  /**
+   * Like `reserve`, but returns null if `bytes` are not free, or if other reservations wait and this one is not small.
+   */
   reserveNow(bytes: number): MemoryReservation | null {
     const mustWait = this.isWaitedFor && bytes > this.smallBytes;
     return mustWait || this.exceeds(bytes) ? null : this.reserve(bytes);
   }
 
-  /** Counts what is held already, even beyond the limit. */
+  /** Counts bytes that are already held, even beyond the limit. */
   hold(bytes: number): MemoryReservation {
     this.used += bytes;
     return new MemoryReservation((change, total) => this.change(change, total), bytes);
   }
 
   /**
-   * The same for what cannot be refused any more: it waits for its turn. One of these at a time may exceed the limit, so that they go on
-   * one after another even while everything else keeps what it has.
+   * Like `reserve`, for data that can no longer be refused: it waits until the bytes are free. One such reservation at
+   * a time may exceed the limit, so that these make progress one after another even while nothing else is released.
    */
   whenFree(bytes: number): Promise<MemoryReservation> {
     return new Promise((resolve) => {
@@ -86,7 +92,10 @@ export class MemoryBudget {
     });
   }
 
-  /** The same for at most `largestBytes`, but it never exceeds the limit. Rejects with the signal's reason, and then holds nothing. */
+  /**
+   * Like `whenFree`, for at most `largestBytes`, but it never exceeds the limit. Rejects with the signal's reason if
+   * the signal aborts, and then reserves nothing.
+   */
   async whenWithin(bytes: number, signal: AbortSignal): Promise<MemoryReservation> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<MemoryReservation>();
@@ -106,7 +115,7 @@ export class MemoryBudget {
     return promise;
   }
 
-  /** `total`: of the reservation, after the change. */
+  /** `total`: the size of the reservation after the change. */
   private change(bytes: number, total: number): void {
     if (bytes > 0 && this.used + bytes > this.limitFor(total)) {
       this.refused += 1;
@@ -120,7 +129,7 @@ export class MemoryBudget {
     return this.used + bytes > this.limitFor(bytes);
   }
 
-  /** What all reservations may come to with one of this size. */
+  /** The limit for the sum of all reservations when one of this size is made. */
   private limitFor(bytes: number): number {
     return bytes > this.smallBytes ? this.largestBytes : this.limitBytes;
   }
@@ -150,7 +159,7 @@ interface Waiting {
   mayExceed: boolean;
 }
 
-/** A part of the budget. It holds until `release`, which must follow on every path. */
+/** A part of the budget. It is reserved until `release`, which must be called on every path. */
 export class MemoryReservation {
   private released = false;
 
@@ -163,7 +172,10 @@ export class MemoryReservation {
     return this.held;
   }
 
-  /** Growing throws the DomainError of `MemoryBudget.reserve` and leaves the reservation as it was. Does nothing once released. */
+  /**
+   * Growing may throw the DomainError of `MemoryBudget.reserve`, and then changes nothing. Does nothing after
+   * `release`.
+   */
   resize(bytes: number): void {
     if (this.released) return;
     this.change(bytes - this.held, bytes);

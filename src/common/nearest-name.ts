@@ -1,7 +1,7 @@
-/** The known name that is closest in spelling, for "did you mean"; undefined where none is close enough to be meant. */
+/** The known name that is closest in spelling, for "did you mean"; undefined if none is close enough. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   let nearest: string | undefined;
-  // A third of the letters may differ: beyond that the suggestion would be a guess.
+  // At most a third of the letters may differ: beyond that the suggestion would be a guess.
   let distance = Math.floor(name.length / 3) + 1;
   for (const candidate of known) {
     const candidateDistance = editDistance(name.toLowerCase(), candidate.toLowerCase(), distance);
@@ -10,9 +10,11 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return nearest;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`; `limit` where it is that or more. */
+/**
+ * The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, at most `limit`.
+ */
 function editDistance(a: string, b: string, limit: number): number {
-  // Also keeps a hostile name of a megabyte from costing a quadratic time.
+  // This also prevents quadratic time for a hostile name of a megabyte.
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);

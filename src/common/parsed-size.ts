@@ -1,6 +1,6 @@
-/** Below it, counting is not worth its time. */
+/** Smaller texts are not counted, because counting takes longer than it is worth. */
 const SMALL_BYTES = 1_024;
-/** The most that was measured is 37 bytes of memory for one of JSON. */
+/** Bytes of memory for one byte of small JSON. The highest measured value was 37. */
 const MOST_TIMES = 40;
 
 const QUOTE = 0x22;
@@ -10,16 +10,21 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const SPACE = 0x20;
 
-/** Bytes of memory that V8 takes for what begins, or ends, at a character of JSON; measured on lists of a megabyte of the like. */
+/**
+ * Bytes of memory that V8 takes for the value that a JSON character begins or ends, measured on lists of a megabyte.
+ */
 const COST = new Uint8Array(256);
 COST['{'.charCodeAt(0)] = 48;
 COST['['.charCodeAt(0)] = 48;
 COST[','.charCodeAt(0)] = 24;
 COST[COLON] = 48;
-/** A key such as "30" makes V8 take room for the numbers before it too. */
+/** For a key such as "30", V8 also allocates room for the numbers before it. */
 const INDEX_KEY_COST = 190;
 
-/** About how many bytes of memory a JSON text and the value that is parsed from it take: 2 for each of text, 24 for each of `[{},{},...]`. */
+/**
+ * Estimates the bytes of memory of a JSON text together with the value parsed from it: 2 for each byte of plain text,
+ * 24 for each byte of `[{},{},...]`.
+ */
 export function parsedSize(json: Buffer): number {
   if (json.length <= SMALL_BYTES) return json.length * MOST_TIMES;
   let bytes = 2 * json.length;
@@ -40,7 +45,7 @@ function closingQuote(json: Buffer, opening: number): number {
   return at;
 }
 
-/** Whether the key before the colon ends as a number does. */
+/** Whether the key before the colon ends like a number. */
 function isIndexKey(json: Buffer, colon: number): boolean {
   let quote = colon - 1;
   while (isBlank(json[quote])) quote -= 1;

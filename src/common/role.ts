@@ -1,10 +1,10 @@
-/** What this process is there for, among those that share its database. One that is alone does both. */
+/** The work of this process among those that share its database. A single process does both. */
 export class Role {
-  /** Answers the API. Where false, it answers health and metrics alone. */
+  /** Whether it answers the API. If false, it answers only health and metrics. */
   readonly api: boolean = true;
   /**
-   * Claims executions, fires timers, takes over what was lost, moves batches on, rolls counts up, and deletes what has expired. Where
-   * false, it leaves all of that to other processes, also what its own requests brought about.
+   * Whether it claims executions, fires timers, takes over work of lost processes, advances batches, rolls up counts
+   * and deletes expired data. If false, other processes do all of that, including the work that its own requests cause.
    */
   readonly worker: boolean = true;
 }

@@ -1,6 +1,6 @@
 /**
- * Groups of nodes that can all reach each other, each node in one group. Tarjan's algorithm, linear in nodes and edges; without recursion,
- * since a chain of some thousand nodes would overflow the stack.
+ * Groups of nodes that can all reach each other; each node is in one group. Tarjan's algorithm: the time is linear in
+ * nodes and edges. Without recursion, because a chain of some thousand nodes would overflow the stack.
  */
 export function stronglyConnected<Node>(nodes: Iterable<Node>, successors: (node: Node) => Iterable<Node>): Node[][] {
   const search = new Search(successors);
@@ -11,16 +11,16 @@ export function stronglyConnected<Node>(nodes: Iterable<Node>, successors: (node
 interface Visit<Node> {
   node: Node;
   position: number;
-  /** The lowest position of a node that is still open and that this one reaches. */
+  /** The lowest position of an open node that this node reaches. */
   lowest: number;
-  /** Null once its group is known. */
+  /** The successors that were not visited yet; null once the node's group is known. */
   rest: Iterator<Node> | null;
 }
 
 class Search<Node> {
   readonly groups: Node[][] = [];
   private readonly visits = new Map<Node, Visit<Node>>();
-  /** Visited, and of no group yet. */
+  /** Nodes that were visited and have no group yet. */
   private readonly open: Visit<Node>[] = [];
 
   constructor(private readonly successors: (node: Node) => Iterable<Node>) {}

@@ -1,27 +1,30 @@
-/** Of an attempt. `left`: to somebody outside, who ends it later. */
+/** How an attempt ended. `deferred`: an external worker completes it later. */
 export type AttemptOutcome = 'completed' | 'retried' | 'failed' | 'deferred' | 'discarded';
 
-/** `waiting`: the attempt begins again, when there is room in a budget. */
+/** `waiting`: the attempt starts again when there is room in a budget. */
 export type ExecutionOutcome = AttemptOutcome | 'waiting';
 
-/** Of a try. `dead`: it was the last one. */
+/** How a try of a delivery ended. `dead`: it was the last try. */
 export type TryOutcome = 'delivered' | 'retried' | 'dead' | 'discarded';
 
-/** `held`: the try has not been made yet. */
+/** `held`: the try was postponed and has not been made yet. */
 export type DeliveryOutcome = TryOutcome | 'held';
 
-/** What the core reports about its work; the metrics feature turns it into histograms. All durations in milliseconds. */
+/**
+ * Events that the core reports about its work. The metrics feature turns them into metrics. All durations in
+ * milliseconds.
+ */
 export abstract class Telemetry {
   abstract executionEnded(agent: string, outcome: AttemptOutcome, durationMs: number): void;
   abstract executionClaimed(agent: string, waitedMs: number): void;
   abstract deliveryTried(outcome: TryOutcome, durationMs: number): void;
-  /** Dead without a try that was the last. */
+  /** Deliveries that are given up without a last try. */
   abstract deliveriesGivenUp(count: number): void;
   abstract transactionEnded(durationMs: number): void;
   abstract predicateFailed(agent: string): void;
-  /** It could not be fired, and is tried again. */
+  /** A timer could not be fired. It is tried again. */
   abstract timerFailed(kind: string): void;
   abstract streamsOpen(count: number): void;
-  /** An attempt used a model; `cost` is null where that has no price. */
+  /** An attempt used a model. `cost` is null if the model has no price. */
   abstract modelUsed(agent: string, usage: { model: string; inputTokens: number; outputTokens: number; cost: number | null; latencyMs: number }): void;
 }

@@ -1,6 +1,8 @@
 const PAUSE_FACTOR = 20;
 
-/** Whoever asks for it gets what `count` found a moment ago, so that it never takes more than a small part of the time. */
+/**
+ * Returns the latest result of `count` for a while, so that an expensive count takes at most a twentieth of the time.
+ */
 export function throttled<T>(count: () => Promise<T>): () => Promise<T> {
   let found: Promise<T> | null = null;
   const countNow = async (): Promise<T> => {

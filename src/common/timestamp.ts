@@ -4,8 +4,9 @@ let newestDay = NaN;
 let date = '';
 
 /**
- * Epoch ms as UTC ISO 8601 with milliseconds and `Z`. The same as `toISOString`, which takes about as long as reading the
- * artifact that it is for; most times that are asked for one after another lie on the same day.
+ * Epoch ms as UTC ISO 8601 with milliseconds and `Z`. The result equals `toISOString`, which takes about as long as
+ * reading the artifact that the time belongs to. Consecutive calls mostly ask for times on the same day, so the date is
+ * cached.
  */
 export function toTimestamp(epochMs: number): string {
   const day = Math.floor(epochMs / DAY_MS);

@@ -4,13 +4,16 @@ const MOST_NAMED = 10;
 const LONGEST_NAME = 100;
 
 export interface UnknownField {
-  /** Shortened where it is long. */
+  /** The name of the field, shortened if it is long. */
   name: string;
-  /** What to write instead. */
+  /** What is wrong, and what to write instead. */
   problem: string;
 }
 
-/** The fields of `given` that are not `known`. The first ten are named and the others counted, so that the answer stays short. */
+/**
+ * The fields of `given` that are not `known`. Names the first ten and counts the others, so that the answer stays
+ * short.
+ */
 export function unknownFields(given: object, known: readonly string[], what = 'a known field'): UnknownField[] {
   const unknown = Object.keys(given).filter((name) => !known.includes(name));
   const named = unknown.slice(0, MOST_NAMED).map((name) => ({ name: shown(name), problem: `is not ${what}; ${adviceOn(name, known)}` }));

@@ -1,4 +1,4 @@
 import { readFileSync } from 'node:fs';
 
-/** The program's version, as package.json says; the same relative place from `src` and `dist`. */
+/** The program's version from package.json. The relative path is the same from `src` and from `dist`. */
 export const VERSION = (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version;

@@ -3,17 +3,20 @@ const BASE64 = '([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?';
 
 export const SECRET_LENGTH = { min: 16, max: 256 } as const;
 
-/** Base64 after the prefix, or no prefix: a text that departs from it in one of its places. Without lookahead: clients and tests make values from it. */
+/**
+ * Base64 after the prefix, or a text that differs from the prefix in one of its characters. Without lookahead, because
+ * clients and tests generate values from it.
+ */
 export const SECRET_PATTERN = `^(${ENCODED}${BASE64}|${[...ENCODED].map((letter, at) => `${ENCODED.slice(0, at)}[^${letter}][\\s\\S]*`).join('|')})$`;
 
-/** What a secret that signs webhooks has to be, completing "must be ..." (wire-decisions.md, "Webhooks"). */
+/** The rule for a secret that signs webhooks. Completes "must be ..." (docs/webhooks.md). */
 export const WEBHOOK_SECRET_RULE = `a text of ${SECRET_LENGTH.min} to ${SECRET_LENGTH.max} characters, and base64 where it begins with ${ENCODED}`;
 
 const SECRET = new RegExp(SECRET_PATTERN, 'u');
 
 export function isWebhookSecret(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > 2 * SECRET_LENGTH.max) return false;
-  // Code points, as JSON Schema counts them.
+  // Counts code points, as JSON Schema does.
   const { length } = [...value];
   return length >= SECRET_LENGTH.min && length <= SECRET_LENGTH.max && SECRET.test(value);
 }

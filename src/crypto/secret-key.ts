@@ -9,8 +9,9 @@ import { keyFileOf } from '../database/sqlite-files.js';
 const KEY_BYTES = 32;
 
 /**
- * The key that secrets are stored under; null where there is none. Without the setting, SQLite has one in a file beside the
- * database, made here at the first start; to be called by whoever holds the database. StartError where it cannot be had.
+ * The key that encrypts stored secrets; null if there is none. Without the setting, SQLite has a key in a file next to
+ * the database, which this function makes at the first start. Only the process that holds the database may call it.
+ * Throws a StartError if the key cannot be read or made.
  */
 export function findSecretKey({ secretKey, databaseUrl }: Pick<Settings, 'secretKey' | 'databaseUrl'>): Buffer | null {
   if (secretKey !== null) return Buffer.from(secretKey, 'hex');
@@ -20,7 +21,7 @@ export function findSecretKey({ secretKey, databaseUrl }: Pick<Settings, 'secret
 
 function keyFromFile(file: string): Buffer {
   const text = read(file) ?? make(file);
-  if (!/^[0-9A-Fa-f]{64}$/.test(text)) throw new StartError(`secret_key: ${file} must hold 64 hexadecimal digits; put back the file that was there, or give the key as STARLING_SECRET_KEY`);
+  if (!/^[0-9A-Fa-f]{64}$/.test(text)) throw new StartError(`secret_key: ${file} must hold 64 hexadecimal digits; restore the original file, or set STARLING_SECRET_KEY to the key`);
   return Buffer.from(text, 'hex');
 }
 
@@ -33,7 +34,7 @@ function read(file: string): string | null {
   }
 }
 
-// Under another name first, so that a crash leaves no half of a key under its own.
+// Writes under another name first, so that a crash cannot leave half a key under the final name.
 function make(file: string): string {
   const text = randomBytes(KEY_BYTES).toString('hex');
   try {
@@ -41,11 +42,14 @@ function make(file: string): string {
     renameSync(`${file}.new`, file);
     return text;
   } catch (error) {
-    throw new StartError(`secret_key: cannot make ${file}: ${(error as Error).message}; give a key as STARLING_SECRET_KEY, made with openssl rand -hex 32`);
+    throw new StartError(`secret_key: cannot make ${file}: ${(error as Error).message}; set STARLING_SECRET_KEY to a key made with openssl rand -hex 32`);
   }
 }
 
-/** What is there under that name goes: left over from a crash, or a link by which another user would get the key. It is never written to. */
+/**
+ * Removes an existing file of that name first and never writes into it: it is left over from a crash, or a link that
+ * would hand the key to another user.
+ */
 function writeNew(file: string, text: string): void {
   rmSync(file, { force: true });
   const descriptor = openSync(file, 'wx', 0o600);

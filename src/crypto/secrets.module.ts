@@ -5,10 +5,10 @@ import { UnitOfWork } from '../database/unit-of-work.js';
 import { SecretBox } from './secret-box.js';
 import { findSecretKey } from './secret-key.js';
 
-/** Injects the SecretBox, or null where there is no key. */
+/** Injection token for the SecretBox; null if there is no key. */
 export const SECRET_BOX = Symbol('SecretBox');
 
-/** StartError where the key cannot be had. */
+/** Throws a StartError if the key cannot be read or made. */
 function open(settings: Settings): SecretBox | null {
   const key = findSecretKey(settings);
   return key && new SecretBox(key);
@@ -16,7 +16,7 @@ function open(settings: Settings): SecretBox | null {
 
 @Module({
   imports: [DatabaseModule],
-  // After the database: whoever holds that may make the key's file beside it.
+  // Depends on the database: only the process that holds it may make the key's file next to it.
   providers: [{ provide: SECRET_BOX, useFactory: (settings: Settings, _open: UnitOfWork) => open(settings), inject: [Settings, UnitOfWork] }],
   exports: [SECRET_BOX],
 })

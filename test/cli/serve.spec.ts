@@ -120,7 +120,7 @@ describe('the start', () => {
     const file = `${other.slice('sqlite:'.length)}.key`;
     writeFileSync(file, 'hunter2\n');
     const refused = await runProgram(['serve', '--port', '0', '--config', join(folder.path, 'starling.yaml'), '--database-url', other]);
-    expect(refused).toEqual({ code: 1, stdout: '', stderr: `secret_key: ${file} must hold 64 hexadecimal digits; put back the file that was there, or give the key as STARLING_SECRET_KEY\n` });
+    expect(refused).toEqual({ code: 1, stdout: '', stderr: `secret_key: ${file} must hold 64 hexadecimal digits; restore the original file, or set STARLING_SECRET_KEY to the key\n` });
   });
 
   test('bound beyond loopback, says that whoever reaches the port may do everything, and what it is bound to', async () => {

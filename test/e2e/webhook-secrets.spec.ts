@@ -98,7 +98,7 @@ describe('secrets of webhooks', () => {
 
     const app = await start(folder, OTHER_KEY);
     expect(app.logLines).toContainEqual(expect.objectContaining({ level: 50, targets: 1, msg: expect.stringMatching(/^secret_key: secrets of webhook targets were stored with another key/) }));
-    await expect(secretsOf(app)).rejects.toThrow('the secret was stored under another secret_key; start with that one again, or have the secret given anew');
+    await expect(secretsOf(app)).rejects.toThrow('the secret was stored with another secret_key; start with that key again, or have the client send the secret again');
     // Given anew, it is another target.
     await publish(app, { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(200);
     expect(await app.database.rows('select id from webhook_targets')).toHaveLength(2);
@@ -111,7 +111,7 @@ describe('secrets of webhooks', () => {
     expect(secrets.of({ id: 'one', by: 'client', secrets: sealed })).toEqual([SECRETS[0]]);
     const last = sealed.at(-2) === 'A' ? 'B' : 'A';
     for (const [id, changed] of [['two', sealed], ['one', `${sealed.slice(0, -2)}${last}${sealed.at(-1)}`], ['one', sealed.slice(0, 30)]] as const) {
-      expect(() => secrets.of({ id, by: 'client', secrets: changed })).toThrow('the stored secret is damaged; have it given anew');
+      expect(() => secrets.of({ id, by: 'client', secrets: changed })).toThrow('the stored secret is damaged; have the client send it again');
     }
   });
 
