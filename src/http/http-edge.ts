@@ -38,24 +38,29 @@ export interface HttpEdge {
   onEnded: (request: EndedRequest) => void;
 }
 
-/** Longer than proxies keep idle connections (60 s is common), so that they never send into one that is just closing. */
+/**
+ * Longer than proxies keep idle connections (often 60 s), so that they never send a request into a connection that is
+ * closing.
+ */
 const KEEP_ALIVE_MS = 65_000;
 
-/** For the headers of a request to arrive. */
+/** Time limit for the headers of a request. */
 const HEADERS_MS = 60_000;
 
 /**
- * Of a body that waits for its reader, such as a slow disk, beyond which no more is taken from the connection. Node's 64 KiB in parts of one
- * byte take 18 MB of memory.
+ * The most bytes of a body that are taken from the connection while its reader, such as a slow disk, is behind. Node's
+ * default of 64 KiB takes 18 MB of memory if it arrives in parts of one byte.
  */
 const MOST_UNREAD_BYTES = 4 * 1_024;
 
-/** What every request passes before its route, and every error after it. For an app made with `bodyParser: false`. */
+/**
+ * Installs everything around the routes: middleware, pipes, error filter and server limits. Needs `bodyParser: false`.
+ */
 export function installHttpEdge(app: NestExpressApplication, { settings, clock, memory, role, logger, tracing, onEnded }: HttpEdge): void {
   app.disable('x-powered-by');
   app.disable('etag');
   Object.assign(app.getHttpAdapter().getInstance().response, { json: jsonSender(memory), end: endAndRelease });
-  // No nested objects; the URL's own limit of 16 KiB bounds their number, and none is dropped silently.
+  // No nested objects. The 16 KiB limit of the URL bounds the number of parameters, and none is dropped silently.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   const waiting = new WaitingRequests(memory);
   app.use(
@@ -80,7 +85,7 @@ export function installHttpEdge(app: NestExpressApplication, { settings, clock, 
   new SlowReaders(clock, memory, settings.minTransferRateBytes).watch(app.getHttpServer());
 }
 
-/** Every body has its time to arrive, one that nobody reads too. */
+/** Limits the time of every body, even if no handler reads it. */
 function watchBodies({ requestTimeoutMs, uploadTimeoutMs }: HttpEdge['settings'], bodies: IncomingBodies): RequestHandler {
   return (request, response, next) => {
     const { headers } = request;
@@ -91,15 +96,15 @@ function watchBodies({ requestTimeoutMs, uploadTimeoutMs }: HttpEdge['settings']
 }
 
 /**
- * Stands in for the response's `end`: from the answer on, a request's body is in nobody's hands any more. Not when its connection
- * closes, since a handler works on after its client has hung up.
+ * Replaces the response's `end`, to release the request's body with the answer. The close of the connection is too
+ * early, because a handler continues after its client has disconnected.
  */
 function endAndRelease(this: Response, ...answer: Parameters<ServerResponse['end']>): ServerResponse {
   incomingBody(this.req)?.end();
   return ServerResponse.prototype.end.apply(this, answer);
 }
 
-/** As one handler: Express matches each of its own against the path, on every request. */
+/** Combines handlers into one, because Express matches each of its handlers against the path of every request. */
 function oneAfterTheOther(...handlers: RequestHandler[]): RequestHandler {
   return (request, response, done) => {
     let index = 0;
@@ -116,12 +121,13 @@ function tuneServer(app: NestExpressApplication, { requestTimeoutMs, uploadTimeo
   Object.assign(server, {
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: Math.min(HEADERS_MS, requestTimeoutMs),
-    // For what never comes to `watchBodies`, which has a time for each route.
+    // For requests that never reach `watchBodies`, which has a limit for each route.
     requestTimeout: HEADERS_MS + Math.max(requestTimeoutMs, uploadTimeoutMs),
-    // Node answers a missing Host header with an empty body; `checkHosts` says what is missing.
+    // Node would answer a missing Host header with an empty body. `checkHosts` answers with a message.
     requireHostHeader: false,
   });
-  // Requests take it from their connections. Read by nobody else: a connection's own bytes go to Node's parser as they come.
+  // Requests take this value from their connections. Nothing else reads it: a connection's own bytes go straight to
+  // Node's parser.
   server.on('connection', (socket: Socket) => Object.defineProperty(socket, 'readableHighWaterMark', { value: MOST_UNREAD_BYTES }));
   answerProtocolErrors(server);
 }

@@ -15,11 +15,11 @@ const REQUESTS_A_ROUTE = Number(process.env.STARLING_VALID_REQUESTS ?? 60);
 /** What a schema cannot say: it stands in descriptions, or depends on what is configured and stored. */
 const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ["a type's own schema, and what the agent subscribes to", /^(payload|inputs): /],
-  ['values of several lists together', /: must have no more than 50 values together/],
+  ['values of several lists together', /: must have at most 50 values together/],
   ['an artifact that exists', /^after: must be the id of an artifact/],
   ['a position that was given', /^(after|Last-Event-ID): must be the position of an entry/],
   ['the length of a duration', /(^visibility|\.visibility): ttl must be at (most 30d, which max_ttl says|least a millisecond; .*)$/],
-  ['the length of a duration', /^deadline: must be an ISO 8601 duration of at most 100 years and more than no time/],
+  ['the length of a duration', /^deadline: must be an ISO 8601 duration above zero and of at most 100 years/],
   ['an address and a port that the operator allows', /^webhook\.url: must (be a URL such as|point to a public address|have a port)/],
   ['at most ten targets in a correlation', /^webhook: correlation \S+ has 10 targets/],
   ['a folder that the operator allows', /^batch_inputs: a path needs the setting csv_root/],

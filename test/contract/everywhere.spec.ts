@@ -79,7 +79,7 @@ describe('everywhere', () => {
     ['an unknown route', () => app.http.get('/api/v2/artifacts'), 404, 'No route for GET /api/v2/artifacts; /docs lists them all'],
     ['a method that a route does not have', () => app.http.put('/api/v1/artifacts'), 405, 'PUT is not allowed at /api/v1/artifacts; use GET, HEAD, POST'],
     ['an unknown thing', () => app.http.get('/api/v1/agents/nobody/history-summary'), 404, 'Agent not found: nobody'],
-    ['a path that does not decode', () => app.http.get('/api/v1/correlations/%FF/status'), 400, 'The path is not valid percent-encoding of UTF-8; write a % that stands for itself as %25'],
+    ['a path that does not decode', () => app.http.get('/api/v1/correlations/%FF/status'), 400, 'The path is not valid percent-encoded UTF-8; encode a literal % as %25'],
     ['no body', () => app.http.post('/api/v1/artifacts'), 400, 'The body must be a JSON object'],
     ['several bad fields', () => post('/api/v1/artifacts/sync', { type: 1, timeout: 301 }), 400, 'timeout: must not be greater than 300; type: must be a string'],
     ['nesting beyond 64 levels', () => publish(NESTED), 400, 'The body is nested deeper than 64 levels'],
@@ -164,7 +164,7 @@ describe('a database that cannot be read', () => {
   it('is an unexpected error: a 500 that names the request, which the log has, and nothing of the inside', async () => {
     const { status, body, headers } = await app.http.get('/api/v1/artifacts');
     const id = headers['x-request-id'] as string;
-    expect([status, body]).toEqual([500, { detail: `Internal error; the service's log has it under request id ${id}` }]);
+    expect([status, body]).toEqual([500, { detail: `Internal error; see request id ${id} in the service's log` }]);
     expect(app.logLines).toContainEqual(expect.objectContaining({ level: 50, request_id: id, err: expect.objectContaining({ stack: expect.any(String) as string }) as object }));
   });
 });

@@ -200,7 +200,7 @@ describe('Interface B', () => {
       pagination: { limit, offset, total },
     });
     const values = (name: string, count: number): string => Array.from({ length: count }, (_, n) => `${name}=V${n}`).join('&');
-    const TOO_MANY = 'type, produced_by, visibility, tag: must have no more than 50 values together (got 51)';
+    const TOO_MANY = 'type, produced_by, visibility, tag: must have at most 50 values together (got 51)';
     const list = (query = ''): Test => get(`/api/v1/artifacts?${query}`);
     const ORDER_1 = ['CustomerMessage', 'Intent', 'Routing', 'Review'];
 

@@ -168,7 +168,7 @@ describe('a process', () => {
       ['post', '/health/nothing'],
     ] as const)('refuses %s %s, and says where to go', async (method, path) => {
       const { status, body } = await board.http[method](path);
-      expect([status, body]).toEqual([404, { detail: 'This process is a worker and serves no API; send the request to one that runs starling serve' }]);
+      expect([status, body]).toEqual([404, { detail: 'This process is a worker and does not serve the API; send the request to a process that runs starling serve' }]);
     });
 
     it('refuses a body without reading it', async () => {

@@ -137,7 +137,7 @@ describe('with memory for 20 requests that wait', () => {
       const answer = await fetch(`${small.app.url}/api/v1/executions/claim`, { method: 'POST', body: JSON.stringify(claim), headers: { 'content-type': 'application/json' }, signal: gone.signal });
       return [answer.status, answer.headers.get('retry-after'), await answer.json()];
     });
-    const refusal = { detail: 'The service has no memory for more requests that wait now; try again' };
+    const refusal = { detail: 'The service has no memory for more waiting requests now; try again' };
     expect(await Promise.race(claimed)).toEqual([503, '1', refusal]);
     const publish = { type: 'Invoice', timeout: 300, payload: {} };
     const run = { agent_name: 'approver', inputs: {} };

@@ -5,7 +5,7 @@ import request from 'supertest';
 import { eventually } from '../support/eventually.js';
 import { type SampleApp, startSampleApp } from './sample-app.js';
 
-const NOT_DECODABLE = 'The path is not valid percent-encoding of UTF-8; write a % that stands for itself as %25';
+const NOT_DECODABLE = 'The path is not valid percent-encoded UTF-8; encode a literal % as %25';
 
 let sample: SampleApp;
 beforeAll(async () => void (sample = await startSampleApp()));
@@ -109,10 +109,10 @@ it.each([
   expect(answer).toMatch(/\r\nX-Request-ID: /);
 });
 
-it('CONNECT is a 405: this server is no proxy', async () => {
+it('CONNECT is a 405: this server is not a proxy', async () => {
   const answer = await send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1\.1 405 /);
-  expect(answer).toContain('{"detail":"CONNECT is not allowed; this server is no proxy"}');
+  expect(answer).toContain('{"detail":"CONNECT is not allowed; this server is not a proxy"}');
 });
 
 it('two Host headers are a 400', async () => {

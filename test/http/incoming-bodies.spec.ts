@@ -70,7 +70,7 @@ describe('a body that does not arrive', () => {
     await eventually('its beginning is there', () => memory.usedBytes > 0);
     clock.advance(10_000);
     await once(wire.socket, 'close');
-    expect([wire.status, wire.detail]).toEqual([408, 'The body arrived more slowly than 1024 bytes a second']);
+    expect([wire.status, wire.detail]).toEqual([408, 'The body arrived more slowly than 1024 bytes per second']);
   });
 
   it('ends the connection where the request was answered without it', async () => {

@@ -77,7 +77,7 @@ export class McpService {
   private sentenceOf(error: unknown, requestId: string): string {
     if (!(error instanceof DomainError)) this.logger.error({ err: error, request_id: requestId }, 'unexpected error');
     else if (error.options.cause !== undefined) this.logger.warn({ err: error, request_id: requestId }, error.message);
-    return error instanceof DomainError ? error.message : `Internal error; the service's log has it under request id ${requestId}`;
+    return error instanceof DomainError ? error.message : `Internal error; see request id ${requestId} in the service's log`;
   }
 }
 

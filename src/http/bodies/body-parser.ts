@@ -9,26 +9,27 @@ import { readBody } from './body-reader.js';
 import { incomingBody } from './incoming-bodies.js';
 import { findUnsafeJson } from './json-safety.js';
 
-/** The one route that takes lists as long as files, and files, and reads them itself. */
+/** The one route that accepts very long lists and files, and reads its body itself. */
 const BATCHES = /^\/run\/batch\/?$/i;
 
 const LONGEST_BATCH_BYTES = 32 * 1_024 ** 2;
 
-/** What the JSON body of a batch may have, where others may have `limitBytes`. */
+/** The limit for the JSON body of a batch, given the limit for other bodies. */
 export const batchLimit = (limitBytes: number): number => Math.max(limitBytes, LONGEST_BATCH_BYTES);
 
 /**
- * Parses JSON bodies up to `limitBytes` into `request.body`, which stays undefined where there is none; a batch's body is left
- * unread, once it is known to be of a kind that batches take. What the text and its value take is reserved in `memory`, until the answer.
- * Express' own parser lets broken UTF-8 through as replacement characters, answers other content types as if there were no body,
- * and reads an upload that is too large to its end before it says so.
+ * Parses JSON bodies up to `limitBytes` into `request.body`, which stays undefined if there is no body. The body of a
+ * batch is left unread once its content type is known to be acceptable. The memory of the text and its value is
+ * reserved in `memory` until the answer. Express' own parser accepts broken UTF-8 as replacement characters, treats
+ * other content types like a missing body, and reads an upload that is too large to its end before it refuses it.
  */
 export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const incoming = incomingBody(request);
     if (!incoming) return next();
     if (READS.has(request.method)) {
-      // Of no route, and dropped: what nobody takes would wait in memory, each part in hundreds of bytes, for as long as an answer goes on.
+      // Of no route, and dropped: what nobody takes would wait in memory, each part in hundreds of bytes, for as long
+      // as an answer goes on.
       request.resume();
       return next();
     }
@@ -56,12 +57,14 @@ export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
   };
 }
 
-/** A larger body takes up to some tenths of a second in all, so that several that come together would hold up everything else. */
+/**
+ * Parsing a larger body takes up to some tenths of a second, so several at the same time would block everything else.
+ */
 const SMALL_BYTES = 64 * 1_024;
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** What would not fit into an empty budget either would be sent again for ever after a 503. */
+/** A body that does not fit into an empty budget is a 413: after a 503 the client would send it again forever. */
 function refuseForGood(bytes: number, { largestBytes }: MemoryBudget): never {
   throw new PayloadTooLargeException(`The body would take ${bytes} bytes of memory, and memory_budget allows ${largestBytes} to one request`);
 }
@@ -77,12 +80,15 @@ function isJson(contentType: string | undefined): boolean {
   return type!.trim() === 'application/json' && charset === 'utf-8';
 }
 
-/** `hold` is told how much memory the text and its value take, and may throw. */
+/** `hold` receives the bytes of memory that the text and its value take, and may throw. */
 function parse(body: Buffer, hold: (bytes: number) => void): unknown {
   return safe(parseText(textOf(body, hold), NAME), NAME);
 }
 
-/** The same in steps, each in a turn of the event loop in which no other large body has one; and so has what comes after it. */
+/**
+ * Like `parse`, but in steps. Each step, and the code that follows, has a turn of the event loop without other large
+ * bodies.
+ */
 async function parseInSteps(body: Buffer, hold: (bytes: number) => void): Promise<unknown> {
   await yieldToEventLoop();
   const value = parseText(textOf(body, hold), NAME);
@@ -100,7 +106,7 @@ function textOf(body: Buffer, hold: (bytes: number) => void): string {
   return body.toString('utf8');
 }
 
-/** Parses JSON that a client sent as `name`, and refuses what is unsafe to handle. 400 where it is no such JSON. */
+/** Parses JSON that a client sent as `name`. Throws a 400 if it is not valid JSON, or not safe to handle. */
 export function parseJson(text: string, name: string): unknown {
   return safe(parseText(text, name), name);
 }

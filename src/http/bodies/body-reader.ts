@@ -4,9 +4,10 @@ import type { IncomingBody } from './incoming-bodies.js';
 import { cutOff, type Done, encodingOf, inflate, tooLarge } from './inflation.js';
 
 /**
- * The body, decompressed, up to `limitBytes`; `done` is called once, unless this throws. What is compressed is inflated once it is all there, so that
- * whoever sends slowly holds no more than was sent. Errors: 413 too large (decompressed too), 415 unknown encoding, 400 cut off or
- * not what its Content-Encoding says, 408 too slow, DomainError `unavailable` where there is no memory for it.
+ * Reads the decompressed body, up to `limitBytes`. Calls `done` once, unless this throws. A compressed body is inflated
+ * after it has arrived completely, so that a slow sender holds no more memory than it sent. Errors: 413 if it is too
+ * large (before or after decompression), 415 for an unknown encoding, 400 if it is cut off or does not match its
+ * Content-Encoding, 408 if it is too slow, DomainError `unavailable` if there is no memory for it.
  */
 export function readBody(request: Request, incoming: IncomingBody, limitBytes: number, done: Done): void {
   const encoding = encodingOf(request);
@@ -28,7 +29,7 @@ function collect(request: Request, incoming: IncomingBody, limitBytes: number, d
   const refuse = (error: Error): void => finish(error);
   incoming.onRefused = refuse;
   request.on('data', (part: Buffer) => {
-    // The rest still flows, unread: a client that is cut off in mid-upload would not see the answer.
+    // The rest is still received and dropped: a client that is cut off during its upload would not see the answer.
     if (incoming.onRefused !== refuse) return;
     try {
       if (bytes.size + part.length > limitBytes) throw tooLarge(limitBytes);

@@ -1,17 +1,17 @@
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Bytes that come in parts, in one buffer that doubles as it fills: each part on its own would take a hundred bytes however
- * small it is.
+ * Collects bytes that arrive in parts in one buffer that doubles when it is full. Kept separately, each part would take
+ * about a hundred extra bytes, even if it is tiny.
  */
 export class CollectedBytes {
   private buffer: Buffer = NOTHING;
   private length = 0;
 
-  /** `take` is told how many bytes of memory are needed before they are, and may throw. */
+  /** `take` receives the bytes of memory that are needed, before they are allocated, and may throw. */
   constructor(private readonly take: (bytes: number) => void = () => undefined) {}
 
-  /** Bytes of memory. */
+  /** Allocated bytes of memory. */
   get capacity(): number {
     return this.buffer.length;
   }
@@ -30,7 +30,7 @@ export class CollectedBytes {
     return this.buffer.subarray(from, Math.min(to, this.length));
   }
 
-  /** All of them, and keeps none: whoever collected them may be referred to for longer than they are needed. */
+  /** Returns all bytes and keeps none, because this object may be referenced for longer than the bytes are needed. */
   takeAll(): Buffer {
     const all = this.buffer.subarray(0, this.length);
     this.buffer = NOTHING;
@@ -38,7 +38,7 @@ export class CollectedBytes {
     return all;
   }
 
-  /** Most bodies come in one part, which is not copied. Nothing is written into it: it has no room. */
+  /** Most bodies arrive in one part, which is not copied. It has no spare room, so nothing is ever written into it. */
   private keep(part: Buffer): void {
     this.take(part.length);
     this.buffer = part;

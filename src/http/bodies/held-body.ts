@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { emptyOut, type HeldRequest } from '../../common/held-request.js';
 import { incomingBody } from './incoming-bodies.js';
 
-/** The body of a request, as long as its handler needs it. */
+/** The body of a request, which its handler may release before the answer. */
 export class HeldBody implements HeldRequest {
   constructor(private readonly request: Request) {}
 
@@ -22,5 +22,5 @@ export class HeldBody implements HeldRequest {
   }
 }
 
-/** For a handler that lets its client wait. */
+/** Parameter of a handler that lets its client wait. */
 export const Held = createParamDecorator((_data: unknown, context: ExecutionContext): HeldRequest => new HeldBody(context.switchToHttp().getRequest<Request>()));

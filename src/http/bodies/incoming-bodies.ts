@@ -6,19 +6,19 @@ import type { MemoryBudget, MemoryReservation } from '../../common/memory-budget
 import { LookAgain } from '../connections/look-again.js';
 import type { WaitingRequests } from '../connections/waiting-requests.js';
 
-/** The rate of a transfer is measured over windows of this length. Until the first one has ended, every rate will do. */
+/** The rate of a transfer is measured over windows of this length. During the first window every rate is accepted. */
 const WINDOW_MS = 10_000;
 
 const INCOMING = Symbol('incoming body');
 
 /**
- * The body of a request, from its headers until the answer. Whoever reads it says what it takes in memory, and is told when the
- * request is refused meanwhile.
+ * The body of a request, from its headers until the answer. Its reader reports the memory that it takes, and is
+ * notified if the request is refused in the meantime.
  */
 export class IncomingBody {
-  /** Takes the error that the request is to be answered with; null while nobody reads. */
+  /** Receives the error to answer the request with; null while there is no reader. */
   onRefused: ((error: Error) => void) | null = null;
-  /** Bytes of `memory` that were taken while the body arrived. */
+  /** Bytes of `memory` that were reserved while the body arrived. */
   arrivedBytes = 0;
   private stopWaiting: (() => void) | null = null;
   private windowEndsAt: number;
@@ -36,31 +36,34 @@ export class IncomingBody {
     this.windowBegan = request.socket.bytesRead;
   }
 
-  /** Nothing more of it comes. A request that is answered early may never emit `end`, though its body has arrived. */
+  /**
+   * Whether no more bytes will arrive. A request that is answered early may never emit `end`, although its body
+   * arrived.
+   */
   get isOver(): boolean {
     return this.request.complete || this.request.socket.destroyed;
   }
 
-  /** For bytes that have arrived. DomainError `unavailable` where there is no memory for them. */
+  /** Reserves memory for bytes that have arrived. Throws a DomainError `unavailable` if there is none. */
   grow(bytes: number): void {
     this.memory.grow(bytes);
     this.arrivedBytes += bytes;
     this.bodies.grown(bytes);
   }
 
-  /** As HeldRequest's. */
+  /** See `HeldRequest.waits`. */
   waits(): void {
     this.stopWaiting ??= this.bodies.waiting.hold(this.request);
   }
 
-  /** The request is answered: nothing of it is held any more. Idempotent. */
+  /** Releases everything after the answer. Idempotent. */
   end(): void {
     this.memory.release();
     this.stopWaiting?.();
     this.stopWaiting = null;
   }
 
-  /** Why the rest is not waited for at `now` (epoch ms); null where it is. `leastRate`: in bytes a second. */
+  /** Why the body is refused as too slow at `now` (epoch ms); null if it is not. `leastRate`: bytes per second. */
   whyTooSlow(now: number, leastRate: number): string | null {
     if (now - this.began >= this.timeoutMs) return `The body did not arrive within ${this.timeoutMs / 1_000} s`;
     if (now < this.windowEndsAt) return null;
@@ -68,14 +71,14 @@ export class IncomingBody {
     const rate = (bytesRead - this.windowBegan) / ((now - this.windowEndsAt + WINDOW_MS) / 1_000);
     this.windowEndsAt = now + WINDOW_MS;
     this.windowBegan = bytesRead;
-    return rate < leastRate ? `The body arrived more slowly than ${leastRate} bytes a second` : null;
+    return rate < leastRate ? `The body arrived more slowly than ${leastRate} bytes per second` : null;
   }
 
   refuse(error: Error): void {
     this.onRefused?.(error);
   }
 
-  /** As `refuse`, and the connection ends with the answer. */
+  /** Like `refuse`, and closes the connection after the answer. */
   cutOff(error: Error): void {
     if (this.response.headersSent) {
       this.request.socket.destroy();
@@ -87,16 +90,16 @@ export class IncomingBody {
 }
 
 /**
- * The bodies that have not arrived whole. One that takes too long, or comes too slowly, is refused with 408. Together they take at
- * most half of the memory budget: past it, the one that has held the most for the longest time is refused with 503, so that whoever
- * leaves bodies unfinished does not keep others out.
+ * The bodies that have not arrived completely. A body that takes too long or arrives too slowly is refused with 408.
+ * Together they take at most half of the memory budget. Above that, the body with the largest product of bytes and time
+ * is refused with 503, so that clients with unfinished bodies cannot block others.
  */
 export class IncomingBodies {
   private readonly arriving = new Set<IncomingBody>();
   private arrivedBytes = 0;
   private readonly looks: LookAgain;
 
-  /** `leastRate`: in bytes a second. */
+  /** `leastRate`: bytes per second. */
   constructor(
     private readonly clock: Clock,
     private readonly budget: MemoryBudget,
@@ -106,7 +109,7 @@ export class IncomingBodies {
     this.looks = new LookAgain(clock, () => this.look());
   }
 
-  /** For a request that announces a body, before anything reads it. */
+  /** Starts watching the body of a request that announces one. Must run before anything reads the body. */
   begin(request: Request, response: Response, timeoutMs: number): void {
     const body = new IncomingBody(this, this.budget.reserve(0), request, response, this.clock.now(), timeoutMs);
     (request as WithBody)[INCOMING] = body;
@@ -133,7 +136,7 @@ export class IncomingBodies {
     const now = this.clock.now();
     const harm = (body: IncomingBody): number => body.arrivedBytes * (now - body.began + 1);
     const worst = [...this.arriving].reduce((one, other) => (harm(other) > harm(one) ? other : one));
-    // It stays among those that arrive: the rest of it is read and dropped, within the same time.
+    // The body stays in `arriving`: the rest of it is read and dropped, within the same time limit.
     this.forgetBytes(worst);
     worst.refuse(new DomainError('unavailable', 'The service has no memory for bodies that arrive slowly now; try again'));
   }
@@ -156,5 +159,5 @@ export class IncomingBodies {
 
 type WithBody = Request & { [INCOMING]?: IncomingBody };
 
-/** Undefined where the request announces no body. */
+/** Undefined if the request announces no body. */
 export const incomingBody = (request: Request): IncomingBody | undefined => (request as WithBody)[INCOMING];

@@ -8,10 +8,10 @@ const DECOMPRESSORS = { gzip: createGunzip, deflate: createInflate, br: createBr
 
 const MIB = 1_024 * 1_024;
 
-/** Bytes of memory that each takes from its first part on, for its window, its tables and what it has inflated last. */
+/** Bytes of memory that each decompressor takes from the first part on: its window, its tables and its last output. */
 const DECOMPRESSOR_BYTES = { gzip: MIB / 16, deflate: MIB / 16, br: MIB };
 
-/** The window that is added to that as it fills. */
+/** Additional bytes for a window that grows while it fills. */
 const GROWING_WINDOW_BYTES = { gzip: 0, deflate: 0, br: 16 * MIB };
 
 type Encoding = keyof typeof DECOMPRESSORS;
@@ -20,14 +20,14 @@ const ENCODINGS = Object.keys(DECOMPRESSORS);
 
 const isEncoding = (name: string): name is Encoding => Object.hasOwn(DECOMPRESSORS, name);
 
-/** Text comes down to a tenth, and rarely to a thirtieth. */
+/** The largest allowed ratio. Text usually compresses to a tenth, and rarely to a thirtieth. */
 const MOST_TIMES = 100;
 const ALWAYS_ALLOWED_BYTES = 64 * 1_024;
 
-/** To how many bytes a body of `compressedBytes` may inflate. */
+/** The bytes to which a body of `compressedBytes` may inflate. */
 const inflationBound = (compressedBytes: number): number => Math.max(MOST_TIMES * compressedBytes, ALWAYS_ALLOWED_BYTES);
 
-/** What inflates to more than its bound, or than `limitBytes`: 413. */
+/** Throws a 413 if a body inflates to more than its bound or than `limitBytes`. */
 function refuseLarge(inflatedBytes: number, compressedBytes: number, limitBytes: number): void {
   if (inflatedBytes > limitBytes) throw tooLarge(limitBytes);
   if (inflatedBytes > inflationBound(compressedBytes)) {
@@ -38,8 +38,9 @@ function refuseLarge(inflatedBytes: number, compressedBytes: number, limitBytes:
 export const tooLarge = (limitBytes: number): Error => new PayloadTooLargeException(`The body is larger than ${limitBytes} bytes`);
 
 /**
- * A body as it comes, inflated where it is compressed; errors as of `inflate`, 415, and 400 where it is cut off. Where its reader stops
- * before its end, the rest still flows, unread. `take`: as of CollectedBytes, for what is held beside the parts.
+ * The parts of a body as they arrive, inflated if it is compressed. Errors: those of `inflate`, 415 for an unknown
+ * encoding, and 400 if the body is cut off. If the reader stops early, the rest is still received and dropped. `take`:
+ * see CollectedBytes; it counts the memory besides the parts.
  */
 export async function* inflatedParts(request: Request, limitBytes: number, take: (bytes: number) => void): AsyncGenerator<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
@@ -65,7 +66,7 @@ export async function* inflatedParts(request: Request, limitBytes: number, take:
   }
 }
 
-/** Null where the body is not compressed; 415 for encodings that are unknown. */
+/** Null if the body is not compressed. Throws a 415 for an unknown encoding. */
 export function encodingOf({ headers }: Request): Encoding | null {
   const name = headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (name === 'identity') return null;
@@ -86,8 +87,9 @@ export const cutOff = (): Error => new BadRequestException('The request ended be
 export type Done = (error: Error | null, body?: Buffer) => void;
 
 /**
- * Inflates a whole body; `done` is called once. `take`: as of CollectedBytes. No more than one chunk past a bound ever exists, since
- * the decompressor waits until each chunk is read. Errors: 413, and 400 where the body is not what its encoding says.
+ * Inflates a complete body. Calls `done` once. `take`: see CollectedBytes. At most one chunk beyond a bound is ever in
+ * memory, because the decompressor waits until each chunk is read. Errors: 413, and 400 if the body does not match its
+ * encoding.
  */
 export function inflate(compressed: Buffer, encoding: Encoding, limitBytes: number, take: (bytes: number) => void, done: Done): void {
   try {

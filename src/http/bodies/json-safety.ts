@@ -1,9 +1,10 @@
 const MAX_DEPTH = 64;
 
 /**
- * What makes parsed JSON unsafe to handle, null where nothing does: nesting that a recursive walk would not survive, and numbers that JSON
- * can write but no double can hold (they would come back as null). Looks at one level after the other, each value once. Keys such as
- * `__proto__` are data: JSON.parse makes them own fields, and nothing that handles payloads assigns to a name that a client chose.
+ * Returns why parsed JSON is unsafe to handle, or null if it is safe. Unsafe are: nesting that overflows the stack of a
+ * recursive walk, and numbers that JSON can write but a double cannot hold (they would be returned as null). Walks level
+ * by level and visits each value once. Keys such as `__proto__` are data: JSON.parse makes them own fields, and no code
+ * that handles payloads assigns to a name that a client chose.
  */
 export function findUnsafeJson(root: unknown, levelOfRoot = 1): string | null {
   let level: object[] = isObject(root) ? [root] : [];
@@ -31,7 +32,7 @@ function checkList(list: unknown[], next: object[]): string | null {
   return null;
 }
 
-// for...in: about twice as quick as Object.keys, and what JSON.parse made inherits nothing enumerable.
+// for...in is about twice as fast as Object.keys, and objects made by JSON.parse inherit nothing enumerable.
 function checkObject(node: object, next: object[]): string | null {
   for (const key in node) {
     const value = (node as Record<string, unknown>)[key];

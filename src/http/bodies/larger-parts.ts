@@ -3,13 +3,14 @@ import { CollectedBytes } from './collected-bytes.js';
 
 const PART_BYTES = 16 * 1_024;
 
-/** Bytes of memory that these take at most, while their reader keeps up. */
+/** The most memory, in bytes, that the parts take while their reader keeps up. */
 export const LARGER_PARTS_BYTES = 2 * PART_BYTES;
 
 /**
- * A body in parts of at least 16 KiB, but for the last. The client chooses the parts in which its body comes, and each takes hundreds of
- * bytes however small it is: what keeps parts, or writes each of them to a disk, must not get them as they come. Once destroyed, the rest
- * still flows, unread: a client that is cut off in mid-upload would not see the answer.
+ * A body in parts of at least 16 KiB, except for the last. The client chooses the size of the parts in which its body
+ * arrives, and each takes hundreds of extra bytes, even if it is tiny. Code that keeps parts, or writes each one to
+ * disk, must not receive them unchanged. After `destroy`, the rest is still received and dropped: a client that is cut
+ * off during its upload would not see the answer.
  */
 export class LargerParts extends Readable {
   private readonly collected = new CollectedBytes();

@@ -3,9 +3,10 @@ import { BlockList } from 'node:net';
 import { ipAddress, networkOf } from '../../http-client/ip-address.js';
 
 /**
- * Whose request it is, for limits of each client: an IPv4 address, or the /64 network of an IPv6 address. Where a proxy in
- * `trustedProxies` (CIDR) sent it, the last address in `X-Forwarded-For` that is not one of them; what is before that anybody can have
- * written. Express' own `trust proxy` would also believe the host and the protocol that a proxy names.
+ * Returns the client of a request, for limits per client: an IPv4 address, or the /64 network of an IPv6 address. If a
+ * proxy in `trustedProxies` (CIDR) sent the request, the client is the last address in `X-Forwarded-For` that is not a
+ * trusted proxy; any client can forge the entries before it. Express' own `trust proxy` would also trust the host and
+ * the protocol that a proxy names.
  */
 export function clientAddresses(trustedProxies: readonly string[]): (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string {
   const trusted = new BlockList();
@@ -25,7 +26,7 @@ export function clientAddresses(trustedProxies: readonly string[]): (request: Pi
   };
 }
 
-/** Some proxies name the port as well, such as Azure Application Gateway: `1.2.3.4:5678`, `[2001:db8::1]:443`. */
+/** Some proxies add the port, such as Azure Application Gateway: `1.2.3.4:5678`, `[2001:db8::1]:443`. */
 const withoutPort = (hop: string): string => hop.replace(/^\[([^\]]*)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
 
 function isIn(ranges: BlockList, text: string): boolean {

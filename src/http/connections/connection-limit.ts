@@ -4,7 +4,10 @@ import type { Clock } from '../../common/clock.js';
 
 const REPORT_EVERY_MS = 60_000;
 
-/** Node closes a connection past the limit at once, without an answer. The log says how many, at most once a minute. */
+/**
+ * Node closes connections above the limit immediately, without an answer. The log reports their number at most once a
+ * minute.
+ */
 export function limitConnections(server: Server, maxConnections: number, clock: Clock, logger: Logger): void {
   let dropped = 0;
   let reportAt = -Infinity;

@@ -3,19 +3,19 @@ import type { Clock } from '../../common/clock.js';
 const EVERY_MS = 1_000;
 
 /**
- * A loop that looks at something every second for as long as there is something to look at. Each look comes after what has arrived and left
- * meanwhile is known: where the process itself was held up, no client is to blame.
+ * A loop that checks something every second while there is something to check. Each check runs after the pending
+ * network events were processed, so that a client is not blamed for a delay of this process.
  */
 export class LookAgain {
   private isDue = false;
 
-  /** `look` says whether there is still something to look at. */
+  /** `look` returns whether there is still something to check. */
   constructor(
     private readonly clock: Clock,
     private readonly look: () => boolean,
   ) {}
 
-  /** The next look is within a second. Idempotent. */
+  /** Schedules the next check within a second. Idempotent. */
   later(): void {
     if (this.isDue) return;
     this.isDue = true;

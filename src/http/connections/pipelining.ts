@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { isUnavailable } from '../../common/domain-error.js';
 import type { WaitingRequests } from './waiting-requests.js';
 
-/** Clients of today send the next request after the answer, and those that do not stay below. */
+/** Modern clients send the next request after the answer. Clients that use pipelining stay below this. */
 const MOST_UNANSWERED = 16;
 
 const NOTHING = (): void => undefined;
@@ -15,23 +15,23 @@ type Counted = Socket & { [UNANSWERED]?: number };
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Cuts a connection on which more than 16 requests wait for their answers. Node hands over all requests that are in a packet, whether or
- * not their client reads any answer: a thousand fit into one, and each would be worked on. Before the application, whose own first steps
- * would take seconds for them. Also cuts one on which a second request waits for which there is no memory: it is kept until the first is
- * answered, even where its own answer is there.
+ * Closes a connection on which more than 16 requests wait for their answers. Node hands over all requests in a packet,
+ * even if the client reads no answer: a thousand fit into one packet, and each would be processed. This runs before the
+ * application, whose first steps alone would take seconds for them. Also closes a connection if there is no memory for
+ * a second waiting request: that request stays in memory until the first is answered, even if its own answer is ready.
  */
 export function limitPipelining(server: Server, waiting: WaitingRequests, logger: Logger): void {
   const handlers = server.listeners('request') as Handler[];
   server.removeAllListeners('request');
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const socket: Counted = request.socket;
-    // The rest of a packet that it was cut for.
+    // The connection was closed because of an earlier request in the same packet.
     if (socket.destroyed) return;
     const unanswered = (socket[UNANSWERED] ?? 0) + 1;
     socket[UNANSWERED] = unanswered;
     const stopWaiting = unanswered === 1 ? NOTHING : unanswered > MOST_UNANSWERED ? null : heldOf(waiting, request);
     if (stopWaiting === null) {
-      logger.warn({ remote_address: socket.remoteAddress }, `a connection was cut: ${unanswered} requests waited on it for their answers`);
+      logger.warn({ remote_address: socket.remoteAddress }, `closed a connection on which ${unanswered} requests waited for their answers`);
       socket.destroy();
       return;
     }
@@ -43,7 +43,7 @@ export function limitPipelining(server: Server, waiting: WaitingRequests, logger
   });
 }
 
-/** Null if the budget has no room. */
+/** Null if the budget has no room for the request. */
 function heldOf(waiting: WaitingRequests, request: IncomingMessage): (() => void) | null {
   try {
     return waiting.hold(request);

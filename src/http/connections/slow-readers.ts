@@ -4,37 +4,41 @@ import type { Clock } from '../../common/clock.js';
 import type { MemoryBudget } from '../../common/memory-budget.js';
 import { LookAgain } from './look-again.js';
 
-/** Bytes of one write. How a reader gets on is seen by the writes that have left as a whole. */
+/** Bytes of one write. The progress of a reader is measured in complete writes. */
 export const WRITE_BYTES = 64 * 1_024;
 
-/** Beside the time that the least rate allows for what waits: a line may falter. */
+/**
+ * Extra time on top of the time that the minimum rate allows for the waiting bytes, because a network may stall
+ * briefly.
+ */
 const GRACE_MS = 10_000;
 
-/** While memory is short, a reader that takes nothing for this long is disconnected. */
+/** While memory is short, a reader that reads nothing for this long is disconnected. */
 const GRACE_WHEN_SHORT_MS = 5_000;
 
 interface Progress {
-  /** Bytes that have left in all. */
+  /** Total bytes that the system has taken. */
   sent: number;
-  /** Since when no more have (epoch ms). */
+  /** Time of the last progress (epoch ms). */
   since: number;
 }
 
 const ownPace = new WeakSet<Socket>();
 
-/** Exempts a connection, which has a separate rule for slow readers. */
+/** Exempts a connection that has its own rule for slow readers. */
 export const keepsOwnPace = (socket: Socket): void => void ownPace.add(socket);
 
 /**
- * Cuts connections that do not take what is answered to them: what waits for a reader is memory that others cannot have. The system keeps
- * some for each connection too, and takes more only when about a third of that has left.
+ * Closes connections whose clients do not read their answers, because bytes that wait for a reader take memory from
+ * other requests. The operating system buffers some bytes for each connection too, and takes more only after about a
+ * third of them has left.
  */
 export class SlowReaders {
   private readonly open = new Map<Socket, Progress>();
   private readonly looks: LookAgain;
   private refusals = 0;
 
-  /** `leastRate`: in bytes a second. */
+  /** `leastRate`: bytes per second. */
   constructor(
     private readonly clock: Clock,
     private readonly memory: MemoryBudget,
@@ -72,7 +76,7 @@ export class SlowReaders {
     return now - progress.since >= patience;
   }
 
-  /** Whether a reservation was refused since the last look, or waits. */
+  /** Whether a reservation waits, or was refused since the last check. */
   private isMemoryShort(): boolean {
     const { refusals, isWaitedFor } = this.memory;
     const isShort = isWaitedFor || refusals !== this.refusals;

@@ -9,13 +9,16 @@ import { hostRefusals } from '../middleware/host-check.js';
 import { originRefusals } from '../middleware/origin-check.js';
 import { endWith, rawAnswer } from '../errors/protocol-errors.js';
 
-/** Takes over the connection, or rejects with what the request is refused with. What arrives until then stays in the socket. */
+/**
+ * Takes over the connection, or rejects with the error for the client. Bytes that arrive before that stay in the
+ * socket.
+ */
 type UpgradeHandler = (request: IncomingMessage, socket: Socket, head: Buffer) => Promise<void>;
 
 /**
- * Hands requests for a WebSocket at these paths to a handler, after the checks that every request passes. At any other path the wish
- * for another protocol is not heard (RFC 9110, section 7.8), and the request gets the answer of its route. So does another method than
- * GET, which no handshake has (RFC 6455, section 4.1).
+ * Hands WebSocket requests at these paths to a handler, after the checks that every request passes. At any other path
+ * the Upgrade header is ignored (RFC 9110, section 7.8), and the request gets the answer of its route. The same holds
+ * for methods other than GET, because a handshake is always a GET (RFC 6455, section 4.1).
  */
 export function receiveUpgrades(
   server: Server,
@@ -34,7 +37,7 @@ export function receiveUpgrades(
     logger.info({ method: request.method, path: pathOf(request), status: 101 }, 'request');
   };
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    // From here on nobody else hears of it, and unheard it would end the process.
+    // No other listener is left at this point, and an unhandled error would end the process.
     socket.on('error', () => socket.destroy());
     accept(request, socket, head).catch((error: unknown) => endWith(socket, refusal(error, logger)));
   });
@@ -51,5 +54,5 @@ function refusal(error: unknown, logger: Logger): string {
   }
   if (error instanceof HttpException) return rawAnswer(error.getStatus(), error.message);
   logger.error({ err: error }, 'unexpected error');
-  return rawAnswer(500, "Internal error; the service's log has it");
+  return rawAnswer(500, "Internal error; see the service's log");
 }

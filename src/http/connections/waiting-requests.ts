@@ -1,18 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import { MemoryBudget } from '../../common/memory-budget.js';
 
-/** Of the budget: requests that do not wait need the rest. */
+/** The share of the budget for waiting requests. Other requests need the rest. */
 const SHARE_OF_BUDGET = 1 / 2;
 
-const REFUSAL = 'The service has no memory for more requests that wait now; try again';
+const REFUSAL = 'The service has no memory for more waiting requests now; try again';
 
-/** What Node, Nest and a handler keep of a request that waits, without its headers and its body. Synchronous publishes take the most. */
+/**
+ * Memory that Node, Nest and a handler keep for a waiting request, without its headers and body. Synchronous publishes
+ * take the most.
+ */
 const REQUEST_BYTES = 24 * 1_024;
 
-/** Beside its characters. */
+/** Memory of a string besides its characters. */
 const STRING_BYTES = 40;
 
-/** The memory of requests that wait: each takes some, however little its client has sent. */
+/** Reserves the memory of waiting requests: each takes some, even if its client sent very little. */
 export class WaitingRequests {
   private readonly share: MemoryBudget;
 
@@ -21,7 +24,10 @@ export class WaitingRequests {
     this.share = new MemoryBudget(limit, limit, REFUSAL);
   }
 
-  /** Returns what gives it back, to be called once. DomainError `unavailable` where there is too little. */
+  /**
+   * Returns a function that releases the memory; call it once. Throws a DomainError `unavailable` if there is too
+   * little.
+   */
   hold(request: IncomingMessage): () => void {
     const bytes = bytesOf(request);
     const ofShare = this.share.reserve(bytes);

@@ -3,7 +3,7 @@ import { MAX_VISIBILITY_NAMES } from '../../catalog/parse-visibility.js';
 import { ISO_DURATION_PATTERN } from '../../common/durations.js';
 import { SHORT_TEXT_SCHEMA } from '../validation/is-short-text.js';
 
-/** No `format`: what goes by `duration` in JSON Schema has no weeks beside days and no fractions. */
+/** Without `format: duration`: in JSON Schema it excludes weeks combined with days, and fractions. */
 export const ISO_DURATION_SCHEMA = { type: 'string', pattern: ISO_DURATION_PATTERN } as const;
 
 const names = (minItems: number) => ({ type: 'array', minItems, maxItems: MAX_VISIBILITY_NAMES, items: SHORT_TEXT_SCHEMA });
@@ -28,8 +28,8 @@ const after = kindSchema('After', { ttl: { ...ISO_DURATION_SCHEMA, example: 'PT1
 export const ApiVisibility = (options: ApiPropertyOptions = {}): PropertyDecorator =>
   ApiProperty({
     description:
-      'Which agents may see it: everyone (`Public`), those named (`Private`), those with all labels (`Labelled`), those of a ' +
-      'tenant (`Tenant`; null: everyone), or no agent until `ttl` (at most `max_ttl`) after its creation, and then those that `then` names (`After`).',
+      'The agents that may see it: all (`Public`), the named ones (`Private`), those with all labels (`Labelled`), those of a ' +
+      'tenant (`Tenant`; null: all), or none until `ttl` (at most `max_ttl`) after its creation and then those that `then` selects (`After`).',
     example: { kind: 'Public' },
     ...options,
     oneOf: [...lastingSchemas, after],

@@ -26,7 +26,7 @@ export const PRODUCED_EXAMPLE = {
   tags: [],
 };
 
-/** An artifact, as every answer shows it. */
+/** An artifact in an answer. */
 export class ArtifactBody {
   @ApiProperty({ format: 'uuid' })
   id!: string;
@@ -49,7 +49,7 @@ export class ArtifactBody {
   @ApiProperty({ format: 'date-time' })
   created_at!: string;
 
-  @ApiProperty({ description: 'The workflow that it belongs to' })
+  @ApiProperty({ description: 'The workflow that the artifact belongs to' })
   correlation_id!: string;
 
   @ApiProperty({ type: String, nullable: true })

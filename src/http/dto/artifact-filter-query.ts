@@ -29,7 +29,7 @@ export class ArtifactFilterQuery {
   visibility?: string[];
 }
 
-/** DomainError `invalid` where it has too many values. */
+/** Throws a DomainError `invalid` if the filter has too many values. */
 export function toArtifactFilter({ type, produced_by, visibility, tag, correlation_id, from, to }: ArtifactFilterQuery): ArtifactFilter {
   refuseTooManyValues({ type, produced_by, visibility, tag });
   return {

@@ -5,15 +5,15 @@ import { parseIsoDuration } from '../../common/durations.js';
 import { ISO_DURATION_SCHEMA } from './api-visibility.js';
 import { IfGiven } from '../validation/if-given.js';
 
-// As far as an artifact may be hidden (catalog/parse-visibility.ts).
+// The same limit as for the `ttl` of an `After` visibility.
 const MAX_MS = 36_525 * 86_400_000;
 
-/** A field of a request, with its documentation: how long what follows from it may take. */
+/** Decorates a request field that limits how long the resulting work may take. Includes the documentation. */
 export const Deadline = (): PropertyDecorator =>
   applyDecorators(
     ApiProperty({
       description:
-        'ISO 8601 duration, of at most 100 years: what has not ended when it has passed is cancelled. Of several for one generation of a correlation the earliest holds',
+        'ISO 8601 duration of at most 100 years. Work that has not ended by then is cancelled. If one generation of a correlation has several, the earliest applies.',
       ...ISO_DURATION_SCHEMA,
       required: false,
       example: 'PT5M',
@@ -23,12 +23,12 @@ export const Deadline = (): PropertyDecorator =>
       name: 'isDeadline',
       validator: {
         validate: (value) => typeof value === 'string' && isDeadline(parseIsoDuration(value)),
-        defaultMessage: () => 'must be an ISO 8601 duration of at most 100 years and more than no time, such as PT5M',
+        defaultMessage: () => 'must be an ISO 8601 duration above zero and of at most 100 years, such as PT5M',
       },
     }),
   );
 
 const isDeadline = (ms: number | null): boolean => ms !== null && ms > 0 && ms <= MAX_MS;
 
-/** Milliseconds of a checked one. */
+/** Milliseconds of a validated deadline. */
 export const deadlineMs = (deadline: string | undefined): number | null => (deadline === undefined ? null : parseIsoDuration(deadline));

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-/** Where a page lies in a list that is not counted. */
+/** Position of a page in a list without a total count. */
 export class PageBody {
   @ApiProperty({ type: 'integer' })
   limit!: number;
@@ -8,6 +8,6 @@ export class PageBody {
   @ApiProperty({ type: 'integer' })
   offset!: number;
 
-  @ApiProperty({ description: 'Whether there are more behind this page' })
+  @ApiProperty({ description: 'Whether there are more items after this page' })
   has_more!: boolean;
 }

@@ -1,8 +1,8 @@
 import { QueryInteger, QueryText, QueryTimestamp } from '../validation/query.js';
 
-/** The query of a list of what agents were asked for, newest first; each list adds its statuses. */
+/** The query of a list of runs, batches or executions, newest first. Each list adds its statuses. */
 export class PageQuery {
-  @QueryText({ description: 'Of this agent alone', example: 'classifier' })
+  @QueryText({ description: 'Only items of this agent', example: 'classifier' })
   agent?: string;
 
   @QueryTimestamp({ description: 'Created at this time or later: ISO 8601, UTC where no time zone is given', example: '2026-11-20T00:00:00Z' })
@@ -14,6 +14,6 @@ export class PageQuery {
   @QueryInteger({ description: 'Items on a page', min: 1, max: 500, default: 50, example: 50 })
   limit!: number;
 
-  @QueryInteger({ description: 'Items to leave out before the page', min: 0, max: 1_000_000, default: 0, example: 0 })
+  @QueryInteger({ description: 'Items to skip before the page', min: 0, max: 1_000_000, default: 0, example: 0 })
   offset!: number;
 }

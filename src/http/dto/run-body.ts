@@ -5,15 +5,15 @@ import { UsageBody } from './usage-body.js';
 export const RUN_STATUSES = ['starting', 'running', 'completed', 'failed', 'cancelled'] as const;
 
 export class RunBody {
-  @ApiProperty({ description: "The run's id, and its correlation's" })
+  @ApiProperty({ description: 'Id of the run and of its correlation' })
   run_id!: string;
 
-  @ApiProperty({ enum: RUN_STATUSES, description: '`failed`: an execution of the cascade failed for good' })
+  @ApiProperty({ enum: RUN_STATUSES, description: '`failed`: an execution of the cascade failed permanently' })
   status!: (typeof RUN_STATUSES)[number];
 
   @ApiProperty({
     description:
-      'Of a completed run: the payload of its final artifact; several: an object keyed by type name, a list where a type occurs more than once',
+      'Only for a completed run. The payload of its final artifact; if there are several, an object keyed by type name, with a list where a type occurs more than once.',
     type: 'object',
     additionalProperties: true,
     selfRequired: false,
@@ -26,10 +26,10 @@ export class RunBody {
   @ApiProperty({ type: String, format: 'date-time', required: false })
   completed_at?: string;
 
-  @ApiProperty({ type: String, required: false, description: 'Of a failed run: the agent and the reason; of one that its deadline cancelled: when that was' })
+  @ApiProperty({ type: String, required: false, description: 'For a failed run, the agent and the reason; for a run that its deadline cancelled, the time' })
   error?: string;
 
-  @ApiProperty({ type: UsageBody, required: false, description: 'What its agents used of models, where they did' })
+  @ApiProperty({ type: UsageBody, required: false, description: 'Model usage of its agents; absent if they used no models' })
   usage?: UsageBody;
 }
 

@@ -2,11 +2,14 @@ type SchemaRules = Record<string, unknown>;
 
 const partsByName = new Map<string, SchemaRules>();
 
-/** Adds rules over several fields to the schema of a class in the OpenAPI document: the decorators of @nestjs/swagger describe one field each. */
+/**
+ * Adds rules about several fields to the OpenAPI schema of a class. Each decorator of @nestjs/swagger describes only
+ * one field.
+ */
 export const SchemaPart =
   (rules: SchemaRules): ClassDecorator =>
   ({ name }) =>
     void partsByName.set(name, rules);
 
-/** By the names of the classes. */
+/** Schema rules by class name. */
 export const schemaParts = (): ReadonlyMap<string, SchemaRules> => partsByName;

@@ -1,14 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-/** What was used of models. */
+/** Model usage. */
 export class UsageBody {
-  @ApiProperty({ type: 'integer', description: 'Tokens that models read' })
+  @ApiProperty({ type: 'integer', description: 'Tokens that models read (input)' })
   input_tokens!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Tokens that they wrote' })
+  @ApiProperty({ type: 'integer', description: 'Tokens that models wrote (output)' })
   output_tokens!: number;
 
-  @ApiProperty({ required: false, description: 'In the currency of the configured prices; absent where no model that was used has one' })
+  @ApiProperty({ required: false, description: 'In the currency of the configured prices; absent if none of the used models has a price' })
   cost?: number;
 }
 
@@ -18,10 +18,10 @@ interface Sums {
   cost: number | null;
 }
 
-// Sums of binary fractions, without the digits that only say so.
+// Rounds away the digits that sums of binary fractions add.
 const DIGITS = 12;
 
-/** `usage` of an answer; nothing where no model was used. */
+/** The `usage` field of an answer; no field if no model was used. */
 export const usageField = ({ input_tokens, output_tokens, cost }: Sums): { usage?: UsageBody } => {
   if (!input_tokens && !output_tokens) return {};
   return {

@@ -5,7 +5,7 @@ import { DomainError, type DomainErrorCode } from '../../common/domain-error.js'
 import { wrongMethod } from '../middleware/allowed-methods.js';
 import { requestIdOf } from '../middleware/request-observer.js';
 
-/** The one place where a domain error becomes an HTTP status. */
+/** The only mapping from domain errors to HTTP statuses. */
 export const STATUS: Record<DomainErrorCode, number> = {
   invalid: 400,
   forbidden: 403,
@@ -25,7 +25,7 @@ export class ErrorFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
     if (response.headersSent) {
-      // Half an answer is on its way: only cutting it off tells the client that it is not whole.
+      // Part of the answer was sent. Only closing the connection shows the client that the answer is incomplete.
       this.logger.error({ err: error, request_id: requestIdOf(response) }, 'failed while answering');
       response.destroy();
     } else if (error instanceof DomainError) this.answerDomainError(error, response);
@@ -37,33 +37,34 @@ export class ErrorFilter implements ExceptionFilter {
     const { retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS, cause } = error.options;
     if (error.code === 'unavailable') {
       response.setHeader('Retry-After', String(retryAfterSeconds));
-      // Where the service itself refuses, as when it is overloaded, the request's own line says all.
+      // Without a cause the service itself refuses, for example because of overload. The log line of the request is
+      // enough then.
       if (cause !== undefined) this.logger.warn({ err: error, request_id: requestIdOf(response) }, error.message);
     }
     response.status(STATUS[error.code]).json({ detail: error.message });
   }
 
-  /** The inside stays inside: the client gets the id under which the log has it. */
+  /** Hides internals from the client, which gets the request id of the log entry. */
   private answerUnexpected(error: unknown, response: Response): void {
     const id = requestIdOf(response);
     this.logger.error({ err: error, request_id: id }, 'unexpected error');
-    response.status(500).json({ detail: `Internal error; the service's log has it under request id ${id}` });
+    response.status(500).json({ detail: `Internal error; see request id ${id} in the service's log` });
   }
 }
 
 function answerHttpException(error: HttpException, response: Response): void {
   const body = error.getResponse();
   response.status(error.getStatus());
-  // Terminus' own body stands as it is, at 503 too: probes read it.
+  // The body of Terminus is sent unchanged, also with 503, because probes read it.
   if (isHealthBody(body)) response.json(body);
   else response.json({ detail: error instanceof NotFoundException ? noRoute(response.req) : error.message });
 }
 
-/** Where no route matched, the path may have one for another method. */
+/** Turns a 404 into a 405 if the path has routes for other methods. */
 const foundOut = (error: HttpException, response: Response): HttpException =>
   error instanceof NotFoundException ? (wrongMethod(response.req, response) ?? error) : error;
 
-/** Services throw DomainErrors; Nest's own "not found" means that no route matched. */
+/** Services throw DomainErrors, so a NotFoundException of Nest means that no route matched. */
 const noRoute = ({ method, path }: Request): string => `No route for ${method} ${path}; /docs lists them all`;
 
 const isHealthBody = (body: unknown): boolean => typeof body === 'object' && body !== null && 'details' in body;

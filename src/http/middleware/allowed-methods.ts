@@ -1,16 +1,19 @@
 import { type HttpException, MethodNotAllowedException } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 
-/** What Express' router keeps of a route; its types leave it out. */
+/** A layer of Express' router, which its types do not describe. */
 interface RouterLayer {
   route?: { methods: Record<string, boolean> };
   match(path: string): boolean;
 }
 
-/** Those that routes are looked up for in any case: there a wrong method is found out where no route was. */
+/**
+ * Methods for which routes are looked up anyway. For these, the error filter finds a wrong method after no route
+ * matched.
+ */
 const SERVED: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST']);
 
-/** Answers OPTIONS, and refuses all other methods at a known path, before a body is read. */
+/** Answers OPTIONS, and refuses methods without a route at a known path, before a body is read. */
 export function checkMethods() {
   return (request: Request, response: Response, next: NextFunction): void => {
     if (SERVED.has(request.method)) next();
@@ -19,16 +22,16 @@ export function checkMethods() {
   };
 }
 
-/** With the methods of the path; what a browser asks before a request is answered where its origin is checked. */
+/** Answers with the methods of the path. The origin check answers a browser's preflight requests before this. */
 function answerOptions(request: Request, response: Response, next: NextFunction): void {
-  // The server as a whole (RFC 9110, section 9.3.7).
+  // `*` stands for the whole server (RFC 9110, section 9.3.7).
   const methods = request.path === '*' ? SERVED : methodsAt(request);
   if (methods.size === 0) return next();
   response.setHeader('Allow', listed(methods));
   response.status(204).end();
 }
 
-/** The 405 for a path that has routes, none of them for the request's method; undefined where there is no such path, or there is a route. Sets `Allow`. */
+/** Returns a 405 and sets `Allow` if the path has routes, but none for the request's method; otherwise undefined. */
 export function wrongMethod(request: Request, response: Response): HttpException | undefined {
   const { method, path } = request;
   const methods = methodsAt(request);
@@ -47,7 +50,7 @@ function methodsAt({ app, path }: Request): Set<string> {
     if (!layer.route || !layer.match(path)) continue;
     for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
   }
-  // Express answers it by the route for GET.
+  // Express answers HEAD with the route for GET.
   if (methods.has('GET')) methods.add('HEAD');
   return methods;
 }

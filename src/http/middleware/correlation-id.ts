@@ -8,8 +8,8 @@ const HEADER = 'X-Correlation-ID';
 export const MAX_CORRELATION_ID = 200;
 
 /**
- * The caller's correlation id; `undefined` where the header is absent. The answer carries it, an error too.
- * DomainError `invalid` where it is not 1 to 200 visible ASCII characters.
+ * Returns the caller's correlation id, or `undefined` if the header is absent. Adds it to the answer, also to an error
+ * answer. Throws a DomainError `invalid` if it is not 1 to 200 visible ASCII characters.
  */
 export function takeCorrelationId(request: Request, response: Response): string | undefined {
   const id = request.headers['x-correlation-id'] as string | undefined;
@@ -19,7 +19,7 @@ export function takeCorrelationId(request: Request, response: Response): string 
   return id;
 }
 
-/** Names the correlation in the answer's headers, and by them in the request's log line. */
+/** Sets the correlation id as a header of the answer. The request's log line reads it from there. */
 export const answerCorrelationId = (response: Response, correlationId: string): void => {
   response.setHeader(HEADER, correlationId);
 };
@@ -28,11 +28,11 @@ export const ApiCorrelationHeader = (): MethodDecorator =>
   ApiHeader({
     name: HEADER,
     required: false,
-    description: 'Correlation to publish into: 1 to 200 visible ASCII characters. Where absent, the service makes one.',
+    description: 'Correlation to publish into: 1 to 200 visible ASCII characters. If absent, the service creates an id.',
     schema: { type: 'string', minLength: 1, maxLength: MAX_CORRELATION_ID, pattern: '^[\\x21-\\x7e]+$', example: 'order-4711' },
   });
 
-/** The header of an answer that names its correlation. */
+/** The header of an answer that contains its correlation id. */
 export const CORRELATION_HEADERS = {
-  [HEADER]: { description: 'The correlation; ask for its status under this id', schema: { type: 'string' as const }, example: 'order-4711' },
+  [HEADER]: { description: 'Id of the correlation, for example to query its status', schema: { type: 'string' as const }, example: 'order-4711' },
 };

@@ -4,20 +4,20 @@ import type { NextFunction, Request, Response } from 'express';
 import { isLoopbackAddress } from '../../common/loopback.js';
 import { PROBES } from './probes.js';
 
-/** What of a request decides. */
+/** The parts of a request that the check needs. */
 type HostedRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'url'>;
 
 /**
- * Refuses requests whose `Host` is neither loopback nor in `allowedHosts`: a web page that has its own name resolve to this server (DNS
- * rebinding) would else drive it with its reader's browser. Holds while bound to loopback, and on every address where `allowedHosts` is
- * given. `boundTo` is an IP address.
+ * Refuses requests whose `Host` is neither loopback nor in `allowedHosts`. Otherwise a web page whose own name resolves
+ * to this server (DNS rebinding) could control it through its visitor's browser. Applies if the server is bound to
+ * loopback, or if `allowedHosts` is not empty. `boundTo` is an IP address.
  */
 export function checkHosts(boundTo: string, allowedHosts: string[]) {
   const refusalOf = hostRefusals(boundTo, allowedHosts);
   return (request: Request, _response: Response, next: NextFunction): void => next(refusalOf(request));
 }
 
-/** Why a request is refused for its host; undefined where it is not. */
+/** Returns the error for a request with a wrong host; undefined if the host is allowed. */
 export function hostRefusals(boundTo: string, allowedHosts: string[]): (request: HostedRequest) => Error | undefined {
   const allowed = new Set(allowedHosts.map(plainForm));
   const onLoopback = isLoopbackAddress(boundTo);
@@ -30,7 +30,7 @@ export function hostRefusals(boundTo: string, allowedHosts: string[]): (request:
   };
 }
 
-/** RFC 9112, section 3.2: a proxy may have gone by the other one. Names and values take turns. */
+/** RFC 9112, section 3.2: a proxy may have used the other header. `rawHeaders` alternates names and values. */
 function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -40,13 +40,13 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   return hosts > 1;
 }
 
-/** Orchestrators and scrapers call each process by its own address, which nobody knows beforehand. */
+/** Orchestrators and scrapers call each process at its own address, which cannot be listed in advance. */
 const isProbe = (url = ''): boolean => PROBES.has(url.split('?', 1)[0]!);
 
-/** How almost every client on this machine writes it. */
+/** The form that almost every client on this machine sends. A fast path. */
 const USUAL_LOOPBACK = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/;
 
-/** Listed with its port, a host is allowed at that port alone. */
+/** A host that is listed with a port is allowed only with that port. */
 function isAllowed(host: string, allowed: Set<string>): boolean {
   if (USUAL_LOOPBACK.test(host)) return true;
   const whole = plainForm(host);
@@ -54,7 +54,7 @@ function isAllowed(host: string, allowed: Set<string>): boolean {
   return isLoopback(name) || allowed.has(name) || allowed.has(whole);
 }
 
-/** Equal for two ways to write one host: in lower case, without the dot that ends a full name, and IPv6 in its shortest form. */
+/** The canonical form of a host: lower case, without a trailing dot, IPv6 in its shortest form. */
 function plainForm(host: string): string {
   const [, name = '', port = ''] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(host.toLowerCase()) ?? [];
   const plain = name.startsWith('[') ? (URL.parse(`http://${name}`)?.hostname ?? '') : name.replace(/\.$/, '');

@@ -7,8 +7,9 @@ const EXPOSED_HEADERS = 'Retry-After, X-Correlation-ID, X-Idempotency-Mismatch, 
 const PREFLIGHT_SECONDS = '600';
 
 /**
- * Refuses what a browser sends on behalf of another origin's page, unless `corsOrigins` lists that origin; a listed one gets
- * the CORS headers. The service has no authentication, so any page that its user visits could else publish.
+ * Refuses requests that a browser sends for a page of another origin, unless `corsOrigins` lists that origin; a listed
+ * origin gets the CORS headers. The service has no authentication, so otherwise any page that a user visits could
+ * publish.
  */
 export function checkOrigins(corsOrigins: string[]) {
   const listed = listedOrigins(corsOrigins);
@@ -20,14 +21,14 @@ export function checkOrigins(corsOrigins: string[]) {
   };
 }
 
-/** Why a request is refused for the page that it comes from; undefined where it is not. */
+/** Returns the error for a request from a page of another origin; undefined if the request is allowed. */
 export function originRefusals(corsOrigins: string[]): (request: Pick<IncomingMessage, 'headers' | 'method'>) => Error | undefined {
   const listed = listedOrigins(corsOrigins);
   return ({ headers, method }) => {
     const { origin, host } = headers;
     if (origin === undefined) {
       if (isForeignSubresource(headers)) return refusal('another site');
-      return isFormWithoutOrigin(headers, method) ? new ForbiddenException('A form that a browser sends must carry its Origin; send the request from a script or a program') : undefined;
+      return isFormWithoutOrigin(headers, method) ? new ForbiddenException('A form that a browser sends must have an Origin header; send the request from a script or a program') : undefined;
     }
     return listed.has(origin.toLowerCase()) || isSameOrigin(origin, host) ? undefined : refusal(`Origin ${origin}`);
   };
@@ -37,17 +38,23 @@ const listedOrigins = (corsOrigins: string[]): Set<string> => new Set(corsOrigin
 
 const refusal = (from: string): Error => new ForbiddenException(`Requests from ${from} are not allowed; add the origin to cors_origins`);
 
-/** The scheme is left out: behind a proxy that ends TLS, the page's is https and this server's http. */
+/** Ignores the scheme: behind a proxy that terminates TLS, the page uses https and this server http. */
 const isSameOrigin = (origin: string, host: string | undefined): boolean =>
   host !== undefined && origin.toLowerCase().replace(/^https?:\/\//, '') === host.toLowerCase();
 
-/** Browsers send no `Origin` with another site's `<img>` or no-cors GET, but they say so. A link that is followed is fine. */
+/**
+ * Browsers send no `Origin` with another site's `<img>` or no-cors GET, but they set `Sec-Fetch-Site`. Following a link
+ * is allowed.
+ */
 function isForeignSubresource(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
   return (site === 'cross-site' || site === 'same-site') && headers['sec-fetch-mode'] !== 'navigate';
 }
 
-/** A link is followed by GET. Browsers send `Origin` with each form; a page that has it left out could else upload for its reader. */
+/**
+ * Following a link is a GET, and browsers send `Origin` with each form. Otherwise a page that suppresses the header
+ * could upload on behalf of its visitor.
+ */
 const isFormWithoutOrigin = (headers: IncomingHttpHeaders, method: string | undefined): boolean =>
   headers['sec-fetch-mode'] === 'navigate' && method !== 'GET' && method !== 'HEAD';
 

@@ -5,7 +5,7 @@ import { PROBES } from './probes.js';
 
 const REQUEST_ID = 'X-Request-ID';
 
-/** What metrics want to know of a request. `route` is its pattern, never its path: there are few patterns. */
+/** The data of a request for metrics. `route` is the pattern, not the path, because there are few patterns. */
 export interface EndedRequest {
   method: string;
   route: string;
@@ -15,10 +15,13 @@ export interface EndedRequest {
 
 const STREAMING = Symbol('streaming');
 
-/** What is answered from here on has no end to be measured: the request counts as ended now. */
+/** Marks an answer as an endless stream: the request counts as ended now. */
 export const answersAsStream = (response: Response): void => void response.emit(STREAMING);
 
-/** Gives every request its id, and reports to the log and the metrics how it ended. First in the chain, so that no answer goes without. */
+/**
+ * Gives every request an id, and reports its end to log and metrics. First in the chain, so that every answer has an
+ * id.
+ */
 export function observeRequests(logger: Logger, onEnded: (request: EndedRequest) => void) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const started = performance.now();
@@ -37,10 +40,10 @@ export function observeRequests(logger: Logger, onEnded: (request: EndedRequest)
   };
 }
 
-/** The path without its query: values of a query can be a caller's data. */
+/** Logs the path without its query, because query values can be a caller's data. */
 function log(logger: Logger, request: Request, response: Response, durationMs: number): void {
   const path = pathOf(request.originalUrl);
-  // At info they would drown the rest.
+  // Probes are frequent: at info they would hide other lines.
   const level = PROBES.has(path) ? 'debug' : 'info';
   if (!logger.isLevelEnabled(level)) return;
   const line = {
@@ -50,7 +53,7 @@ function log(logger: Logger, request: Request, response: Response, durationMs: n
     ms: Math.round(durationMs * 10) / 10,
     request_id: requestIdOf(response),
     correlation_id: response.getHeader('X-Correlation-ID'),
-    // The caller hung up before its answer was sent.
+    // The caller disconnected before its answer was sent.
     aborted: response.writableFinished || !response.destroyed ? undefined : true,
   };
   logger[level](line, 'request');

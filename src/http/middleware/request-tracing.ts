@@ -3,9 +3,9 @@ import type { Tracing } from '../../observability/tracing/tracing.js';
 import { requestIdOf } from './request-observer.js';
 
 /**
- * A span for each request that may begin something, in the caller's trace where it names one (W3C Trace Context); reads have none.
- * Named as OpenTelemetry's conventions for HTTP spans have it. After the body's parser: what handlers find as the current span would
- * get lost where they are called from the request's own stream.
+ * Makes a span for each POST, in the caller's trace if the request names one (W3C Trace Context); reads have no spans.
+ * Names follow OpenTelemetry's conventions for HTTP spans. Must come after the body parser: handlers that are called
+ * from the request's stream would lose the current span.
  */
 export function traceRequests(tracing: Tracing) {
   return (request: Request, response: Response, next: NextFunction): void => {

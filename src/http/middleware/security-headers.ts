@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 
-/** Pages that style themselves from their scripts; nothing else may. */
+/** Pages whose scripts add inline styles. No other page may. */
 const STYLED_PAGES = /^\/(docs|redoc)(\/|$)/;
 
-/** Everything that a browser loads comes from this server, and no script is inline. */
+/** Browsers may load resources only from this server, and no inline scripts. */
 export function setSecurityHeaders() {
   const strict = headers("'self'");
   const styled = headers("'self' 'unsafe-inline'");
@@ -15,7 +15,7 @@ export function setSecurityHeaders() {
   };
 }
 
-/** By name. The same for every answer: Helmet would compute them again for each one. */
+/** The headers, computed once. Helmet would compute them again for each answer. */
 function headers(styles: string): [string, string][] {
   const made: [string, string][] = [];
   const response = { setHeader: (name: string, value: string) => made.push([name, value]), removeHeader: () => undefined };
@@ -40,9 +40,10 @@ const policy = (styles: string): ReturnType<typeof helmet> =>
         'frame-ancestors': "'none'",
       },
     },
-    // TLS belongs to the proxy in front, and so does the promise to keep it.
+    // The proxy in front terminates TLS, so it is also responsible for HSTS.
     strictTransportSecurity: false,
-    // `frame-ancestors` says the first; only browsers that are long gone read the others. Every answer would carry them.
+    // `frame-ancestors` replaces X-Frame-Options, and only very old browsers read the other headers. Omitting them
+    // saves bytes.
     xFrameOptions: false,
     originAgentCluster: false,
     xDnsPrefetchControl: false,

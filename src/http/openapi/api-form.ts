@@ -7,7 +7,10 @@ interface Form {
   encoding?: Record<string, { contentType: string }>;
 }
 
-/** The body of a route as multipart/form-data, besides its JSON: @nestjs/swagger has one description for all media types. */
+/**
+ * Documents the multipart/form-data body of a route that also takes JSON. @nestjs/swagger has one schema for all media
+ * types.
+ */
 export const ApiForm = (form: Form): MethodDecorator => ApiExtension(FORM, form);
 
 /** Moves the form of an operation in the OpenAPI document to its body. */

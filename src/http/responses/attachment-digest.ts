@@ -2,7 +2,7 @@ import type { Request } from 'express';
 
 const digests = new WeakMap<Request, string>();
 
-/** What tells the file that came with a request from others; its body does not hold it. */
+/** Sets the digest of the file that came with a request, because the parsed body does not contain the file. */
 export const setAttachmentDigest = (request: Request, digest: string): void => {
   digests.set(request, digest);
 };

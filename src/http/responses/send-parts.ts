@@ -5,8 +5,8 @@ import { WRITE_BYTES } from '../connections/slow-readers.js';
 export type Send = (response: Response, text: string) => Promise<void> | void;
 
 /**
- * Sends a text as it is made, no faster than the client takes it. `sendWhole` sends one that has come as a whole after all. Rejects
- * where it cannot be made; then the answer is cut off, if any of it has been sent.
+ * Sends a text while it is made, no faster than the client reads it. `sendWhole` sends a text that consists of one
+ * part. Rejects if the text cannot be made; the answer is then cut off if some of it was already sent.
  */
 export async function sendParts(response: Response, source: TextInParts, sendWhole: Send): Promise<void> {
   const parts = source.parts();
@@ -32,7 +32,10 @@ export async function sendParts(response: Response, source: TextInParts, sendWho
 
 const nextPart = async (parts: AsyncGenerator<TextPart, void>): Promise<TextPart> => (await parts.next()).value!;
 
-/** Resolves when the system has taken all, or the connection is gone. The text is let go as soon as there are bytes of it. */
+/**
+ * Resolves when the system has taken all bytes, or the connection is closed. Drops the text once it is encoded as
+ * bytes.
+ */
 export async function write(response: Response, part: { text: string }): Promise<void> {
   const bytes = Buffer.from(part.text);
   part.text = '';

@@ -1,4 +1,4 @@
 import { ValidateIf } from 'class-validator';
 
-/** The field may be left out; `null` is not the same, and has the wrong type. */
+/** The field is optional. `null` does not count as absent: it has the wrong type. */
 export const IfGiven = (): PropertyDecorator => ValidateIf((_body, value) => value !== undefined);

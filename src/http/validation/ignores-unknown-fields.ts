@@ -3,10 +3,10 @@ import 'reflect-metadata';
 const IGNORES = Symbol('ignores unknown fields');
 
 /**
- * Marks a body of Interface A, whose older clients send fields that this service does not know. In every other body such a field is a
- * 400: a misspelled `visibility` would publish to all.
+ * Marks a body of Interface A, because older clients send fields that this service does not know. In every other body
+ * an unknown field is a 400: otherwise a misspelled `visibility` would publish to everyone.
  */
 export const IgnoresUnknownFields = (): ClassDecorator => (target) => Reflect.defineMetadata(IGNORES, true, target);
 
-/** Also where a class that it extends is marked. */
+/** Whether the class or one of its base classes is marked. */
 export const ignoresUnknownFields = (target: object): boolean => Reflect.getMetadata(IGNORES, target) === true;

@@ -1,10 +1,10 @@
 import { ValidateBy } from 'class-validator';
 import { isShortText, MAX_SHORT_TEXT, SHORT_TEXT_RULE } from '../../common/short-text.js';
 
-/** The same in the OpenAPI document. */
+/** The rule of `isShortText` for the OpenAPI document. */
 export const SHORT_TEXT_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_SHORT_TEXT, pattern: '^[^\\u0000]*$' } as const;
 
-/** A body field of a text that an index holds. */
+/** Validates a body field whose text is stored in an index. */
 export const IsShortText = (options: { each?: boolean } = {}): PropertyDecorator =>
   ValidateBy(
     {

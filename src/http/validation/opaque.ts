@@ -1,8 +1,9 @@
 const opaqueByClass = new Map<object, Set<string>>();
 
 /**
- * Marks a body field that holds a caller's own data, such as a payload. The validation pipe hands it on as it was parsed:
- * class-transformer would copy all of it and read its keys as instructions. Its other rules still look at the field itself.
+ * Marks a body field that holds a caller's own data, such as a payload. The validation pipe passes it on as it was
+ * parsed, because class-transformer would copy all of it and interpret its keys. The field's other validation rules
+ * still apply to the field itself.
  */
 export function Opaque(): PropertyDecorator {
   return (prototype, property) => {
@@ -11,7 +12,7 @@ export function Opaque(): PropertyDecorator {
   };
 }
 
-/** The fields that the class and those it extends have marked. */
+/** The marked fields of the class and its base classes. */
 export function opaqueFields(target: object): Set<string> {
   const fields = new Set<string>();
   for (let current: object | null = target; current; current = Object.getPrototypeOf(current) as object | null) {

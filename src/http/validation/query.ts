@@ -14,19 +14,19 @@ interface Documentation {
 type Raw = string | string[] | undefined;
 
 interface Coercion<T> {
-  /** `undefined` where the text is unreadable. */
+  /** Returns `undefined` if the text cannot be parsed. */
   read(text: string): T | undefined;
-  /** What the caller should have sent; a sentence with a capital stands without the parameter's name. */
+  /** The error message after the parameter's name. A message with a capital letter is used without the name. */
   complaint: string | ((args: ValidationArguments) => string);
   default?: T;
 }
 
-/** Stands in the DTO for a text that could not be read, until validation turns it into a message. */
+/** Placeholder in the DTO for a text that could not be parsed, until validation turns it into a message. */
 class Unreadable {
   constructor(readonly text: string) {}
 }
 
-/** A scalar parameter: coerced from its text, absent or its default where not given, a 400 where repeated or unreadable. */
+/** A scalar parameter, parsed from its text. A missing one gets its default; a repeated or invalid one is a 400. */
 function scalar<T>(coercion: Coercion<T>): PropertyDecorator {
   const coerce = (raw: Raw): T | undefined | Unreadable | string[] => {
     if (raw === undefined) return coercion.default;
@@ -69,7 +69,7 @@ export function QueryInteger(options: Documentation & { min: number; max?: numbe
 
 const BOOLEANS = new Map([['true', true], ['1', true], ['false', false], ['0', false]]);
 
-/** `true`, `false`, `1` or `0`, in capitals too: Python's clients send `True`. */
+/** `true`, `false`, `1` or `0`. Case-insensitive, because Python clients send `True`. */
 export function QueryBoolean(options: Documentation & { default: boolean }): PropertyDecorator {
   return applyDecorators(
     optional(options, { type: 'boolean', default: options.default }),
@@ -77,7 +77,7 @@ export function QueryBoolean(options: Documentation & { default: boolean }): Pro
   );
 }
 
-/** Epoch milliseconds of an ISO 8601 timestamp; one without a time zone is UTC. */
+/** Epoch milliseconds of an ISO 8601 timestamp. Without a time zone it is UTC. */
 export function QueryTimestamp(options: Documentation): PropertyDecorator {
   return applyDecorators(
     optional(options, { type: 'string', format: 'date-time' }),
@@ -85,7 +85,7 @@ export function QueryTimestamp(options: Documentation): PropertyDecorator {
   );
 }
 
-/** `format` is for the document; the service checks it where it looks the text up. */
+/** `format` is only for the OpenAPI document. The service checks it when it looks the text up. */
 export function QueryText(options: Documentation & { format?: 'uuid' }): PropertyDecorator {
   return applyDecorators(
     optional(options, { type: 'string', format: options.format }),
@@ -105,7 +105,7 @@ export function QueryChoice(options: Documentation & { choices: readonly string[
   );
 }
 
-/** A parameter that may be repeated: a list of at most `most` values, `undefined` where not given. */
+/** A parameter that may be repeated: a list of at most `most` values, or `undefined` if it is absent. */
 export function QueryList(options: Documentation & { most: number }): PropertyDecorator {
   return applyDecorators(
     optional(options, { type: 'array', items: { type: 'string' }, maxItems: options.most }),

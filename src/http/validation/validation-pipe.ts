@@ -15,9 +15,9 @@ interface Fields {
 }
 
 /**
- * Turns bodies and queries into their DTOs, or into a DomainError `invalid` that names every bad field. A field that the DTO of a body does
- * not describe is a bad one, unless the DTO `IgnoresUnknownFields`; unknown parameters of queries are ignored. Nothing is coerced but what a
- * query decorator coerces (`http/validation/query.ts`).
+ * Turns bodies and queries into their DTOs, or throws a DomainError `invalid` that names every bad field. An unknown
+ * field of a body is a bad field, unless the DTO is marked with `IgnoresUnknownFields`; unknown query parameters are
+ * ignored. Only query decorators convert values (`http/validation/query.ts`).
  */
 @Injectable()
 export class ValidationPipe implements PipeTransform {
@@ -31,7 +31,7 @@ export class ValidationPipe implements PipeTransform {
     return this.validated(metatype, value, type);
   }
 
-  /** The same for every request: to find out again that nothing is wrong would take a tenth of a list's time. */
+  /** Cached, because validating an empty query again would take a tenth of the time of a list request. */
   private emptyQuery(metatype: Type): object {
     let query = this.emptyQueries.get(metatype);
     if (!query) this.emptyQueries.set(metatype, (query = Object.freeze(this.validated(metatype, {}, 'query'))));
@@ -44,14 +44,15 @@ export class ValidationPipe implements PipeTransform {
     const errors = validateSync(instance, { validationError: { target: false, value: false } });
     const refusesUnknown = type === 'body' && !ignoresUnknownFields(metatype);
     const problems = [...describeErrors(errors), ...(refusesUnknown ? this.unknownIn(value, instance, fields, '') : [])];
-    // In the order of their names, so that the same problem always reads the same.
+    // Sorted by name, so that the same problems always give the same message.
     if (problems.length > 0) throw new DomainError('invalid', problems.sort().join('; '));
     return instance;
   }
 
   /**
-   * Looks at the fields that were sent, and at what they became for the classes of nested ones. class-validator's `whitelist` would take
-   * `constructor` and `hasOwnProperty` for known fields, since it looks each name up in a plain object.
+   * Compares the fields that were sent with the known ones; the instances show the classes of nested objects.
+   * class-validator's `whitelist` would accept `constructor` and `hasOwnProperty`, because it looks names up in a plain
+   * object.
    */
   private unknownIn(given: object, instance: object, { described, known }: Fields, path: string): string[] {
     const problems = unknownFields(given, known).map(({ name, problem }) => `${path}${name}: ${problem}`);
@@ -101,12 +102,15 @@ function pick(source: object, fields: string[]): Record<string, unknown> {
   return picked;
 }
 
-/** In one described field. None takes a tenth of it, and class-transformer takes long for many. */
+/**
+ * The limit for one described field. Real fields have less than a tenth of it, and class-transformer is slow for many
+ * values.
+ */
 const MOST_VALUES = 10_000;
 
 /**
- * class-transformer takes an object's own `constructor` for a class and calls it, which a client's value cannot be. Returns how many values
- * the field may still hold.
+ * class-transformer treats an object's own `constructor` as a class and calls it, which fails for a client's value.
+ * Returns how many values the field may still hold.
  */
 function refuseUnsafe(field: string, value: unknown, room: number): number {
   if (room === 0) throw new DomainError('invalid', `${field}: must not hold more than ${MOST_VALUES} values`);

@@ -1,4 +1,4 @@
-/** What a header can carry unchanged, and so what ids that come in headers are made of. */
+/** The characters that a header carries unchanged. Ids that are sent in headers consist of them. */
 export const isVisibleAscii = (value: unknown, maxLength: number): value is string =>
   typeof value === 'string' && value.length <= maxLength && /^[\x21-\x7e]+$/.test(value);
 
