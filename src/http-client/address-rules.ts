@@ -1,16 +1,18 @@
 import { BlockList } from 'node:net';
 import { ipAddress, type IpAddress } from './ip-address.js';
 
-/** Who gave a URL: what an operator configures may reach more than what any client sends. */
+/** The source of a URL. A URL that the operator configures may reach more addresses than one that a client sends. */
 export type UrlGiver = 'client' | 'operator';
 
-/** Reached for nobody: services that hand out a machine's credentials, and what no request can be meant for. */
+/**
+ * Never reachable: metadata services, which hand out a machine's credentials, and addresses that no request can target.
+ */
 const NEVER = blockList([
   '0.0.0.0/8',
   // Link-local, with the metadata services of AWS, Google, Azure, Oracle and others.
   '169.254.0.0/16',
   'fe80::/10',
-  // Metadata and the like beside it: AWS (with the credentials of its containers), Scaleway and Google over IPv6, Alibaba, Oracle,
+  // Other metadata services: AWS (including container credentials), Scaleway and Google over IPv6, Alibaba, Oracle, and
   // Azure's wire server.
   'fd00:ec2::/32',
   'fd00:42::42/128',
@@ -23,13 +25,15 @@ const NEVER = blockList([
   '240.0.0.0/4',
   'ff00::/8',
   '::/128',
-  // Translated on the way, to what cannot be known here: Teredo, 6to4, a network's own NAT64.
+  // Translated on the way to addresses that are unknown here: Teredo, 6to4, a network's own NAT64.
   '2001::/32',
   '2002::/16',
   '64:ff9b:1::/48',
 ]);
 
-/** IANA's special-purpose registry for IPv4: everything in it that is not globally reachable, and the former 6to4 relays. */
+/**
+ * All ranges in IANA's special-purpose registry for IPv4 that are not globally reachable, and the former 6to4 relays.
+ */
 const PRIVATE_IPV4 = blockList([
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -44,23 +48,23 @@ const PRIVATE_IPV4 = blockList([
   '203.0.113.0/24',
 ]);
 
-/** For IPv6 the other way round: all that is assigned for global unicast, save protocol assignments and documentation. */
+/** For IPv6, the allowed ranges: global unicast, except for protocol assignments and documentation. */
 const GLOBAL_IPV6 = blockList(['2000::/3']);
 const SPECIAL_IPV6 = blockList(['2001::/23', '2001:db8::/32', '3fff::/20']);
 
-/** What the operator lets clients' URLs reach. */
+/** The targets that the operator allows for clients' URLs. */
 export interface ClientReach {
-  /** Ranges in CIDR notation that may be reached besides public addresses, and on any port. */
+  /** Ranges in CIDR notation that may be reached in addition to public addresses, on any port. */
   allow: readonly string[];
-  /** Ports of public addresses. */
+  /** Allowed ports on public addresses. */
   ports: readonly number[];
-  /** Names, addresses, and `*.` before a name for everything below it; null for any host. */
+  /** Host names and addresses; `*.` before a name stands for all its subdomains. Null allows any host. */
   hosts: readonly string[] | null;
 }
 
 const NOTHING: ClientReach = { allow: [], ports: [], hosts: [] };
 
-/** Which hosts, addresses and ports outbound requests may reach (wire-decisions.md, "Start configuration": `outbound_allow`). */
+/** Decides which hosts, addresses and ports outbound requests may reach (docs/webhooks.md). */
 export class AddressRules {
   private readonly allowed: BlockList;
 
@@ -68,22 +72,22 @@ export class AddressRules {
     this.allowed = blockList(clients.allow);
   }
 
-  /** Why a request may not go to this address and port, completing "must ..."; null where it may. */
+  /** Why a request may not go to this address and port, completing "must ..."; null if it may. */
   refusal(text: string, port: number, by: UrlGiver): string | null {
     const address = ipAddress(text);
     if (!address || has(NEVER, address)) return `not point to ${text}: link-local, metadata and unusable addresses are never called`;
     if (by === 'operator' || has(this.allowed, address)) return null;
     if (isPublic(address)) return this.portRefusal(port);
-    return `point to a public address, not to ${text}; the operator of this service can allow that with outbound_allow`;
+    return `point to a public address, not to ${text}; the operator of this service can allow it with outbound_allow`;
   }
 
-  /** The same for a host as the URL has it, whatever its address is. */
+  /** Why a request may not go to the host in a URL, independent of its addresses; null if it may. */
   hostRefusal(hostname: string, by: UrlGiver): string | null {
     if (by === 'operator' || this.isListed(hostname.replace(/\.$/, ''))) return null;
-    return `point to a host that this service sends webhooks to, not to ${hostname}; the operator of this service can allow that with client_webhook_hosts`;
+    return `point to an allowed webhook host, not to ${hostname}; the operator of this service can allow it with client_webhook_hosts`;
   }
 
-  /** The same for the port of a name whose addresses are not known yet: a range that is allowed may hold them. */
+  /** Why a name may not be called on this port, before its addresses are known: an allowed range may contain them. */
   namePortRefusal(port: number, by: UrlGiver): string | null {
     return by === 'operator' || this.clients.allow.length > 0 ? null : this.portRefusal(port);
   }
@@ -91,7 +95,7 @@ export class AddressRules {
   private portRefusal(port: number): string | null {
     const { ports } = this.clients;
     if (ports.includes(port)) return null;
-    return `have one of the ports ${ports.join(', ')}, not ${port}; the operator of this service can allow that with client_webhook_ports`;
+    return `have one of the ports ${ports.join(', ')}, not ${port}; the operator of this service can allow it with client_webhook_ports`;
   }
 
   private isListed(hostname: string): boolean {

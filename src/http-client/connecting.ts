@@ -10,12 +10,14 @@ const LONGEST_HEADERS_BYTES = 16 * 1_024;
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
-/** Makes the connections of outbound requests: to addresses that may be reached, and while their hosts may be sent something. */
+/**
+ * Opens the connections of outbound requests, if the address is allowed and the host has not reached its traffic limit.
+ */
 export class Connecting {
   constructor(
     private readonly rules: AddressRules,
     private readonly lookups: Lookups,
-    /** Of clients' requests alone. */
+    /** Counts only clients' requests. */
     private readonly traffic: HostTraffic,
   ) {}
 
@@ -23,14 +25,14 @@ export class Connecting {
     return new Agent({
       allowH2: false,
       maxHeaderSize: LONGEST_HEADERS_BYTES,
-      // The caller's time limit is the one that counts.
+      // Only the caller's time limit applies.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: this.connector(by),
     });
   }
 
-  /** A lookup is not told the port, on which it depends what a client's URL may reach: so each port has its own. */
+  /** Each port has its own connector, because the rules depend on the port and a lookup does not receive it. */
   private connector(by: UrlGiver): buildConnector.connector {
     const byPort = new Map<number, buildConnector.connector>();
     return (options, callback) => {
@@ -72,16 +74,17 @@ export class Connecting {
     const refusals = addresses.map(({ address }) => this.rules.refusal(address, port, by));
     const reachable = addresses.filter((_, index) => refusals[index] === null);
     const refusal = refusals.find((found) => found !== null);
-    // One bad address condemns a name. Only localhost has two by nature, of which an operator may have allowed one.
+    // One forbidden address is enough to refuse a name, except for localhost: it has two, and an operator may have
+    // allowed only one.
     if (refusal && (reachable.length === 0 || !isLocalhost(name))) throw refused(name, refusal, by);
     if (reachable.length === 0) throw new OutboundError(`${name} has no address`);
     return reachable;
   }
 }
 
-// What a name means inside is nothing for clients, who could ask for one after the other.
+// Clients must not learn to which internal address a name resolves: they could probe one name after another.
 function refused(name: string, refusal: string, by: UrlGiver): OutboundError {
   const whole = `${name} must ${refusal}`;
   if (by === 'operator') return new OutboundError(whole, true);
-  return new OutboundError(`${name} resolves to an address that may not be called; the operator of this service finds it in the log`, true, new Error(whole));
+  return new OutboundError(`${name} resolves to an address that may not be called; the log of the service shows the address`, true, new Error(whole));
 }

@@ -4,27 +4,28 @@ import { networkOf } from './ip-address.js';
 import { HostFull } from './outbound-error.js';
 
 const WINDOW_MS = 60_000;
-/** Names and networks that are remembered; the one that was sent something longest ago is forgotten first. */
+/** The most names and networks that are remembered. The least recently used one is forgotten first. */
 const MOST_HOSTS = 10_000;
 
 interface Connection {
   socket: Socket;
   name: string;
   network: string;
-  /** Bytes of the socket that have been counted. */
+  /** Bytes of the socket that are already counted. */
   counted: number;
 }
 
 interface Sent {
-  /** Epoch ms at which the current window began. */
+  /** Start of the current window (epoch ms). */
   since: number;
   bytes: number;
 }
 
 /**
- * How much each host is sent in a minute. A receiver may have many names and a name many addresses, so both have the limit: a name
- * for the bodies that are sent to it, and a network for the bytes that connections really carry to its addresses. What goes
- * beyond the limit, because it was under way already, counts in the minutes that follow. Each process counts for itself.
+ * Limits the bytes that each host is sent per minute. A receiver may have many names and a name many addresses, so both
+ * have the limit: a name for the bodies that are sent to it, and a network for the bytes that connections really carry
+ * to its addresses. Bytes beyond the limit, from requests that had already started, count in the following minutes.
+ * Each process counts separately.
  */
 export class HostTraffic {
   private readonly hosts = new Map<string, Sent>();
@@ -35,7 +36,7 @@ export class HostTraffic {
     private readonly clock: Clock,
   ) {}
 
-  /** A body of so many bytes is to be sent to the host of this name. HostFull where nothing more may be sent to it now. */
+  /** Counts a body before it is sent to the host of this name. Throws HostFull if the host has reached its limit. */
   begin(name: string, bytes: number): void {
     this.countAll();
     const networks = [...this.connections].filter((connection) => connection.name === name).map(({ network }) => network);
@@ -43,7 +44,7 @@ export class HostTraffic {
     this.sentTo(nameKey(name)).bytes += bytes;
   }
 
-  /** Counts what a new connection will carry. HostFull where nothing may be sent over it now. */
+  /** Counts the bytes of a new connection from now on. Throws HostFull if its network has reached the limit. */
   add(name: string, socket: Socket): void {
     this.countAll();
     const network = `network ${networkOf(socket.remoteAddress ?? name)}`;
@@ -71,7 +72,7 @@ export class HostTraffic {
     if (ends.length > 0) throw new HostFull(name, Math.max(...ends));
   }
 
-  /** Null where it is not full. */
+  /** The time at which a full host may be sent more (epoch ms); null if it is not full. */
   private endOfFull(host: string): number | null {
     const sent = this.hosts.get(host);
     if (!sent) return null;

@@ -2,13 +2,14 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 export interface IpAddress {
   family: 'ipv4' | 'ipv6';
-  /** Without a zone. */
+  /** The address without a zone. */
   text: string;
 }
 
 /**
- * The address that a packet to `text` in fact goes to: the IPv4 address where an IPv6 one only wraps it (RFC 4291: mapped and
- * compatible; RFC 2765: translated; RFC 6052: the well-known prefix of NAT64). Null where it is none.
+ * The address that a packet to `text` is really sent to: the IPv4 address if an IPv6 address only wraps it (RFC 4291:
+ * mapped and compatible; RFC 2765: translated; RFC 6052: the well-known prefix of NAT64). Null if `text` is not an
+ * address.
  */
 export function ipAddress(text: string): IpAddress | null {
   if (isIPv4(text)) return { family: 'ipv4', text };
@@ -18,7 +19,10 @@ export function ipAddress(text: string): IpAddress | null {
   return isWrapper(groups) ? { family: 'ipv4', text: lastFourBytes(groups) } : { family: 'ipv6', text: address };
 }
 
-/** What one holder has of addresses: an IPv4 address, or the /64 network of an IPv6 address. A host name stays as it is. */
+/**
+ * The addresses that one owner usually has: an IPv4 address, or the /64 network of an IPv6 address. A host name is
+ * unchanged.
+ */
 export function networkOf(text: string): string {
   const address = ipAddress(text);
   if (!address) return text;
@@ -26,7 +30,7 @@ export function networkOf(text: string): string {
 }
 
 function groupsOf(address: string): number[] {
-  // The URL parser writes the last two groups in hexadecimal where they were given as IPv4.
+  // The URL parser writes the last two groups in hexadecimal if they were given as IPv4.
   const [head = '', tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::');
   const front = hexGroups(head);
   if (tail === undefined) return front;
@@ -40,7 +44,7 @@ const WRAPPERS = ['0,0,0,0,0,65535', '0,0,0,0,65535,0', `${0x64},${0xff9b},0,0,0
 
 function isWrapper(groups: readonly number[]): boolean {
   const prefix = groups.slice(0, 6).join();
-  // Compatible ones; `::` and `::1` are addresses of their own.
+  // IPv4-compatible addresses. `::` and `::1` have the same prefix but wrap nothing.
   return WRAPPERS.includes(prefix) || (prefix === '0,0,0,0,0,0' && groups[6] !== 0);
 }
 

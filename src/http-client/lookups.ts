@@ -3,16 +3,16 @@ import type { Cancel, Clock } from '../common/clock.js';
 import { OutboundError } from './outbound-error.js';
 import type { Resolver } from './resolver.js';
 
-/** How long those who connect wait for a lookup, and then for the connection. */
+/** How long a request waits for a lookup, and then again for the connection. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 const SLOW_MS = 1_000;
-/** Of the places that the resolver has: for names that were slow last, and for these and names that were never looked up. */
+/** Shares of the resolver's places: for names whose last lookup was slow, and for these together with unknown names. */
 const SLOW_SHARE = 1 / 4;
 const UNPROVEN_SHARE = 3 / 4;
-/** Names of which is remembered how they were looked up; the one that was longest ago is forgotten first. */
+/** The most names whose last lookup is remembered. The oldest one is forgotten first. */
 const MOST_NAMES = 10_000;
 
-/** What lets others have the place of a lookup that has ended. */
+/** Frees the place of a lookup that has ended. */
 type Release = () => void;
 
 interface Waiting {
@@ -22,19 +22,20 @@ interface Waiting {
 }
 
 /**
- * Looks up names. The resolver has a few places and gives no lookup up, and a name that no server answers for keeps its place for many
- * seconds. So those who ask for the same name at once share its lookup, and only a part of the places is for names that were slow last,
- * or that nothing is known of: one that was answered quickly always finds a place.
+ * Looks up names. The resolver has a few places and cannot cancel a lookup, and a name whose server does not answer
+ * occupies a place for many seconds. So concurrent requests for the same name share a lookup, and names whose last
+ * lookup was slow, or that were never looked up, get only some of the places: a name that was answered quickly always
+ * finds a place.
  */
 export class Lookups {
   private readonly underWay = new Map<string, Promise<LookupAddress[]>>();
   private readonly waiting = new Map<string, Waiting>();
-  /** How names were looked up last, in the order of that: when it ended (epoch ms) where it was slow, else null. */
+  /** Result of the last lookup of each name, oldest first: when it ended (epoch ms) if it was slow, otherwise null. */
   private readonly slowUntil = new Map<string, number | null>();
   private readonly most: { slow: number; unproven: number };
   private readonly running = { slow: 0, unproven: 0 };
 
-  /** `patienceMs`: how long those who ask wait. */
+  /** `patienceMs`: how long a caller waits for a place. */
   constructor(
     private readonly resolver: Resolver,
     private readonly clock: Clock,
@@ -44,7 +45,7 @@ export class Lookups {
     this.most = { slow: part(SLOW_SHARE), unproven: part(UNPROVEN_SHARE) };
   }
 
-  /** Rejects as the resolver does; OutboundError where the name has got no place while somebody waited. */
+  /** Rejects like the resolver, or with an OutboundError if the name got no place in time. */
   addressesOf(name: string): Promise<LookupAddress[]> {
     let lookup = this.underWay.get(name);
     if (!lookup) {
@@ -81,7 +82,7 @@ export class Lookups {
     }
   }
 
-  /** Names that nothing is known of come first, then the one whose last lookup was longest ago, so that each has its turn. */
+  /** Unknown names come first, then the name whose last lookup is the oldest, so that each name gets its turn. */
   private next(): string | undefined {
     if (this.running.unproven >= this.most.unproven) return undefined;
     const takesSlow = this.running.slow < this.most.slow;
@@ -89,14 +90,14 @@ export class Lookups {
     return [...this.waiting.keys()].filter((name) => takesSlow || !this.slowUntil.has(name)).sort((a, b) => since(a) - since(b))[0];
   }
 
-  // Nobody waits any more when the last who asked has lost patience.
+  // Each new caller extends the wait, so it ends when the last caller gives up.
   private keepWaiting(name: string): void {
     const waiting = this.waiting.get(name);
     if (!waiting) return;
     waiting.cancel();
     waiting.cancel = this.clock.at(this.clock.now() + this.patienceMs, () => {
       this.waiting.delete(name);
-      waiting.giveUp(new OutboundError(`${name}: its name could not be looked up in time, behind others that no name server answers for`));
+      waiting.giveUp(new OutboundError(`${name}: its name could not be looked up in time, because lookups of other names take too long`));
     });
   }
 

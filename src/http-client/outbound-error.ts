@@ -1,25 +1,27 @@
-/** Why a request got no answer, in a sentence for people, which holds nothing of the URL but its host. */
+/** A request got no answer. The message is a sentence for people that contains no part of the URL except its host. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
 
   constructor(
     message: string,
-    /** The address may not be reached: without another configuration, another try would end alike. */
+    /**
+     * Whether the rules refuse the address. Unless the configuration changes, another try would fail in the same way.
+     */
     readonly isRefused: boolean = false,
-    /** For the log alone: it may tell what a name means inside. */
+    /** Only for the log: it may reveal to which internal address a name resolves. */
     cause?: unknown,
   ) {
     super(message, { cause });
   }
 }
 
-/** Nothing was sent: clients' requests have taken what the host may be sent until then (epoch ms). */
+/** Nothing was sent, because clients' requests have used the host's limit until `until` (epoch ms). */
 export class HostFull extends OutboundError {
   constructor(
     host: string,
     readonly until: number,
   ) {
-    super(`${host} is sent no more for now, by client_webhook_bytes_per_minute`);
+    super(`${host} has reached client_webhook_bytes_per_minute`);
   }
 }
 
@@ -36,17 +38,19 @@ const REASONS: Record<string, string> = {
   UND_ERR_HEADERS_OVERFLOW: 'its answer has more than 16 KiB of headers',
 };
 
-/** Says in plain words what went wrong while calling `host`. */
+/** Turns an error of a request to `host` into an OutboundError with a plain message. */
 export function asOutboundError(error: unknown, host: string): OutboundError {
   const found = outboundErrorIn(error);
   if (found) return found;
   const code = codeOf(error);
   const isNoHttp = (error as Error).name === 'HTTPParserError';
-  const reason = isNoHttp ? 'its answer is no HTTP' : ((code && REASONS[code]) ?? (error as Error).message);
+  const reason = isNoHttp ? 'its answer is not valid HTTP' : ((code && REASONS[code]) ?? (error as Error).message);
   return new OutboundError(`${host}: ${reason}`, false, error);
 }
 
-/** Among the causes of an error, which where several addresses were tried holds one for each. */
+/**
+ * The first OutboundError among an error and its causes. If several addresses were tried, there is a cause for each.
+ */
 export function outboundErrorIn(error: unknown): OutboundError | undefined {
   if (error instanceof OutboundError) return error;
   if (error instanceof AggregateError) return error.errors.map(outboundErrorIn).find((found) => found !== undefined);

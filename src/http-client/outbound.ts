@@ -15,11 +15,11 @@ import { urlProblem } from './url-problem.js';
 export interface OutboundRequest {
   headers: Record<string, string>;
   body: string;
-  /** For everything from the connection to the end of the answer; without one, `signal` alone ends it. */
+  /** Time limit from the connection to the end of the answer, in ms. Without it, only `signal` ends the request. */
   timeoutMs?: number;
-  /** Gives the request up. */
+  /** Cancels the request. */
   signal?: AbortSignal;
-  /** How much of the answer is read; 64 KiB where absent. */
+  /** Bytes of the answer that are read. Default: 64 KiB. */
   maxAnswerBytes?: number;
   by: UrlGiver;
 }
@@ -27,34 +27,34 @@ export interface OutboundRequest {
 export interface OutboundAnswer {
   status: number;
   headers: Dispatcher.ResponseData['headers'];
-  /** The first `maxAnswerBytes` of it. */
+  /** The first `maxAnswerBytes` of the answer. */
   text: string;
-  /** False where the answer was longer, or broke off. */
+  /** False if the answer was longer or was cut off. */
   isWhole: boolean;
   isTooLong: boolean;
 }
 
-/** What ends a request: its time, or its caller. */
+/** Ends a request after its time limit or when its caller cancels it. */
 interface Limit {
   signal: AbortSignal;
   /** Rejects with the signal's reason. */
   reached: Promise<never>;
-  /** To be called when the request is over. */
+  /** Must be called when the request has ended. */
   lift(): void;
 }
 
 const LONGEST_ANSWER_BYTES = 64 * 1_024;
-/** What says how a request is to be read and answered. */
+/** Headers that never hold a key. Only these are sent to another origin after a redirect. */
 const KEYLESS_HEADERS = /^(accept|accept-.*|content-.*|user-agent|sec-fetch-mode|mcp-.*|last-event-id)$/i;
 
 /**
- * The one way out to URLs that somebody gave. Their addresses are checked when they are given and again when they are connected
- * to, so that a name cannot come to mean another address in between.
+ * Sends all requests to URLs that clients or operators give. Addresses are checked when a URL is given and again when
+ * it is connected to, so that a name cannot be changed to another address in between.
  */
 @Injectable()
 export class Outbound implements OnApplicationShutdown {
   private readonly rules: AddressRules;
-  // Apart, or a client's request could go over a connection that an operator's URL has opened.
+  // Separate, because otherwise a client's request could use a connection that was opened for an operator's URL.
   private readonly agents: Record<UrlGiver, Agent>;
   private readonly traffic: HostTraffic;
 
@@ -70,16 +70,16 @@ export class Outbound implements OnApplicationShutdown {
     this.agents = { client: connecting.agentFor('client'), operator: connecting.agentFor('operator') };
   }
 
-  /** DomainError `invalid` where no request may go to this URL, in a sentence that begins with `name`. */
+  /** Throws a DomainError `invalid` if no request may go to this URL. The message begins with `name`. */
   check(url: string, by: UrlGiver, name: string): void {
     const problem = urlProblem(url, by, this.rules);
     if (problem !== null) throw new DomainError('invalid', `${name}: must ${problem}`);
   }
 
   /**
-   * For libraries that ask an operator's URLs themselves: `fetch`, whose redirects, which it follows, are checked like the URL that was
-   * given, and take no key to another host; and whose one time limit is its caller's signal. Rejects as `fetch` does, an
-   * OutboundError being among the causes where an address may not be reached.
+   * A `fetch` for libraries that call an operator's URLs. It follows redirects, checks each like the original URL, and
+   * sends no keys to another origin. The caller's signal is the only time limit. Rejects like `fetch`; if an address is
+   * not allowed, an OutboundError is among the causes.
    */
   readonly fetch: typeof globalThis.fetch = async (url, options) => {
     const dispatcher = this.beginningAt(new URL(url as string | URL).origin);
@@ -87,11 +87,11 @@ export class Outbound implements OnApplicationShutdown {
   };
 
   /**
-   * Resolves with whatever answer comes, rejects with an OutboundError where none does: with HostFull where nothing was sent because
-   * clients' requests have taken what the host may have for now. Follows no redirect.
+   * Resolves with any answer, whatever its status. Rejects with an OutboundError if there is none, and with HostFull if
+   * nothing was sent because clients' requests have used the host's limit. Does not follow redirects.
    */
   async post(url: string, { headers, body, timeoutMs, signal, maxAnswerBytes = LONGEST_ANSWER_BYTES, by }: OutboundRequest): Promise<OutboundAnswer> {
-    // Connections to literal addresses ask for no lookup.
+    // Checked here because a connection to a literal address makes no lookup.
     const problem = urlProblem(url, by, this.rules);
     if (problem !== null) throw new OutboundError(`the URL must ${problem}`, true);
     const { host, hostname } = new URL(url);
@@ -105,7 +105,8 @@ export class Outbound implements OnApplicationShutdown {
         dispatcher: this.agents[by],
         signal: limit.signal,
       });
-      // undici looks at the signal when it is connected: a name that nobody answers for would keep the caller until then.
+      // undici checks the signal only after it has connected: an unanswered lookup would keep the caller waiting until
+      // then.
       const answer = await Promise.race([answering, limit.reached]);
       return { status: answer.statusCode, headers: answer.headers, ...(await firstOf(answer.body, maxAnswerBytes)) };
     } catch (error) {
@@ -119,7 +120,8 @@ export class Outbound implements OnApplicationShutdown {
     await Promise.all(Object.values(this.agents).map((agent) => agent.destroy()));
   }
 
-  // Of a redirect to another origin, fetch itself leaves out Authorization and cookies; but keys have headers of many names.
+  // After a redirect to another origin, fetch itself drops Authorization and cookies, but keys are sent in many other
+  // headers.
   private beginningAt(origin: string): Dispatcher {
     return this.agents.operator.compose((dispatch) => (options, handler) => {
       const problem = urlProblem(String(options.origin), 'operator', this.rules);
@@ -129,11 +131,14 @@ export class Outbound implements OnApplicationShutdown {
     });
   }
 
-  /** Not `AbortSignal.any`: its signal lives on until its sources are collected, which for a thousand requests at once is long after their answers. */
+  /**
+   * Not `AbortSignal.any`: its signal stays in memory until its sources are collected, which may be long after the
+   * answers.
+   */
   private limit(host: string, timeoutMs?: number, given?: AbortSignal): Limit {
     const ending = new AbortController();
     const { promise: reached, reject } = Promise.withResolvers<never>();
-    // It may come to pass when nobody waits for it any more.
+    // It may reject when no caller waits for it any more.
     reached.catch(() => undefined);
     const end = (reason: Error): void => {
       ending.abort(reason);
@@ -157,7 +162,7 @@ export class Outbound implements OnApplicationShutdown {
 const withoutKeys = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => KEYLESS_HEADERS.test(name)));
 
-// A receiver that has answered with a status is not asked again because the rest of its answer did not come.
+// An answer that is cut off is accepted: its status arrived, so the receiver must not be called again.
 async function firstOf(body: AsyncIterable<Buffer>, most: number): Promise<Pick<OutboundAnswer, 'text' | 'isWhole' | 'isTooLong'>> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -2,18 +2,18 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { threadPoolSize } from '../config/environment.js';
 
-/** How the names of outbound URLs become addresses. */
+/** Resolves the names of outbound URLs to addresses. */
 export abstract class Resolver {
-  /** How many names are looked up at once, while others wait. */
+  /** How many names are looked up at the same time, while others wait. */
   readonly places: number = Infinity;
 
-  /** Every address of a name. Rejects as `dns.lookup` does. */
+  /** Returns every address of a name. Rejects like `dns.lookup`. */
   abstract resolve(name: string): Promise<LookupAddress[]>;
 }
 
-/** The system's own way, with its hosts file. */
+/** Uses the system's resolver, including its hosts file. */
 export class SystemResolver extends Resolver {
-  /** libuv leaves the other half of its threads to files and the like (UV__WORK_SLOW_IO). */
+  /** libuv reserves the other half of its threads for file access and similar work (UV__WORK_SLOW_IO). */
   override readonly places = Math.ceil(threadPoolSize() / 2);
 
   resolve(name: string): Promise<LookupAddress[]> {

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 export interface SignedContent {
   /** `webhook-id`. */
   id: string;
-  /** When this try is made (epoch ms). */
+  /** Time of this try (epoch ms). */
   sentAt: number;
   body: string;
 }
@@ -12,8 +12,9 @@ export interface SignedContent {
 const ENCODED = 'whsec_';
 
 /**
- * The headers of a delivery (Standard Webhooks, "Webhook headers" and "Signature scheme"): one signature for each secret, so that
- * receivers can change from one to the other. `X-Flock-Signature` holds one value, which is made with the first.
+ * The headers of a delivery (Standard Webhooks, "Webhook headers" and "Signature scheme"). There is one signature for
+ * each secret, so that receivers can change from one secret to the other. `X-Flock-Signature` has a single value, made
+ * with the first secret.
  */
 export function webhookHeaders(secrets: readonly string[], { id, sentAt, body }: SignedContent): Record<string, string> {
   const headers = { 'webhook-id': id, 'webhook-timestamp': String(Math.floor(sentAt / 1_000)) };
@@ -27,6 +28,6 @@ export function webhookHeaders(secrets: readonly string[], { id, sentAt, body }:
   };
 }
 
-/** `whsec_` announces base64; any other secret is its UTF-8 bytes (wire-decisions.md, "Webhooks"). */
+/** A secret with the prefix `whsec_` is base64; any other secret is used as its UTF-8 bytes (docs/webhooks.md). */
 const signer = (secret: string): Webhook =>
   secret.startsWith(ENCODED) ? new Webhook(secret) : new Webhook(Buffer.from(secret, 'utf8'), { format: 'raw' });

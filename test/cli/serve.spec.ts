@@ -109,7 +109,7 @@ describe('the start', () => {
 
   test.each([
     ['http://169.254.169.254/hunter2', 'not point to 169.254.169.254: link-local, metadata and unusable addresses are never called'],
-    ['http://user:hunter2@example.com/', 'hold no user and no password'],
+    ['http://user:hunter2@example.com/', 'not contain a user or a password'],
   ])('with a webhook_url that cannot be used is refused in one line: %s', async (url, rule) => {
     const refused = await runProgram(['serve', '--webhook-url', url, '--port', '0', '--config', join(folder.path, 'starling.yaml'), '--database-url', newDatabase()]);
     expect(refused).toEqual({ code: 1, stdout: '', stderr: `webhook_url: must ${rule}\n` });

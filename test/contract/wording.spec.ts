@@ -90,7 +90,7 @@ describe('Interface B to the letter', () => {
     ['a webhook that is null', { type: 'Declared', webhook: null }, 'webhook: must be an object'],
     ['a webhook without a url', { type: 'Declared', webhook: {} }, 'webhook.url: must be a string'],
     ['a webhook of another scheme', { type: 'Declared', webhook: { url: 'ftp://example.com' } }, 'webhook.url: must begin with http:// or https://'],
-    ['a webhook to the inside', { type: 'Declared', webhook: { url: 'http://127.0.0.1/' } }, 'webhook.url: must point to a public address, not to 127.0.0.1; the operator of this service can allow that with outbound_allow'],
+    ['a webhook to the inside', { type: 'Declared', webhook: { url: 'http://127.0.0.1/' } }, 'webhook.url: must point to a public address, not to 127.0.0.1; the operator of this service can allow it with outbound_allow'],
     ['a webhook to a metadata service', { type: 'Declared', webhook: { url: 'http://169.254.169.254/' } }, 'webhook.url: must not point to 169.254.169.254: link-local, metadata and unusable addresses are never called'],
     ['a secret of 15 characters', { type: 'Declared', webhook: { url: 'https://example.com', secret: 's'.repeat(15) } }, `webhook.secret: must be ${SECRET_RULE}`],
     ['a secret that is no base64', { type: 'Declared', webhook: { url: 'https://example.com', secret: 'whsec_not base64 at all' } }, `webhook.secret: must be ${SECRET_RULE}`],

@@ -96,7 +96,7 @@ describe("clients' webhooks", () => {
       await start({ clientWebhooks: 'list', clientWebhookHosts: ['hooks.example', '*.partner.example'] });
       for (const host of ['other.example', 'partner.example', 'evilpartner.example', 'hooks.example.evil.example', '127.0.0.1', 'localhost']) {
         const { status, body } = await publish(`http://${host}/`, 'refused');
-        expect([status, body]).toEqual([400, { detail: `webhook.url: must point to a host that this service sends webhooks to, not to ${host}; the operator of this service can allow that with client_webhook_hosts` }]);
+        expect([status, body]).toEqual([400, { detail: `webhook.url: must point to an allowed webhook host, not to ${host}; the operator of this service can allow it with client_webhook_hosts` }]);
       }
       expect(await stored()).toBe(0);
       for (const host of ['hooks.example', 'HOOKS.example', 'hooks.example.', 'a.partner.example', 'a.b.partner.example']) {
@@ -111,7 +111,7 @@ describe("clients' webhooks", () => {
     it.each(['http://93.184.215.14:9000/', 'https://[2606:4700::1111]:25/', 'http://hooks.example:22/', 'http://hooks.public.example:6379/'])('that are not allowed are refused: %s', async (url) => {
       await start({ outboundAllow: [] });
       const { status, body } = await publish(url, 'refused');
-      expect([status, body]).toEqual([400, { detail: `webhook.url: must have one of the ports 80, 443, 8443, not ${new URL(url).port}; the operator of this service can allow that with client_webhook_ports` }]);
+      expect([status, body]).toEqual([400, { detail: `webhook.url: must have one of the ports 80, 443, 8443, not ${new URL(url).port}; the operator of this service can allow it with client_webhook_ports` }]);
       expect(await stored()).toBe(0);
     });
 
@@ -131,9 +131,9 @@ describe("clients' webhooks", () => {
       expect((await deliveries()).map(({ state, last_error }) => [state, last_error])).toEqual([
         ['delivered', undefined],
         ['delivered', undefined],
-        ['dead', 'public.example resolves to an address that may not be called; the operator of this service finds it in the log'],
+        ['dead', 'public.example resolves to an address that may not be called; the log of the service shows the address'],
       ]);
-      expect(board.app.logLines).toContainEqual(expect.objectContaining({ reason: `public.example must have one of the ports 80, 443, 8443, not ${receiver.port}; the operator of this service can allow that with client_webhook_ports` }));
+      expect(board.app.logLines).toContainEqual(expect.objectContaining({ reason: `public.example must have one of the ports 80, 443, 8443, not ${receiver.port}; the operator of this service can allow it with client_webhook_ports` }));
     });
   });
 
@@ -176,7 +176,7 @@ describe("clients' webhooks", () => {
       const waits = all.filter(({ state }) => state !== 'delivered');
       expect(waits.length).toBeGreaterThan(TARGETS);
       expect(waits.every(({ attempt }) => attempt === 1)).toBe(true);
-      expect(waits.filter(({ next_attempt_at }) => next_attempt_at).every(({ last_error }) => /\.example is sent no more for now|^127\.0\.0\.1 is sent no more for now, by client_webhook_bytes_per_minute$/.test(last_error!))).toBe(true);
+      expect(waits.filter(({ next_attempt_at }) => next_attempt_at).every(({ last_error }) => /\.example has reached client_webhook_bytes_per_minute|^127\.0\.0\.1 has reached client_webhook_bytes_per_minute$/.test(last_error!))).toBe(true);
       // One begins while there is some room left; of several names one of each, since what is under way counts for its name alone.
       expect(bytes() - atStart).toBeLessThanOrEqual(base(0) === base(1) ? LIMIT + 25_000 : 2.5 * LIMIT);
       let minutes = 0;

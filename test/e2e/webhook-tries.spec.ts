@@ -116,7 +116,7 @@ describe('a delivery', () => {
     ['answers 404', answers(404), 404, /answered 404$/],
     ['redirects', answers(307, { location: '/elsewhere' }), 307, /answered 307, and redirects are not followed$/],
     ['closes the connection', RESETS, undefined, /the connection was closed before an answer came$/],
-    ['answers no HTTP', ANSWERS_NO_HTTP, undefined, /its answer is no HTTP$/],
+    ['answers no HTTP', ANSWERS_NO_HTTP, undefined, /its answer is not valid HTTP$/],
   ])('to a receiver that %s is tried again', async (_what, behaviour, status, error) => {
     const path = newPath();
     receiver.on(path, behaviour);

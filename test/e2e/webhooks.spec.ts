@@ -130,13 +130,13 @@ describe('webhooks', () => {
   });
 
   it.each([
-    ['inner.example', 'inner.example must point to a public address, not to 10.0.0.1; the operator of this service can allow that with outbound_allow'],
-    ['translated.example', 'translated.example must point to a public address, not to 64:ff9b::a00:1; the operator of this service can allow that with outbound_allow'],
+    ['inner.example', 'inner.example must point to a public address, not to 10.0.0.1; the operator of this service can allow it with outbound_allow'],
+    ['translated.example', 'translated.example must point to a public address, not to 64:ff9b::a00:1; the operator of this service can allow it with outbound_allow'],
     ['metadata.example', 'metadata.example must not point to 169.254.169.254: link-local, metadata and unusable addresses are never called'],
   ])('are dead at once where the name %s means an address that may not be reached, which only the log tells', async (name, reason) => {
     const origin = `http://${name}:${clients.port}`;
     const delivery = await ended(await publish({ url: `${origin}/` }), origin);
-    const error = `${name} resolves to an address that may not be called; the operator of this service finds it in the log`;
+    const error = `${name} resolves to an address that may not be called; the log of the service shows the address`;
     expect(delivery).toMatchObject({ state: 'dead', last_error: error, attempts: [{ attempt: 1, error }] });
     expect(board.app.logLines).toContainEqual(expect.objectContaining({ delivery_id: delivery.delivery_id, reason, msg: 'a delivery was not sent' }));
   });

@@ -133,7 +133,7 @@ describe('outbound requests', () => {
       expect(await outbound.post(`http://${host}:${port}/`, sending('client'))).toMatchObject({ status: 200, text: 'thanks', isWhole: true });
     }
     expect(requests).toHaveLength(3);
-    expect(() => outbound.check('http://10.0.0.1/', 'client', 'url')).toThrow('url: must point to a public address, not to 10.0.0.1; the operator of this service can allow that with outbound_allow');
+    expect(() => outbound.check('http://10.0.0.1/', 'client', 'url')).toThrow('url: must point to a public address, not to 10.0.0.1; the operator of this service can allow it with outbound_allow');
   });
 
   it('are refused when a name means an inner address only by the time of connecting', async () => {
@@ -142,7 +142,7 @@ describe('outbound requests', () => {
     expect(await resolver.resolve('rebind.example')).toEqual([{ address: '93.184.215.14', family: 4 }]);
     await expect(outboundWith({ resolver, ports: [port] }).post(`http://rebind.example:${port}/`, sending('client'))).rejects.toMatchObject({
       isRefused: true,
-      message: 'rebind.example resolves to an address that may not be called; the operator of this service finds it in the log',
+      message: 'rebind.example resolves to an address that may not be called; the log of the service shows the address',
     });
     expect([resolver.asked.length, requests.length]).toEqual([2, 0]);
   });
@@ -205,7 +205,7 @@ describe('outbound requests', () => {
       clock.advance(7_000);
       await resolver.giveUp(clock);
       const failed = await failing;
-      for (const name of names.slice(first.length)) expect(failed).toContain(`${name}: its name could not be looked up in time, behind others that no name server answers for`);
+      for (const name of names.slice(first.length)) expect(failed).toContain(`${name}: its name could not be looked up in time, because lookups of other names take too long`);
       // Nobody waits for the others any more.
       expect(asked()).toEqual(first);
       expect(first.length).toBeLessThan(names.length);
@@ -314,7 +314,7 @@ describe('outbound requests', () => {
     const resolver = new ScriptedResolver({ 'none.example': [[]] });
     const outbound = outboundWith({ resolver });
     const whyNot = (url: string): Promise<string> => outbound.post(`${url}/token`, sending('operator')).then(() => 'an answer', (error: Error) => error.message);
-    expect(await whyNot(`http://127.0.0.1:${free}`)).toBe(`127.0.0.1:${free}: its answer is no HTTP`);
+    expect(await whyNot(`http://127.0.0.1:${free}`)).toBe(`127.0.0.1:${free}: its answer is not valid HTTP`);
     expect(await whyNot(`http://127.0.0.1:${(closing.address() as AddressInfo).port}`)).toMatch(/: the connection was closed before an answer came$/);
     expect(await whyNot('http://none.example')).toBe('none.example has no address');
     broken.close();

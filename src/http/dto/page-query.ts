@@ -1,6 +1,6 @@
 import { QueryInteger, QueryText, QueryTimestamp } from '../validation/query.js';
 
-/** The query of a list of runs, batches or executions, newest first. Each list adds its statuses. */
+/** The query of a list of runs or batches, newest first. Each list adds its statuses. */
 export class PageQuery {
   @QueryText({ description: 'Only items of this agent', example: 'classifier' })
   agent?: string;
