@@ -2,7 +2,10 @@ import { type CodePoints, LAST_CODE_POINT } from './code-points.js';
 
 const ASCII = 128;
 
-/** Code points in classes: no set of a pattern tells those of one class apart. A class is a number from 0. */
+/**
+ * Groups code points into classes: each set of a pattern contains all code points of a class or none. Classes count
+ * from 0.
+ */
 export class Alphabet {
   readonly size: number;
   private readonly starts: Int32Array;
@@ -22,14 +25,14 @@ export class Alphabet {
     return codePoint < ASCII ? this.ascii[codePoint]! : this.search(codePoint);
   }
 
-  /** Those that `set`, one of the sets that the alphabet was made of, consists of. */
+  /** The classes that `set` consists of. It must be one of the sets that the alphabet was made from. */
   classesOf(set: CodePoints): number[] {
     const classes = new Set<number>();
     this.eachIn(set, (index) => classes.add(this.classes[index]!));
     return [...classes];
   }
 
-  /** Has the code points of `set` in other classes than the others; how many classes there are then. */
+  /** Separates the code points of `set` from all others, and returns the new number of classes. */
   private split(set: CodePoints, count: number): number {
     const inside = new Set<number>();
     this.eachIn(set, (index) => inside.add(index));
@@ -55,7 +58,7 @@ export class Alphabet {
     return this.classes[this.indexOf(codePoint)]!;
   }
 
-  /** Of the last start that is no larger. */
+  /** Index of the last start that is not larger than `codePoint`. */
   private indexOf(codePoint: number): number {
     let low = 0;
     let high = this.starts.length - 1;

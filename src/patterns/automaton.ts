@@ -4,14 +4,14 @@ import type { CodePoints } from './code-points.js';
 import { PatternError, TOO_LARGE } from './pattern-error.js';
 import type { PatternWork } from './pattern-work.js';
 
-/** A step of a nondeterministic automaton; `next` are positions of steps. */
+/** A step of a nondeterministic automaton. `next` holds positions of steps. */
 export type Step =
   | { kind: 'characters'; characters: CodePoints; next: number }
   | { kind: 'fork'; next: number[] }
   | Assertion
   | { kind: 'match' };
 
-/** What must hold at a place in the text; it takes no character. */
+/** A condition at a place in the text. It consumes no character. */
 export type Assertion =
   | { kind: 'start'; next: number }
   | { kind: 'end'; next: number }
@@ -23,10 +23,13 @@ export interface Automaton {
 }
 
 const MATCH = 0;
-/** Repetitions with a number are written out. */
+/** The limit of steps, because counted repetitions are expanded. */
 const MOST_STEPS = 500_000;
 
-/** The automaton of a pattern of ECMA-262 with the flag `u`. PatternError where it is none, or has what no such automaton can do. */
+/**
+ * Builds the automaton of an ECMA-262 pattern with the flag `u`. Throws a PatternError if it is invalid or not
+ * supported.
+ */
 export function automatonOf(pattern: string, work: PatternWork): Automaton {
   const steps: Step[] = [{ kind: 'match' }];
   const first = new Builder(steps, work).alternatives(parse(pattern).alternatives, MATCH);
@@ -37,13 +40,13 @@ function parse(pattern: string): AST.Pattern {
   try {
     return new RegExpParser().parsePattern(pattern, undefined, undefined, { unicode: true });
   } catch (error) {
-    throw new PatternError(`is no regular expression: ${(error as Error).message.replace(/^Invalid regular expression: \/.*\/u?: /s, '')}`);
+    throw new PatternError(`is not a regular expression: ${(error as Error).message.replace(/^Invalid regular expression: \/.*\/u?: /s, '')}`);
   }
 }
 
-/** Builds from the end of the pattern to its beginning: each part is given the step that follows it. */
+/** Builds from the end of the pattern to its beginning, so that the step after each part is known. */
 class Builder {
-  /** What is repeated is built several times, and its characters are the same set. */
+  /** Cache, because repeated parts are built several times with the same characters. */
   private readonly characters = new Map<CharacterNode, CodePoints>();
 
   constructor(
@@ -62,7 +65,7 @@ class Builder {
   }
 
   private element(element: AST.Element, next: number): number {
-    // What is empty adds no step, however often it is repeated.
+    // Counted here because an empty part adds no step, no matter how often it is repeated.
     this.work.count();
     switch (element.type) {
       case 'Character':
@@ -70,7 +73,7 @@ class Builder {
       case 'CharacterClass':
         return this.add({ kind: 'characters', characters: this.charactersOf(element), next });
       case 'Group':
-        if (element.modifiers !== null) throw new PatternError(`has (?${element.modifiers.raw}:, and modifiers are not supported`);
+        if (element.modifiers !== null) throw new PatternError(`has (?${element.modifiers.raw}:, but modifiers are not supported`);
         return this.alternatives(element.alternatives, next);
       case 'CapturingGroup':
         return this.alternatives(element.alternatives, next);
@@ -79,7 +82,7 @@ class Builder {
       case 'Assertion':
         return this.assertion(element, next);
       case 'Backreference':
-        throw new PatternError(`has ${element.raw}, and a reference back to a group cannot be checked in linear time`);
+        throw new PatternError(`has the back reference ${element.raw}, which cannot be checked in linear time`);
       case 'ExpressionCharacterClass':
         throw new PatternError('has a class that needs the flag v');
     }
@@ -94,7 +97,7 @@ class Builder {
         return this.add({ kind: 'word_boundary', negate: assertion.negate, next });
       case 'lookahead':
       case 'lookbehind':
-        throw new PatternError(`has ${assertion.raw}, and looking ahead or behind cannot be checked in linear time; several patterns that must all match go into allOf`);
+        throw new PatternError(`has ${assertion.raw}, but lookahead and lookbehind cannot be checked in linear time; to require several patterns, use allOf`);
     }
   }
 

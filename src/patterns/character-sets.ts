@@ -1,10 +1,10 @@
 import type { AST } from '@eslint-community/regexpp';
 import { type CodePoints, complement, matchedBy, single, union } from './code-points.js';
 
-/** What stands for one character in a pattern. */
+/** A part of a pattern that matches one character. */
 export type CharacterNode = AST.Character | AST.CharacterSet | AST.CharacterClass;
 
-/** `\w`, and what `\b` looks at. */
+/** `\w`, which `\b` also uses. */
 export const WORD: CodePoints = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
 const DIGIT: CodePoints = [0x30, 0x39];
 const LINE_END: CodePoints = [0x0a, 0x0a, 0x0d, 0x0d, 0x2028, 0x2029];
@@ -13,7 +13,7 @@ const SPACE: CodePoints = [0x09, 0x0d, 0x20, 0x20, 0xa0, 0xa0, 0x1680, 0x1680, 0
 
 const properties = new Map<string, CodePoints>();
 
-/** The characters that `node` stands for in a pattern with the flag `u`. */
+/** The characters that `node` matches in a pattern with the flag `u`. */
 export function charactersOf(node: CharacterNode): CodePoints {
   if (node.type === 'Character') return single(node.value);
   if (node.type === 'CharacterSet') return ofSet(node);

@@ -1,4 +1,6 @@
-/** A set of code points: the first and the last of each range in turn, in ascending order, with a gap between any two ranges. */
+/**
+ * A set of code points: first and last of each range alternate, in ascending order, with a gap between any two ranges.
+ */
 export type CodePoints = readonly number[];
 
 export const LAST_CODE_POINT = 0x10ffff;
@@ -16,7 +18,7 @@ export function union(sets: readonly CodePoints[]): CodePoints {
   return merged;
 }
 
-/** All others. */
+/** All code points that are not in the set. */
 export function complement(set: CodePoints): CodePoints {
   const others: number[] = [];
   let next = 0;
@@ -28,7 +30,9 @@ export function complement(set: CodePoints): CodePoints {
   return others;
 }
 
-/** Asks the runtime, whose Unicode data is at hand, for each code point whether `escape` matches it: `\p{Letter}` and the like. */
+/**
+ * Finds the code points that match an escape such as `\p{Letter}` by testing each one with the runtime's Unicode data.
+ */
 export function matchedBy(escape: string): CodePoints {
   const expression = new RegExp(escape, 'u');
   const set: number[] = [];

@@ -3,18 +3,18 @@ import type { Assertion, Automaton, Step } from './automaton.js';
 import { WORD } from './character-sets.js';
 import type { PatternWork } from './pattern-work.js';
 
-/** States of every deterministic automaton. */
+/** States that every deterministic automaton has. */
 export const FAILED = 0;
 export const MATCHED = 1;
 const FIRST = 2;
 
-/** What stands before a place in the text, as far as the pattern asks. */
+/** What precedes a place in the text, as far as the pattern depends on it. */
 type Before = 'start' | 'word' | 'other';
 type After = 'word' | 'other' | 'end';
 
-/** A state that is still to be completed. */
+/** A state whose transitions are not computed yet. */
 interface Open {
-  /** They consume a character, or look at what follows. */
+  /** Steps that consume a character or depend on the next one. */
   steps: number[];
   before: Before;
   looks: boolean;
@@ -23,13 +23,15 @@ interface Open {
 export interface Deterministic {
   alphabet: Alphabet;
   first: number;
-  /** The state after a state and a class: at `state * alphabet.size + class`. */
+  /** The next state for a state and a class, at `state * alphabet.size + class`. */
   table: Int32Array;
-  /** By state: 1 where a text that ends there matches. */
+  /** For each state: 1 if a text that ends in it matches. */
   matchesAtEnd: Uint8Array;
 }
 
-/** Makes every state before anything is matched, so that no text can make more. PatternError where these would be too many. */
+/**
+ * Makes every state before any matching, so that no text can add states. Throws a PatternError if there are too many.
+ */
 export const deterministic = (automaton: Automaton, work: PatternWork): Deterministic => new SubsetConstruction(automaton, work).run();
 
 class SubsetConstruction {
@@ -37,7 +39,7 @@ class SubsetConstruction {
   private readonly asksForWords: boolean;
   private readonly alphabet: Alphabet;
   private readonly wordClasses: ReadonlySet<number>;
-  /** By step, for those that consume a character: the classes that they take. */
+  /** For each step that consumes a character: a flag for each class that it accepts. */
   private readonly taken: (Uint8Array | null)[];
   private readonly states = new Map<string, number>();
   private readonly open: Open[] = [];
@@ -76,7 +78,7 @@ class SubsetConstruction {
     const here = this.looking(state, kind);
     if (here === null) return MATCHED;
     const next = here.flatMap((position) => (this.taken[position]?.[character] === 1 ? [(this.steps[position] as { next: number }).next] : []));
-    // A match may begin anywhere.
+    // A match may begin at any place.
     return this.stateOf([...next, this.automaton.first], kind);
   }
 
@@ -98,7 +100,10 @@ class SubsetConstruction {
     return looks ? this.reached(steps, before, after) : steps;
   }
 
-  /** The steps that are reached from some without a character, `after` being what follows, if known; null where the pattern matches. */
+  /**
+   * The steps that can be reached without consuming a character; null if the pattern matches. `after`: what follows, if
+   * known.
+   */
   private reached(from: readonly number[], before: Before, after: After | null): number[] | null {
     const seen = new Set(from);
     for (const position of seen) {

@@ -1,6 +1,6 @@
-/** Why a pattern cannot be used: a part of a sentence about it. */
+/** A pattern cannot be used. The message is the rest of a sentence that begins with the pattern. */
 export class PatternError extends Error {}
 
-export const TOO_LARGE = 'is too large for a check in linear time; make its repetitions smaller, begin it with ^, or use maxLength';
+export const TOO_LARGE = 'is too large to be checked in linear time; reduce its repetitions, begin it with ^, or use maxLength';
 
-export const TOO_LARGE_TOGETHER = 'and those before it are too large together for a check in linear time; make their repetitions smaller, begin them with ^, or use maxLength';
+export const TOO_LARGE_TOGETHER = 'and the patterns before it are together too large to be checked in linear time; reduce their repetitions, begin them with ^, or use maxLength';

@@ -1,10 +1,10 @@
 import { PatternError, TOO_LARGE, TOO_LARGE_TOGETHER } from './pattern-error.js';
 
-/** Steps looked at for one pattern: about a second, and no more than 16 MB of tables. */
+/** The most steps that building one pattern may visit: about a second, and at most 16 MB of tables. */
 const MOST_WORK = 4_000_000;
 const MOST_WORK_TOGETHER = 5 * MOST_WORK;
 
-/** What the patterns of a configuration may still take together. */
+/** The remaining work for all patterns of a configuration together. */
 export class PatternBudget {
   private left = MOST_WORK_TOGETHER;
 
@@ -14,13 +14,13 @@ export class PatternBudget {
   }
 }
 
-/** Counts the steps that are looked at to make one pattern. */
+/** Counts the steps that building one pattern visits. */
 export class PatternWork {
   private done = 0;
 
   constructor(private readonly budget: PatternBudget) {}
 
-  /** PatternError where the pattern, or all of its budget together, take too many. */
+  /** Throws a PatternError if the pattern, or all patterns of the budget together, need too many steps. */
   count(): void {
     if (++this.done > MOST_WORK) throw new PatternError(TOO_LARGE);
     this.budget.take();

@@ -2,17 +2,19 @@ import { automatonOf } from './automaton.js';
 import { type Deterministic, deterministic, MATCHED } from './deterministic.js';
 import { PatternBudget, PatternWork } from './pattern-work.js';
 
-/** Code points beyond take two units of a string. */
+/** Code points above this take two units of a string. */
 const LAST_UNIT = 0xffff;
 
 /**
- * A regular expression of ECMA-262 (with the flag `u`) whose search takes time in proportion to the text, whatever the text. The
- * runtime's own tries one way after the other, and a text of a few bytes can make it try for years.
+ * An ECMA-262 regular expression (with the flag `u`) whose search time is linear in the length of any text. The
+ * runtime's own implementation backtracks, and a text of a few bytes can keep it busy for years.
  */
 export class Pattern {
   private readonly automaton: Deterministic;
 
-  /** PatternError if it is not a regular expression, cannot be matched in linear time, or does not fit into `budget`. */
+  /**
+   * PatternError if it is not a regular expression, cannot be matched in linear time, or does not fit into `budget`.
+   */
   constructor(
     readonly source: string,
     budget = new PatternBudget(),
@@ -34,7 +36,7 @@ export class Pattern {
     return matchesAtEnd[state] === 1;
   }
 
-  /** As Ajv tells patterns apart. */
+  /** Ajv identifies patterns by this text. */
   toString(): string {
     return this.source;
   }

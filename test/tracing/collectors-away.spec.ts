@@ -16,7 +16,7 @@ const QUICK = { OTEL_BSP_SCHEDULE_DELAY: '10' };
 
 const warnings = (board: Board): unknown[] => board.app.logLines.filter(({ level }) => (level as number) >= 40).map(({ msg }) => msg);
 
-const LOST = 'traces cannot be sent and are lost meanwhile; see to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names';
+const LOST = 'traces cannot be sent and are dropped; check the collector at OTEL_EXPORTER_OTLP_ENDPOINT';
 
 /** Real: the app, the SDK and its exporter. What is there in place of a collector says each test. */
 describe('a collector that is away', () => {

@@ -5,10 +5,10 @@ import { toTimestamp } from '../../common/timestamp.js';
 import type { Settings } from '../../config/settings.js';
 import { throttleRepeatedErrors } from './repeated-errors.js';
 
-/** What a reader that has stopped reading may make us keep, in bytes; lines past it are dropped. */
+/** The most log bytes that are kept for a reader that has stopped reading. Further lines are dropped. */
 const LONGEST_BACKLOG = 16 * 1_024 * 1_024;
 
-/** A last line of defence: nothing logs these on purpose. */
+/** Redacted as a last defence. No code logs these on purpose. */
 const SECRETS = ['webhookSecret', 'webhook_secret', 'secretKey', 'secret_key', 'secret', 'secrets', 'webhook.secret', 'target.secrets', 'headers.authorization', 'headers.cookie', 'req.headers.authorization', 'req.headers.cookie'];
 
 const OPTIONS: LoggerOptions = {
@@ -18,33 +18,33 @@ const OPTIONS: LoggerOptions = {
   redact: { paths: SECRETS, censor: '[secret]' },
 };
 
-/** Standard output, or what stands for it in a test. */
+/** Standard output, or its replacement in a test. */
 export interface LogOutput {
   fd: number;
   isTTY?: boolean;
   write(text: string): unknown;
 }
 
-/** The process's logger: JSON lines to `output`, or a readable form where that is a terminal. */
+/** Creates the process's logger. It writes JSON lines to `output`, or a readable form if that is a terminal. */
 export function createLogger({ logLevel }: Pick<Settings, 'logLevel'>, output: LogOutput = process.stdout): Logger {
   return pino({ ...OPTIONS, level: logLevel, hooks: { logMethod: throttleRepeatedErrors() } }, output.isTTY ? readable(output) : lines(output));
 }
 
-// Written without waiting, so that a request never waits for its log line. With a `minLength` of 0 a flush would not wait.
+// Asynchronous, so that a request never waits for its log line. With a `minLength` of 0, a flush would not wait.
 function lines({ fd }: LogOutput): DestinationStream {
   const destination = pino.destination({ dest: fd, sync: false, minLength: 1, maxLength: LONGEST_BACKLOG });
-  // A full disk under the log must not end the service: what could not be written is tried again with the next line.
+  // A full disk must not end the service. Lines that could not be written are tried again with the next line.
   destination.on('error', () => undefined);
   return destination;
 }
 
-// Not pino-pretty's own stream: it writes later, and so loses the last lines before an exit.
+// Not pino-pretty's own stream, which writes later and loses the last lines before an exit.
 function readable(output: LogOutput): DestinationStream {
   const prettify = prettyFactory({ colorize: true, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' });
   return { write: (line) => void output.write(prettify(line)) };
 }
 
-/** Resolves when what has been logged so far is written, or its reader has not taken it within a second. */
+/** Resolves when all lines so far are written, or after a second if the reader does not take them. */
 export async function flushLog(logger: Logger): Promise<void> {
   const written = new Promise<void>((resolve) => logger.flush(() => resolve()));
   await Promise.race([written, delay(1_000, undefined, { ref: false })]);

@@ -1,13 +1,13 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from 'pino';
 
-/** Contexts in which Nest tells of each module and route that it sets up. */
+/** Contexts in which Nest logs each module and route that it sets up. */
 const CHATTY = new Set(['InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestFactory', 'NestApplication', 'NestMicroservice']);
 
-/** Contexts of errors that stop the start: they reach the entry too, which tells them in its own words. */
+/** Contexts of errors that stop the start. They also reach the entry point, which reports them itself. */
 const RETHROWN = new Set(['ExceptionHandler', 'NestApplication']);
 
-/** Lets Nest log through pino. */
+/** Makes Nest log through pino. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
@@ -20,7 +20,7 @@ export class NestLogger implements LoggerService {
     this.write('warn', message, contextOf(rest));
   }
 
-  /** Nest passes a stack, where it has one, before the context. */
+  /** Nest passes a stack, if it has one, before the context. */
   error(message: unknown, ...rest: unknown[]): void {
     const context = contextOf(rest);
     this.write(context && RETHROWN.has(context) ? 'debug' : 'error', message, context, rest.find(isStack));

@@ -4,17 +4,18 @@ import { type DomainError, isUnavailable } from '../../common/domain-error.js';
 const WINDOW_MS = 1_000;
 
 interface Window {
-  /** How often it came since the last line. */
+  /** How often the error occurred since the last line. */
   times: number;
-  /** Writes the last of them. */
+  /** Writes the latest occurrence. */
   write: (times: number) => void;
 }
 
 type Hook = (this: Logger, line: Parameters<LogFn>, method: LogFn) => void;
 
 /**
- * A hook of pino's: why something cannot be done now, such as a full disk, makes one line a second that says how often it came, and has no
- * stack, which says nothing of a disk. Every request and every loop meets it, and each would write a page. Other lines pass as they are.
+ * A pino hook for errors that mean "unavailable", such as a full disk. Each is logged at most once per second, with its
+ * number of occurrences and without a stack, which does not help with a disk. Otherwise every request and every loop
+ * would log a page. Other lines pass unchanged.
  */
 export function throttleRepeatedErrors(): Hook {
   const windows = new Map<string, Window>();

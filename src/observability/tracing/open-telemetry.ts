@@ -20,7 +20,10 @@ import { ReportedExporter } from './reported-exporter.js';
 import { isSameTrace } from './traceparent.js';
 import { NO_SPAN, type Span, type SpanAttributes, type SpanEnd, type SpanKind, type SpanStart, Tracing } from './tracing.js';
 
-/** At the end of a process, for what was not yet sent. Of the machine's time: a collector knows no other. */
+/**
+ * How long the last export may take at the end of a process, in real milliseconds: a collector does not use the
+ * injected clock.
+ */
 const LAST_EXPORT_MS = 3_000;
 
 const KINDS: Record<SpanKind, SdkSpanKind> = {
@@ -31,12 +34,14 @@ const KINDS: Record<SpanKind, SdkSpanKind> = {
 };
 
 /**
- * Traces by OpenTelemetry's SDK, sent over OTLP as http/json to where its variables say. Nothing is registered globally, so that
- * agents may have an SDK of their own. Spans wait in a bounded queue; what does not fit is dropped, and nobody waits for a collector.
+ * Traces with OpenTelemetry's SDK and sends them over OTLP as http/json to the endpoint in its variables. Nothing is
+ * registered globally, so that agents may use a separate SDK. Spans wait in a bounded queue; spans that do not fit are
+ * dropped, and no work waits for a collector.
  */
 export function openTelemetry(settings: TracingSettings, logger: Logger): Tracing {
   settings.ignored.forEach((line) => logger.warn(line));
-  // While it reads its variables, it tells of those that it cannot use; later, of every failed export.
+  // While the exporter reads its variables, it reports those that it cannot use. Later it reports every failed export,
+  // which is noise.
   diag.setLogger(diagnostics((text) => logger.warn(text)), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const exporter = new ReportedExporter(new OTLPTraceExporter(), logger);
   diag.setLogger(diagnostics((text) => logger.debug(text)), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
@@ -71,13 +76,13 @@ class OpenTelemetryTracing extends Tracing implements OnApplicationShutdown {
     this.working.run(span, work);
   }
 
-  /** When all that could be traced has ended. */
+  /** Runs after all traced work has ended. */
   async onApplicationShutdown(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, LAST_EXPORT_MS);
     });
-    // What the last export says, its exporter has reported.
+    // ReportedExporter has already reported a failure of the last export.
     await Promise.race([this.provider.shutdown().catch(() => undefined), limit]);
     clearTimeout(timer);
   }
@@ -106,7 +111,7 @@ class OpenTelemetrySpan implements Span {
   join(traceparent: string): void {
     if (isSameTrace(this.traceparent, traceparent)) return;
     const other = contextOf(traceparent);
-    // What began by itself is forgotten: a span that never ends is never sent.
+    // The first span is abandoned: a span that never ends is never sent.
     if (this.beganItsTrace) this.span = this.begin(other, this.startedAt);
     else this.span.addLink({ context: trace.getSpanContext(other)! });
     this.beganItsTrace = false;
@@ -129,7 +134,7 @@ class OpenTelemetrySpan implements Span {
   }
 }
 
-/** The root where there is no traceparent, or none that can be read. */
+/** The root context if there is no valid traceparent. */
 function contextOf(traceparent: string | null): Context {
   const parsed = traceparent === null ? null : parseTraceParent(traceparent);
   return parsed ? trace.setSpanContext(ROOT_CONTEXT, { ...parsed, isRemote: true }) : ROOT_CONTEXT;

@@ -2,7 +2,10 @@ import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from '../../common/logger.js';
 
-/** Says once that traces cannot be sent, and once that they are again: a collector that is away for hours must not fill the log. */
+/**
+ * Logs once that traces cannot be sent, and once that it works again, so that a collector outage of hours does not fill
+ * the log.
+ */
 export class ReportedExporter implements SpanExporter {
   private failing = false;
 
@@ -30,8 +33,8 @@ export class ReportedExporter implements SpanExporter {
     const fails = code !== ExportResultCode.SUCCESS;
     if (fails === this.failing) return;
     this.failing = fails;
-    // Its reason alone: the rest of the error is what the collector answered.
-    if (fails) this.logger.warn({ reason: error?.message }, 'traces cannot be sent and are lost meanwhile; see to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names');
+    // Only the reason: the rest of the error is the collector's answer.
+    if (fails) this.logger.warn({ reason: error?.message }, 'traces cannot be sent and are dropped; check the collector at OTEL_EXPORTER_OTLP_ENDPOINT');
     else this.logger.info('traces are sent again');
   }
 }

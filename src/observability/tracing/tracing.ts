@@ -1,54 +1,63 @@
 export type SpanKind = 'server' | 'client' | 'consumer' | 'internal';
 
-/** What a span tells of its work. Never a payload, nor what an agent or a caller wrote: traces leave the service. */
+/**
+ * Attributes of a span. They never contain payloads or texts of agents and callers, because traces leave the service.
+ */
 export type SpanAttributes = Readonly<Record<string, string | number | undefined>>;
 
 export interface SpanStart {
   kind: SpanKind;
-  /** What caused it, as a traceparent; where that is null or none can be read in it, the span begins a trace. */
+  /** The traceparent of the cause. If it is null or invalid, the span starts a new trace. */
   parent: string | null;
   attributes?: SpanAttributes;
 }
 
 export interface SpanEnd {
-  /** In place of the name that it began with. */
+  /** Replaces the name that was given at the start. */
   name?: string;
   attributes?: SpanAttributes;
-  /** True where the work failed; false where absent. */
+  /** Whether the work failed. Default: false. */
   failed?: boolean;
 }
 
 /** One piece of work in a trace. */
 export interface Span {
-  /** Names this span to what it causes (W3C Trace Context, section "Traceparent Header"); null where nothing is traced. */
+  /**
+   * Identifies this span to the work that it causes (W3C Trace Context, "Traceparent Header"); null if tracing is off.
+   */
   readonly traceparent: string | null;
 
   /**
-   * The work turned out to be part of that trace: goes on there, where it has begun a trace by itself; where a caller has given
-   * it a trace of his own, it is linked to that one.
+   * Connects the span to a trace that the work turned out to be part of. A span that started its own trace moves there;
+   * a span in a caller's trace gets a link.
    */
   join(traceparent: string): void;
 
   event(name: string, attributes: SpanAttributes): void;
 
-  /** Once, and the last call. */
+  /** Must be called once, as the last call. */
   end(result?: SpanEnd): void;
 }
 
-/** What the service tells about who caused what, across processes. Times are the machine's own, as those of the metrics. */
+/**
+ * Reports causes and effects across processes as spans. Times are real time, as in the metrics, not the injected clock.
+ */
 export abstract class Tracing {
   abstract start(name: string, start: SpanStart): Span;
 
-  /** The span of the request that the caller works for, if any. Transactions run elsewhere: to be asked before them. */
+  /**
+   * The span of the current request, if any. Must be read before a transaction, because transactions run in another
+   * context.
+   */
   abstract current(): Span;
 
-  /** `work`, and all that it waits for, has `span` as its current one. */
+  /** Runs `work` with `span` as the current span, also for everything that it awaits. */
   abstract within(span: Span, work: () => void): void;
 }
 
 export const NO_SPAN: Span = { traceparent: null, join: () => undefined, event: () => undefined, end: () => undefined };
 
-/** Where nobody collects traces. */
+/** Used if traces are not collected. */
 export class NoTracing extends Tracing {
   start(): Span {
     return NO_SPAN;
