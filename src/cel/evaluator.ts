@@ -1,8 +1,8 @@
 import type { JsonValue } from '../common/json.js';
 
-/** What every expression can name: see DESIGN.md, "Configuration file". */
+/** The variables of every expression (docs/agents.md). */
 export interface ExpressionVariables {
-  /** The view of the inputs: one payload, a list of them, or an object keyed by type name. */
+  /** The view of the inputs: one payload, a list of payloads, or an object keyed by type name. */
   payload: unknown;
   /** The first input. */
   artifact: unknown;
@@ -10,19 +10,19 @@ export interface ExpressionVariables {
   inputs: unknown[];
 }
 
-/** `error` says what went wrong and where, and quotes nothing of the inputs. */
+/** `error` says what went wrong and where, without quoting the inputs. */
 export type EvaluationResult = { ok: true; value: JsonValue } | { ok: false; error: string };
 
 /**
- * Evaluates CEL within limits: no evaluation holds the main thread beyond 10 ms, and none lasts beyond 1 s (it then ends
- * with an error result); expression-limits.ts has the others. For the 10 ms, whoever makes a large payload tells its text with
- * `rememberText`. The variables are JSON and are not changed before the result.
+ * Evaluates CEL within limits: an evaluation blocks the main thread for at most 10 ms and ends with an error result
+ * after 1 s; expression-limits.ts has the others. To keep the 10 ms, code that makes a large payload must register its text
+ * with `rememberText`. The variables are JSON and must not change before the result.
  *
- * Never rejects for what an expression or a payload does. Rejects with a DomainError `unavailable` where this server cannot
- * evaluate now: then nothing is known of the expression, and the caller tries again later.
+ * Never rejects because of an expression or a payload. Rejects with a DomainError `unavailable` if this server cannot
+ * evaluate now. This says nothing about the expression, and the caller should try again later.
  */
 export abstract class ExpressionEvaluator {
-  /** `source` has been checked with `checkExpression` before. */
+  /** `source` must have passed `checkExpression`. */
   abstract evaluate(source: string, variables: ExpressionVariables): Promise<EvaluationResult>;
   abstract close(): Promise<void>;
 }

@@ -17,8 +17,8 @@ describe('checkExpression', () => {
   });
 
   const mistakes: [source: string, message: string][] = [
-    ['', 'is no CEL: line 1, column 1: found end of input'],
-    ['payload.a\n && && true', 'is no CEL: line 2, column 2: found &'],
+    ['', 'is not valid CEL: line 1, column 1: found end of input'],
+    ['payload.a\n && && true', 'is not valid CEL: line 2, column 2: found &'],
     ['payloads.a', 'names the unknown variable payloads; did you mean payload?'],
     ['x > 3', 'names the unknown variable x; there are payload, artifact, inputs'],
     ['payload.items.all(i, i > 1) && i', 'names the unknown variable i; there are payload, artifact, inputs'],
@@ -26,13 +26,13 @@ describe('checkExpression', () => {
     ['payload.items.exist(i, i > 1)', 'calls the unknown function exist; did you mean exists?'],
     ['payload.items.map(1, 2)', 'map() takes a name for the element and an expression, as in map(x, x != null)'],
     ['has(payload)', 'has() takes one field, as in has(payload.text)'],
-    ['lowerAscii(payload.text)', 'calls lowerAscii wrongly: write x.lowerAscii(), not lowerAscii(x)'],
-    ['payload.text.int()', 'calls int wrongly: write int(x), not x.int()'],
+    ['lowerAscii(payload.text)', 'calls lowerAscii in the wrong form; write x.lowerAscii(), not lowerAscii(x)'],
+    ['payload.text.int()', 'calls int in the wrong form; write int(x), not x.int()'],
     ['size(payload.a, payload.b)', 'calls size with 2 arguments; it takes 1'],
     ['payload.a.substring(1, 2, 3)', 'calls substring with 3 arguments; it takes 1 or 2'],
-    ['payload.text.matches("(")', 'has a text that matches() does not take, "(": error parsing regexp: missing closing ): `(`'],
-    ['duration("5 minutes")', 'has a text that duration() does not take, "5 minutes": Failed to parse duration: invalid syntax'],
-    ['payload.a == 9223372036854775808', 'has the integer 9223372036854775808, which needs more than 64 bits'],
+    ['payload.text.matches("(")', 'has a text that matches() does not accept, "(": error parsing regexp: missing closing ): `(`'],
+    ['duration("5 minutes")', 'has a text that duration() does not accept, "5 minutes": Failed to parse duration: invalid syntax'],
+    ['payload.a == 9223372036854775808', 'has the integer 9223372036854775808, which does not fit into 64 bits'],
     ['acme.Order{}', 'makes a message of the unknown type acme.Order'],
     [`"${'x'.repeat(20_000)}"`, 'must not be longer than 16384 characters'],
     [`1${' + 1'.repeat(300)}`, 'must not nest deeper than 250 operations'],
@@ -57,7 +57,7 @@ describe('expressionWarnings', () => {
     ['2 * 1.5', '2 * 1.5', '2.0 * 1.5'],
   ];
   it.each(mixtures)('warns of %s', (source, mixture, advice) => {
-    expect(expressionWarnings(source)).toEqual([`${mixture} mixes a JSON number, which is a double, and an integer: write ${advice}`]);
+    expect(expressionWarnings(source)).toEqual([`${mixture} mixes a JSON number (a double) with an integer; write ${advice}`]);
   });
 
   it.each([

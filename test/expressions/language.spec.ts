@@ -136,8 +136,8 @@ describe('errors', () => {
     ['payload.count + 1', "found no matching overload for '_+_' applied to '(double, int)'"],
     ['1 / 0', 'int divide by zero'],
     ['payload.text && true', 'type mismatch: expected bool, got string'],
-    ['1.0 / 0.0', 'the result has Infinity in it, which JSON does not have'],
-    ['type(payload.count)', 'the result has a type or a message in it, which JSON does not have'],
+    ['1.0 / 0.0', 'the result contains Infinity, which JSON cannot represent'],
+    ['type(payload.count)', 'the result contains a type or a message, which JSON cannot represent'],
     // What a payload holds stays out of messages, which go into logs.
     ['int(payload.text)', 'an argument has a value that does not fit'],
     ['int(payload.text) > 3 || payload.paid', 'an argument has a value that does not fit in `int(payload.text)`'],

@@ -6,11 +6,11 @@ import { VARIABLES } from './variable-uses.js';
 const OPERATIONS = new Set(['_+_', '_-_', '_*_', '_/_', '_%_']);
 const INTEGER_FUNCTIONS = /^(int|uint|size|indexOf|lastIndexOf|get[A-Z].*)$/;
 
-/** What is known of a value: `json` comes from an input, so that it is a double where it is a number. */
+/** The known kind of a value. `json` comes from an input, so it is a double if it is a number. */
 type Kind = 'integer' | 'double' | 'json' | 'unknown';
 type Scope = ReadonlyMap<string, Kind>;
 
-/** CEL has no arithmetic between doubles, which all JSON numbers are, and integers such as `1` and `size(x)`. */
+/** CEL has no arithmetic between doubles and integers. JSON numbers are doubles; `1` and `size(x)` are integers. */
 export function arithmeticWarnings(parsed: Parsed): string[] {
   const warnings: string[] = [];
   const text = (expr: Expr): string => unparse({ ...parsed, expr });
@@ -21,14 +21,14 @@ export function arithmeticWarnings(parsed: Parsed): string[] {
     const call = expr.exprKind.case === 'callExpr' ? unmixed(expr.exprKind.value, scope) : null;
     if (call) {
       const advice = text({ ...expr, exprKind: { case: 'callExpr', value: call } });
-      warnings.push(`${text(expr)} mixes a JSON number, which is a double, and an integer: write ${advice}`);
+      warnings.push(`${text(expr)} mixes a JSON number (a double) with an integer; write ${advice}`);
     }
     const inner = expr.exprKind.case === 'comprehensionExpr' ? loopParts(expr.exprKind.value) : [];
     for (const part of parts(expr)) visit(part, inner.includes(part) ? loopScope(expr, scope) : scope);
   }
 }
 
-/** The call to write instead of one that mixes doubles and integers; null where it does not. */
+/** The correct replacement for a call that mixes doubles and integers; null if the call does not mix them. */
 function unmixed(call: Call, scope: Scope): Call | null {
   const [left, right] = call.args;
   if (!OPERATIONS.has(call.function) || !left || !right) return null;
@@ -37,7 +37,7 @@ function unmixed(call: Call, scope: Scope): Call | null {
   const other = kinds[1 - integer];
   if (integer < 0 || (other !== 'double' && other !== 'json')) return null;
   const args = [...call.args];
-  // There is no remainder of doubles.
+  // CEL has no remainder for doubles.
   if (call.function === '_%_') args[1 - integer] = converted('int', args[1 - integer]!);
   else args[integer] = asDouble(args[integer]!);
   return { ...call, args };
@@ -90,6 +90,6 @@ function callKind(call: Call, scope: Scope): Kind {
   if (call.function === '_[_]') return kinds[0] === 'json' ? 'json' : 'unknown';
   if (call.function === '-_') return kinds[0] ?? 'unknown';
   if (!OPERATIONS.has(call.function)) return 'unknown';
-  // An operation gives what its operands are; `json` may still turn out to be a text.
+  // The result has the kind of the operands. `json` may still turn out to be a text.
   return kinds.find((kind) => kind === 'integer' || kind === 'double') ?? (kinds.every((kind) => kind === 'json') ? 'json' : 'unknown');
 }

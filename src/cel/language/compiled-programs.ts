@@ -3,8 +3,9 @@ import { Program } from './expression-program.js';
 const programs = new Map<string, Program>();
 
 /**
- * The compiled expression. Compiling a long one takes 100 ms, so that it is done once, by the check at the start. Expressions
- * come from the configuration: they are few. Throws as `parseExpression` does.
+ * Returns the compiled expression, which is cached: compiling a long one takes 100 ms, and the check at the start does
+ * it once. The cache is small, because expressions come only from the configuration. Throws the errors of
+ * `parseExpression`.
  */
 export function compiled(source: string): Program {
   let program = programs.get(source);

@@ -4,27 +4,27 @@ import { type Expr, parts } from './syntax-tree.js';
 
 const LONGEST_QUOTE = 80;
 
-/** The library's messages that quote nothing of the inputs. */
+/** The library's messages that do not quote the inputs. */
 const QUOTES_NOTHING = new RegExp(
   '^(found no matching overload|type mismatch|unresolved attribute|unsupported key type|unknown type|' +
     '(int|uint) (overflow|divide by zero|modulus by zero)|duration out of range|Failed to parse duration|' +
     'more than \\d+ bytes|Invalid string length|Maximum call stack)',
 );
 
-/** Messages that end with a name, which an input may have given. */
+/** Messages that end with a name, which may come from an input. */
 const ENDS_WITH_NAME = /^(field not found|map key conflict): (.*)$/s;
 
-/** What went wrong and where, without a word of the inputs: it goes into logs, where payloads must not be. */
+/** What went wrong and where, without quoting the inputs: the text is logged, and payloads must not be in logs. */
 export function errorText(problem: CelError, parsed: Parsed, source: string): string {
   const place = problem.exprId === undefined ? undefined : find(parsed.expr, problem.exprId);
   return `${withoutValues(problem.message, source)}${place ? quotation(place, parsed, source) : ''}`;
 }
 
 function quotation(place: Expr, parsed: Parsed, source: string): string {
-  // A chain of accesses fails under the name that it begins with, which says less than nothing.
+  // A chain of accesses fails at its first name, which would be a misleading quote.
   if (place.exprKind.case === 'identExpr') return '';
   const quote = unparse({ ...parsed, expr: place });
-  // Parts that a macro has added have names that nobody wrote.
+  // Parts that a macro added contain generated names.
   return quote === source || quote.includes('@') ? '' : ` in \`${shortened(quote)}\``;
 }
 

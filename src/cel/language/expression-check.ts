@@ -3,7 +3,7 @@ import { literalProblem } from './literal-check.js';
 import { nameProblem } from './name-check.js';
 import { compiled } from './compiled-programs.js';
 
-/** What is wrong with an expression, in words that say what to change; null where it compiles. */
+/** What is wrong with an expression and how to change it; null if it is valid. */
 export function checkExpression(source: string): string | null {
   try {
     const { expr } = compiled(source).parsed;
@@ -13,5 +13,7 @@ export function checkExpression(source: string): string | null {
   }
 }
 
-/** What will err for most inputs in an expression that compiles: arithmetic that mixes payload numbers and integers. */
+/**
+ * Warnings for a valid expression that will fail for most inputs: arithmetic that mixes payload numbers and integers.
+ */
 export const expressionWarnings = (source: string): string[] => arithmeticWarnings(compiled(source).parsed);

@@ -1,12 +1,12 @@
-/** What an expression may cost. Whatever is past a limit ends as an error result that names it. */
+/** Limits of an expression. Exceeding one gives an error result that names the limit. */
 
 /** Characters of an expression. */
 export const LONGEST_SOURCE = 16_384;
 
-/** Operations within operations: parsing, planning and evaluating recurse, and the stack is finite. */
+/** Nesting of operations: parsing, planning and evaluating are recursive, and the stack is finite. */
 export const DEEPEST_NESTING = 250;
 
-/** Milliseconds that one evaluation may last, waiting for its turn apart. */
+/** Milliseconds that one evaluation may take, without the time in the queue. */
 export const LONGEST_EVALUATION_MS = 1_000;
 
 /** Characters of the JSON text of what an expression reads. */
@@ -15,13 +15,19 @@ export const LARGEST_INPUT = 8 * 2 ** 20;
 /** Characters of a result's JSON text. */
 export const LARGEST_RESULT = 2 ** 20;
 
-/** Values in a result, keys included: reading a megabyte of tiny values would hold the main thread beyond 10 ms. */
+/**
+ * Values in a result, including keys: parsing a megabyte of tiny values would block the main thread for more than 10
+ * ms.
+ */
 export const MOST_RESULT_VALUES = 20_000;
 
 /** Megabytes of heap in an evaluation process. */
 export const EVALUATION_HEAP_MB = 256;
 
-/** Bytes in all values of type `bytes` of one evaluation: they live outside of the heap, which its limit does not see. */
+/**
+ * Bytes in all values of type `bytes` of one evaluation. They are outside of the heap, so the heap limit does not
+ * apply.
+ */
 export const MOST_BYTES = 32 * 2 ** 20;
 
 export const EVALUATION_PROCESSES = 2;

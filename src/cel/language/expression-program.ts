@@ -17,7 +17,7 @@ export class Program {
   private readonly inlineUnits: number;
   private readonly source: string;
 
-  /** Throws as `parseExpression` does. */
+  /** Throws the errors of `parseExpression`. */
   constructor(source: string) {
     this.source = source;
     this.parsed = parseExpression(source);
@@ -26,7 +26,7 @@ export class Program {
     this.inlineUnits = inlineUnits(this.parsed.expr);
   }
 
-  /** Evaluates where that takes about a millisecond at most; null where it may take longer. */
+  /** Evaluates if that takes at most about a millisecond; returns null if it may take longer. */
   runShort(variables: Record<Variable, unknown>): EvaluationResult | null {
     if (this.inlineUnits === 0) return null;
     return outcome(() => {
@@ -37,7 +37,7 @@ export class Program {
     });
   }
 
-  /** Evaluates however long that takes. */
+  /** Evaluates without a time limit. */
   run(variables: Partial<Record<Variable, unknown>>): EvaluationResult {
     return outcome(() => {
       const bindings: Record<string, CelInput> = {};
@@ -54,7 +54,7 @@ export class Program {
   }
 }
 
-/** A macro may make an error for each element; noting the stack of each would take most of the time, and nobody reads it. */
+/** A macro may create an error for each element. Capturing their unused stacks would take most of the time. */
 function withoutStacks<Result>(evaluate: () => Result): Result {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -69,7 +69,7 @@ function outcome<Result>(evaluate: () => Result): Result | { ok: false; error: s
   try {
     return evaluate();
   } catch (error) {
-    // The inputs or the result overflow the stack.
+    // The nesting of the inputs or of the result overflows the stack.
     if (error instanceof RangeError) return { ok: false, error: 'a value nests too deeply' };
     return { ok: false, error: error instanceof Error ? error.message : String(error) };
   }

@@ -7,12 +7,12 @@ const LIST = listType(CelScalar.DYN);
 
 let bytesMade = 0;
 
-/** Begins the count of `MOST_BYTES` anew. */
+/** Resets the count for `MOST_BYTES`. */
 export function resetBytes(): void {
   bytesMade = 0;
 }
 
-/** Takes the place of the library's functions of the same names, which are quadratic or allocate without a bound. */
+/** Replaces the library's functions of the same names, which take quadratic time or allocate without a limit. */
 export const boundedFunctions = [
   celFunc('_+_', [LIST, LIST], LIST, growList),
   celFunc('_+_', [BYTES, BYTES], BYTES, (left, right) => counted(new Uint8Array(Buffer.concat([left, right])))),
@@ -28,11 +28,11 @@ function counted(bytes: Uint8Array): Uint8Array {
 }
 
 function replaceAll(this: string, found: string, replacement: string): string {
-  // A function, since a text would be read for `$` patterns.
+  // A function, because `$` patterns in a string would be interpreted.
   return this.replaceAll(found, () => replacement);
 }
 
-/** The first `most` occurrences; all of them where it is negative, as in CEL's own implementations. */
+/** Replaces the first `most` occurrences, or all if it is negative, as in CEL's own implementations. */
 function replaceSome(this: string, found: string, replacement: string, most: bigint): string {
   if (most < 0n) return replaceAll.call(this, found, replacement);
   let left = most;

@@ -1,42 +1,42 @@
 import { UNITS_A_VALUE } from './json-size.js';
 import { type Call, type Comprehension, type Expr, loopParts, parts } from './syntax-tree.js';
 
-// A step takes 10 to 20 ns, some of them 100 ns before they are compiled: this is about 1 ms.
+// A step takes 10 to 20 ns, and some take 100 ns until they are compiled, so this is about 1 ms.
 const STEPS_OF_ONE_EVALUATION = 65_536;
 const MOST_UNITS = 16_384;
 
-// Searching may compare the text with each character of what is searched.
+// Searching may compare the text at each position of the searched text.
 const LONGEST_SEARCHED_TEXT = 64;
 
-/** Functions that read no more of either argument than the smaller one has. */
+/** Functions that read at most the size of the smaller argument from each. */
 const COMPARING = new Set('_==_ _!=_ _<_ _<=_ _>_ _>=_'.split(' '));
-/** Functions whose time is linear in the size of their arguments, and whose result is a number, a boolean or a type. */
+/** Functions that are linear in the size of their arguments and return a number, a boolean or a type. */
 const SCALAR = new Set(
   [...COMPARING, ...'_&&_ _||_ !_ -_ _-_ _*_ _/_ _%_ @in @not_strictly_false size contains startsWith endsWith indexOf int uint double bool type'.split(' ')],
 );
-/** Likewise linear, with a result that is no larger than their arguments together. */
+/** Linear functions whose result is at most as large as their arguments together. */
 const CARRYING = new Set('_+_ _?_:_ _[_] string dyn lowerAscii upperAscii trim substring charAt timestamp duration'.split(' '));
 const SEARCHING = new Set(['contains', 'indexOf']);
 
 interface Weight {
-  /** Units of its value at most. */
+  /** The most units that the value has. */
   volume: number;
-  /** Steps that its evaluation takes at most. */
+  /** The most steps that the evaluation takes. */
   work: number;
 }
 
-/** Where an expression stands. */
+/** The context of an expression. */
 interface Scope {
-  /** Units of a variable, and of the elements that a macro is at. */
+  /** Units of an input variable. `names` has those of the variables of a macro. */
   variable: number;
   names: ReadonlyMap<string, number>;
-  /** Steps of an operation besides those for its arguments. */
+  /** Steps of an operation, without those for its arguments. */
   step: number;
 }
 
 /**
- * How many units of input (see `Budget`) `expr` may read on the main thread, so that it is done within about a millisecond;
- * 0 where its time is not known beforehand, as with macros in macros, regular expressions and `replace`.
+ * How many units of input (see `Budget`) `expr` may read on the main thread and still finish within about a
+ * millisecond; 0 if the time cannot be predicted, as with nested macros, regular expressions and `replace`.
  */
 export function inlineUnits(expr: Expr): number {
   let fits = 0;
@@ -50,7 +50,7 @@ export function inlineUnits(expr: Expr): number {
   return fits;
 }
 
-/** Null where it is not known. */
+/** Null if the weight cannot be predicted. */
 function weigh(expr: Expr, scope: Scope): Weight | null {
   const { exprKind } = expr;
   if (exprKind.case === 'identExpr') return { volume: scope.names.get(exprKind.value.name) ?? scope.variable, work: scope.step };
@@ -65,15 +65,16 @@ function weigh(expr: Expr, scope: Scope): Weight | null {
 }
 
 /**
- * Once for each element. As each of them is `UNITS_A_VALUE` or more, and a body takes a time of its own besides that for
- * the element's units, none takes longer than the most elements, all of them that small.
+ * The body runs once for each element. Each element has at least `UNITS_A_VALUE` units, and each run has a fixed cost
+ * besides the cost of the element's units. So the worst case is the largest number of elements, each of the smallest
+ * size.
  */
 function weighMacro(macro: Comprehension, scope: Scope): Weight | null {
-  // Macros within this one's body would multiply.
+  // The costs of nested macros would multiply.
   if (scope.names.size > 0) return null;
   const range = macro.iterRange ? weigh(macro.iterRange, scope) : null;
   if (!range) return null;
-  // What is collected grows by a part at a time and is not read meanwhile: see `growList`.
+  // The accumulated list grows by one part at a time and is not read in between: see `growList`.
   const names = new Map([[macro.iterVar, UNITS_A_VALUE], [macro.accuVar, 0]]);
   const body = weighAll(loopParts(macro), { ...scope, names, step: UNITS_A_VALUE });
   if (!body) return null;
@@ -94,7 +95,7 @@ function weighAll(exprs: Expr[], scope: Scope): Weight[] | null {
   return weights;
 }
 
-/** Units of its parts' values that it reads itself. */
+/** Units of its parts' values that the expression itself reads. */
 function readVolume({ exprKind }: Expr, weights: Weight[]): number {
   if (exprKind.case === 'selectExpr') return 0;
   const name = exprKind.case === 'callExpr' ? exprKind.value.function : '';
@@ -125,7 +126,7 @@ const isShortText = (expr: Expr): boolean => textLength(expr) <= LONGEST_SEARCHE
 
 const isText = ({ exprKind }: Expr): boolean => exprKind.case === 'constExpr' && exprKind.value.constantKind.case === 'stringValue';
 
-/** 0 where it is not a constant text. */
+/** 0 if it is not a constant text. */
 function textLength({ exprKind }: Expr): number {
   if (exprKind.case !== 'constExpr') return 0;
   const { constantKind } = exprKind.value;

@@ -1,10 +1,10 @@
 import { type Budget, spend } from './json-size.js';
 import { rememberedText } from './json-text.js';
 
-// Written at once, in well under a millisecond.
+// Text up to this size is written in one piece, in well under a millisecond.
 const UNITS_AT_ONCE = 65_536;
 
-/** The JSON text of `value` in pieces, each of which is there soon, however large the whole. */
+/** The JSON text of `value` in pieces, each of which is made quickly, no matter how large the whole is. */
 export function* jsonPieces(value: unknown): Generator<string> {
   const known = typeof value === 'object' && value !== null ? rememberedText(value) : undefined;
   if (known !== undefined) yield known;
@@ -16,7 +16,7 @@ export function* jsonPieces(value: unknown): Generator<string> {
 
 function* stringPieces(text: string): Generator<string> {
   yield '"';
-  // A cut between two surrogates is no harm: each is then written as an escape, and they meet again.
+  // A cut between two surrogates does no harm: each is written as an escape, and parsing joins them again.
   for (let start = 0; start < text.length; start += UNITS_AT_ONCE) {
     yield JSON.stringify(text.slice(start, start + UNITS_AT_ONCE)).slice(1, -1);
   }
@@ -28,7 +28,7 @@ function* listPieces(list: unknown[]): Generator<string> {
   for (let start = 0; start < list.length; ) {
     const end = endOfSmall(list, start);
     yield separator;
-    // As many elements as are small together, or one that is large by itself.
+    // Writes as many elements as are small together, or a single large one.
     if (end > start) yield JSON.stringify(list.slice(start, end)).slice(1, -1);
     else yield* jsonPieces(list[start]);
     start = Math.max(end, start + 1);
@@ -48,7 +48,7 @@ function* objectPieces(object: object): Generator<string> {
   yield separator === '{' ? '{}' : '}';
 }
 
-/** Where the elements from `start` on are no longer small together. */
+/** The end of the longest run of elements from `start` that are small together. */
 function endOfSmall(list: unknown[], start: number): number {
   const budget: Budget = { left: UNITS_AT_ONCE };
   let end = start;

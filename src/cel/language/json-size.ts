@@ -1,13 +1,16 @@
 import { rememberedText } from './json-text.js';
 
-/** How much may still be read, in units of about one character. Below zero the reading ends and its result is worthless. */
+/**
+ * How much may still be read, in units of about one character. Below zero, reading stops and its result must not be
+ * used.
+ */
 export interface Budget {
   left: number;
 }
 
 export const UNITS_A_VALUE = 8;
 
-/** Takes the size of JSON off the budget, ending as soon as that is spent; false where it was not enough. */
+/** Subtracts the size of JSON from the budget and stops when it is used up. False if the budget was too small. */
 export function spend(value: unknown, budget: Budget): boolean {
   budget.left -= UNITS_A_VALUE;
   if (typeof value === 'string') budget.left -= value.length;
@@ -15,7 +18,10 @@ export function spend(value: unknown, budget: Budget): boolean {
   return Array.isArray(value) ? spendList(value, budget) : !exceeds(value, budget) && spendObject(value as Record<string, unknown>, budget);
 }
 
-/** Whether an object's known text says that it is beyond the budget, which it then spends. Listing its keys may take long. */
+/**
+ * Whether an object's known text shows that it exceeds the budget, which is then used up. Listing its keys could take
+ * long.
+ */
 export function exceeds(value: object, budget: Budget): boolean {
   const text = rememberedText(value);
   if (text !== undefined && text.length > budget.left) budget.left = -1;

@@ -2,7 +2,7 @@ import type { CelInput } from '@bufbuild/cel';
 import { type Budget, exceeds, UNITS_A_VALUE } from './json-size.js';
 import type { Use } from './variable-uses.js';
 
-/** JSON as CEL reads it: objects become Maps, numbers stay doubles. */
+/** Converts JSON to CEL values: objects become Maps, and numbers stay doubles. */
 export function toCelInput(value: unknown, budget: Budget): CelInput {
   budget.left -= UNITS_A_VALUE;
   if (typeof value === 'string') budget.left -= value.length;
@@ -12,12 +12,12 @@ export function toCelInput(value: unknown, budget: Budget): CelInput {
   return objectInput(value as Record<string, unknown>, budget);
 }
 
-/** The same for those parts of `value` that an expression uses. */
+/** Like `toCelInput`, for the parts of `value` that an expression uses. */
 export function usedInput(value: unknown, use: Use, budget: Budget): CelInput {
   if (use.whole) return toCelInput(value, budget);
   budget.left -= UNITS_A_VALUE;
   if (typeof value !== 'object' || value === null) return value as CelInput;
-  // No list has fields; the empty one errs alike.
+  // A list has no fields, and an empty list causes the same error.
   if (Array.isArray(value)) return [];
   const map = new Map<string, CelInput>();
   for (const [field, fieldUse] of use.fields) {

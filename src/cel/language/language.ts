@@ -9,7 +9,7 @@ export const language: CelEnv = celEnv({ funcs: [...strings, ...boundedFunctions
 
 export type Parsed = ReturnType<typeof parse>;
 
-/** Throws an error whose message tells an operator what to change. */
+/** Parses an expression. Throws an error whose message tells an operator what to change. */
 export function parseExpression(source: string): Parsed {
   if (source.length > LONGEST_SOURCE) throw new Error(`must not be longer than ${LONGEST_SOURCE} characters`);
   const parsed = parseText(source);
@@ -17,7 +17,9 @@ export function parseExpression(source: string): Parsed {
   return parsed;
 }
 
-/** The bindings' objects are Maps: a plain one with a key `$typeName` or `constructor` would be taken for something else. */
+/**
+ * Objects in the bindings must be Maps: a plain object with a key `$typeName` or `constructor` would be misinterpreted.
+ */
 export const planExpression = (parsed: Parsed): ((bindings: Record<string, CelInput>) => CelResult) => plan(language, parsed);
 
 function parseText(source: string): Parsed {
@@ -25,11 +27,11 @@ function parseText(source: string): Parsed {
     return parse(source);
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep();
-    throw new Error(`is no CEL: ${syntaxMessage(error)}`);
+    throw new Error(`is not valid CEL: ${syntaxMessage(error)}`);
   }
 }
 
-/** From `<input>:1:3: found b but expecting ...`, without the list of all that could stand there. */
+/** Rewrites `<input>:1:3: found b but expecting ...` without the long list of alternatives. */
 function syntaxMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const place = /<input>:(\d+):(\d+): (.*?)( but expecting .*)?$/s.exec(message);

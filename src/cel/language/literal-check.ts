@@ -2,10 +2,10 @@ import { isCelError, plan } from '@bufbuild/cel';
 import { language } from './language.js';
 import { type Expr, parts } from './syntax-tree.js';
 
-// What these do with texts that stand in the expression itself is known before any payload comes.
+// The result of these functions for literal texts is known before there is a payload.
 const FROM_TEXT = new Set(['timestamp', 'duration', 'int', 'uint', 'bool']);
 
-/** The first literal that can never work: a pattern, a time or an integer that is none; null where there is none. */
+/** Describes the first literal that can never work: an invalid pattern, time or integer. Null if all are valid. */
 export function literalProblem(expr: Expr): string | null {
   const problem = integerProblem(expr) ?? callProblem(expr);
   if (problem !== null) return problem;
@@ -22,7 +22,7 @@ function integerProblem({ exprKind }: Expr): string | null {
   const bits = constantKind.case === 'int64Value' ? 63n : constantKind.case === 'uint64Value' ? 64n : null;
   if (bits === null) return null;
   const value = constantKind.value as bigint;
-  return value >= -(2n ** bits) && value < 2n ** bits ? null : `has the integer ${value}, which needs more than 64 bits`;
+  return value >= -(2n ** bits) && value < 2n ** bits ? null : `has the integer ${value}, which does not fit into 64 bits`;
 }
 
 function callProblem(expr: Expr): string | null {
@@ -32,10 +32,10 @@ function callProblem(expr: Expr): string | null {
   if (text === undefined || args.length !== 1) return null;
   const probe = name === 'matches' ? withTarget(expr, args[0]!) : FROM_TEXT.has(name) && !target ? expr : null;
   const result = probe && plan(language, probe)({});
-  return isCelError(result) ? `has a text that ${name}() does not take, ${JSON.stringify(text)}: ${result.message}` : null;
+  return isCelError(result) ? `has a text that ${name}() does not accept, ${JSON.stringify(text)}: ${result.message}` : null;
 }
 
-/** The same call on a text instead of its target, which is not known yet. */
+/** The same call with a text instead of its target, which is not known yet. */
 function withTarget(expr: Expr, target: Expr): Expr {
   if (expr.exprKind.case !== 'callExpr') return expr;
   return { ...expr, exprKind: { case: 'callExpr', value: { ...expr.exprKind.value, target } } };

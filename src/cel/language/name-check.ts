@@ -3,13 +3,13 @@ import { language } from './language.js';
 import { type Call, type Expr, loopParts, parts, qualifiedName } from './syntax-tree.js';
 import { VARIABLES } from './variable-uses.js';
 
-// Names of types are values too, as in `type(payload.a) == string`.
+// Type names are values too, as in `type(payload.a) == string`.
 const TYPES = ['int', 'uint', 'double', 'bool', 'string', 'bytes', 'list', 'map', 'null_type', 'type'];
 const OPERATORS = new Set(['_&&_', '_||_', '_?_:_', '_[_]', '@not_strictly_false']);
 const MACROS = new Set(['all', 'exists', 'exists_one', 'existsOne', 'map', 'filter']);
 const FUNCTIONS = new Set(Array.from(language.funcs, ({ name }) => name));
 
-/** The first variable or function that CEL and Starling do not have, or that is called wrongly; null where there is none. */
+/** Describes the first unknown variable or function, or the first wrong call; null if there is none. */
 export function nameProblem(expr: Expr, known: readonly string[] = VARIABLES): string | null {
   const { exprKind } = expr;
   if (isTypeName(expr)) return null;
@@ -52,13 +52,13 @@ function callProblem(call: Call): string | null {
 function arityProblem(call: Call, name: string): string | null {
   const isMethod = call.target !== undefined && !namespaced(call);
   const candidates = Array.from(language.funcs.find(name) ?? []).filter(({ target }) => (target !== undefined) === isMethod);
-  if (candidates.length === 0) return `calls ${name} wrongly: write ${isMethod ? `${name}(x), not x.${name}()` : `x.${name}(), not ${name}(x)`}`;
+  if (candidates.length === 0) return `calls ${name} in the wrong form; write ${isMethod ? `${name}(x), not x.${name}()` : `x.${name}(), not ${name}(x)`}`;
   if (candidates.some((candidate) => candidate.arguments.length === call.args.length)) return null;
   const counts = [...new Set(candidates.map((candidate) => candidate.arguments.length))];
   return `calls ${name} with ${call.args.length} arguments; it takes ${counts.join(' or ')}`;
 }
 
-/** The full name of a function such as `strings.quote`; undefined for all others. */
+/** The full name of a namespaced function such as `strings.quote`; undefined for other calls. */
 function namespaced({ target, function: name }: Call): string | undefined {
   const prefix = target && qualifiedName(target);
   return prefix && FUNCTIONS.has(`${prefix}.${name}`) ? `${prefix}.${name}` : undefined;

@@ -8,8 +8,8 @@ import { MOST_RESULT_VALUES } from './expression-limits.js';
 type Value = Exclude<CelResult, Error>;
 
 /**
- * A result as JSON: ints and uints as numbers, bytes in base64, timestamps and durations as protobuf writes them. Throws an
- * error for what JSON does not have and for more than `MOST_RESULT_VALUES` values.
+ * Converts a result to JSON: ints and uints become numbers, bytes become base64, timestamps and durations use
+ * protobuf's JSON form. Throws an error for values without a JSON form and for more than `MOST_RESULT_VALUES` values.
  */
 export const resultJson = (value: Value): JsonValue => new ResultWriter().write(value);
 
@@ -27,7 +27,7 @@ class ResultWriter {
     if (isCelMap(value)) return this.map(value);
     if (isReflectMessage(value, TimestampSchema)) return toJson(TimestampSchema, value.message as Timestamp);
     if (isReflectMessage(value, DurationSchema)) return toJson(DurationSchema, value.message as Duration);
-    throw new Error('the result has a type or a message in it, which JSON does not have');
+    throw new Error('the result contains a type or a message, which JSON cannot represent');
   }
 
   private list(list: CelList): JsonValue[] {
@@ -35,7 +35,7 @@ class ResultWriter {
   }
 
   private map(map: CelMap): JsonObject {
-    // Defines its own fields even where a key is `__proto__`.
+    // `Object.fromEntries` defines own fields, even for the key `__proto__`.
     return Object.fromEntries(Array.from(map, ([key, item]) => [this.key(key), this.write(item)]));
   }
 
@@ -46,6 +46,6 @@ class ResultWriter {
 }
 
 function finite(number: number): number {
-  if (!Number.isFinite(number)) throw new Error(`the result has ${number} in it, which JSON does not have`);
+  if (!Number.isFinite(number)) throw new Error(`the result contains ${number}, which JSON cannot represent`);
   return number;
 }

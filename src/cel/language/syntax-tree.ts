@@ -4,7 +4,7 @@ export type Expr = ReturnType<typeof parse>['expr'];
 export type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value'];
 export type Comprehension = Extract<Expr['exprKind'], { case: 'comprehensionExpr' }>['value'];
 
-/** The expressions directly within this one. */
+/** The direct subexpressions. */
 export function parts(expr: Expr): Expr[] {
   const { exprKind } = expr;
   switch (exprKind.case) {
@@ -27,10 +27,10 @@ export function parts(expr: Expr): Expr[] {
   }
 }
 
-/** The parts of a macro that see its variables. */
+/** The parts of a macro in which its variables are defined. */
 export const loopParts = ({ loopCondition, loopStep, result }: Comprehension): Expr[] => present(loopCondition, loopStep, result);
 
-/** `a.b.c` as a text; null where `expr` is no such chain of names. */
+/** `a.b.c` as a text; null if `expr` is not such a chain of names. */
 export function qualifiedName(expr: Expr): string | null {
   const { exprKind } = expr;
   if (exprKind.case === 'identExpr') return exprKind.value.name.replace(/^\./, '');

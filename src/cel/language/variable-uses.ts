@@ -3,7 +3,7 @@ import { type Expr, loopParts, parts } from './syntax-tree.js';
 export const VARIABLES = ['payload', 'artifact', 'inputs'] as const;
 export type Variable = (typeof VARIABLES)[number];
 
-/** What an expression reads of a value: all of it, or only some fields (none: it asks whether the value is there). */
+/** What an expression reads from a value: all of it, or only some fields (none if it only tests for presence). */
 export interface Use {
   whole: boolean;
   fields: Map<string, Use>;
@@ -11,7 +11,7 @@ export interface Use {
 
 export type Uses = Map<Variable, Use>;
 
-/** What `expr` reads: `payload.a.b == artifact.type` needs no other field, however large the payload. */
+/** What `expr` reads. `payload.a.b == artifact.type` needs no other field, no matter how large the payload is. */
 export function variableUses(expr: Expr): Uses {
   const uses: Uses = new Map();
   collect(expr, new Set(), uses);
@@ -33,7 +33,7 @@ function collect(expr: Expr, bound: ReadonlySet<string>, uses: Uses): void {
   }
 }
 
-/** `payload.a["b"]` as a list of names; null where `expr` is no such chain. */
+/** `payload.a["b"]` as a list of names; null if `expr` is not such a chain. */
 function pathOf(expr: Expr): string[] | null {
   const { exprKind } = expr;
   if (exprKind.case === 'identExpr') return [exprKind.value.name.replace(/^\./, '')];

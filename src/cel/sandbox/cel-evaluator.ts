@@ -3,7 +3,7 @@ import { type EvaluationResult, ExpressionEvaluator, type ExpressionVariables } 
 import type { Program } from '../language/expression-program.js';
 import { compiled } from '../language/compiled-programs.js';
 
-/** Short work is done at once on the main thread; whatever may take longer goes to a process that can be ended. */
+/** Evaluates short work directly on the main thread. Work that may take longer goes to a process that can be killed. */
 export class CelEvaluator extends ExpressionEvaluator {
   private readonly processes = new EvaluationProcesses();
 

@@ -3,7 +3,7 @@ import type { EvaluationAnswer, EvaluationRequest } from './evaluation-messages.
 import { LARGEST_RESULT } from '../language/expression-limits.js';
 import { compiled } from '../language/compiled-programs.js';
 
-/** Answers the requests of the parent process until that one ends. */
+/** Answers the requests of the parent process until the parent ends. */
 export function answerRequests(): void {
   let text = '';
   process.on('message', ({ piece, source }: EvaluationRequest) => {
@@ -13,7 +13,7 @@ export function answerRequests(): void {
     text = '';
   });
   process.on('disconnect', () => process.exit());
-  // Ctrl-C and some supervisors signal the whole group, while the parent still finishes what runs.
+  // Ctrl-C and some supervisors signal the whole process group, while the parent still finishes its running work.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
   endWithParent();
   send({ ready: true });
@@ -28,8 +28,8 @@ function answer(source: string, text: string): EvaluationAnswer {
 }
 
 /**
- * A process in the midst of an evaluation hears nothing, not even that its parent was killed, and CEL can be made to compute
- * for years. A thread of its own looks once a second whether the parent is still there.
+ * A process cannot react to events during an evaluation, not even to the end of its parent, and a CEL expression can
+ * run for years. So a separate thread checks every second whether the parent still exists.
  */
 function endWithParent(): void {
   const look = `setInterval(() => { if (process.ppid !== ${process.ppid}) process.kill(process.pid, 'SIGKILL'); }, 1000)`;

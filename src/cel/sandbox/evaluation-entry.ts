@@ -1,7 +1,7 @@
-// The program of an evaluation process; see evaluation-process.ts.
+// The entry point of an evaluation process; see evaluation-process.ts.
 import { registerHooks } from 'node:module';
 
-// Run from the source (as tests do), Node strips the types but does not look for `x.ts` where an import says `x.js`.
+// If it runs from the source, as in tests, Node strips the types but does not resolve `x.js` to `x.ts`.
 if (import.meta.url.endsWith('.ts')) {
   registerHooks({
     resolve: (specifier, context, next) =>

@@ -8,24 +8,25 @@ import type { EvaluationResult } from '../evaluator.js';
 import { inputParts } from './input-parts.js';
 import { EVALUATION_HEAP_MB, LARGEST_INPUT, LONGEST_EVALUATION_MS } from '../language/expression-limits.js';
 
-// `.ts` where this runs from its source, `.js` where it was built.
+// `.ts` if this runs from the source, `.js` if it was built.
 const ENTRY = fileURLToPath(new URL(`./evaluation-entry${extname(import.meta.url)}`, import.meta.url));
 const LONGEST_START_MS = 10_000;
 
-/** How V8 ends a process that has no memory left. */
+/** Signals with which V8 ends a process that is out of memory. */
 const OUT_OF_MEMORY = ['SIGABRT', 'SIGTRAP', 'SIGILL'];
 
 type Outcome = EvaluationAnswer | 'timed out' | 'out of memory' | 'lost';
 
 /**
- * A process that evaluates one expression after another. A process and not a worker thread, since V8 ends the whole process
- * where a single allocation of a thread passes its heap limit, as joining a long list of long texts does. It has no
- * environment, so that it holds no secret, and runs in UTC, since the library's time functions go by way of the local time.
+ * A child process that evaluates one expression after another. It is not a worker thread, because V8 ends the whole
+ * process if a single allocation of a thread exceeds its heap limit, for example when a long list of long texts is
+ * joined. It has no environment, so that it holds no secrets, and it runs in UTC, because the library's time functions
+ * use the local time.
  */
 export class EvaluationProcess {
   private constructor(private readonly child: ChildProcess) {}
 
-  /** Rejects where the process does not get ready. */
+  /** Rejects if the process does not become ready. */
   static async start(): Promise<EvaluationProcess> {
     const child = fork(ENTRY, [], {
       env: { TZ: 'UTC' },
@@ -33,7 +34,7 @@ export class EvaluationProcess {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    // One without a listener would end this process; whoever waits for an answer hears of it too.
+    // An `error` event without a listener would end this process. Pending calls have separate listeners.
     child.on('error', () => child.kill('SIGKILL'));
     const started = new EvaluationProcess(child);
     const outcome = await started.outcome(LONGEST_START_MS);
@@ -41,12 +42,12 @@ export class EvaluationProcess {
     return started;
   }
 
-  /** False once it has ended or is told to. */
+  /** False once the process has ended or was killed. */
   get alive(): boolean {
     return this.child.connected && !this.child.killed;
   }
 
-  /** One at a time. Null where the process was ended by something else than this evaluation. */
+  /** Evaluates one expression at a time. Null if the process ended for a reason other than this evaluation. */
   async evaluate(source: string, variables: object): Promise<EvaluationResult | null> {
     const began = performance.now();
     const parts = await inputParts(variables);
@@ -56,7 +57,7 @@ export class EvaluationProcess {
     return toResult(await outcome);
   }
 
-  /** Resolves when it has ended. */
+  /** Kills the process and resolves when it has ended. */
   async stop(): Promise<void> {
     const { child } = this;
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -71,12 +72,15 @@ export class EvaluationProcess {
       if (index > 0) await yieldToEventLoop();
       const isLast = index === parts.length - 1;
       const request: EvaluationRequest = isLast ? { piece, source } : { piece };
-      // A failure to send is the end of the process, which the outcome tells of.
+      // Sending fails only if the process has ended, and `outcome` reports that.
       if (this.alive) this.child.send(request, () => undefined);
     }
   }
 
-  /** The next answer, or why there is none within `limitMs`; the process is stopped then. Keeps this process alive meanwhile. */
+  /**
+   * The next answer, or why none came within `limitMs`; the child is then stopped. Keeps this process alive while it
+   * waits.
+   */
   private outcome(limitMs: number): Promise<Outcome> {
     const { child } = this;
     this.hold();
@@ -92,7 +96,7 @@ export class EvaluationProcess {
         void this.stop();
         end('timed out');
       };
-      // After a look at what has arrived: this thread may be late itself.
+      // Messages that have arrived are processed first, because this thread may be late itself.
       const timer = setTimeout(() => setImmediate(expire), Math.max(limitMs, 0));
       child.on('message', end).on('exit', died).on('error', died);
     });

@@ -11,26 +11,26 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The evaluation processes of this server: started when they are first needed, replaced when they end. */
+/** The evaluation processes of this server. They start when they are first needed and are replaced when they end. */
 export class EvaluationProcesses {
   private readonly queue = new FairQueue<Waiting>();
   private readonly places = Array.from({ length: EVALUATION_PROCESSES }, () => new Place());
   private closed = false;
 
-  /** Rejects with a DomainError `unavailable` where too many evaluations wait, no process starts, or after `close`. */
+  /** Rejects with a DomainError `unavailable` if too many evaluations wait, if no process starts, or after `close`. */
   evaluate(source: string, variables: object): Promise<EvaluationResult> {
     if (this.closed) return Promise.reject(unavailable('the server is stopping'));
-    if (this.queue.size >= MOST_WAITING) return Promise.reject(unavailable('too many wait'));
+    if (this.queue.size >= MOST_WAITING) return Promise.reject(unavailable('too many are waiting'));
     return new Promise((resolve, reject) => {
       this.queue.add(source, { source, variables, resolve, reject });
-      // A started process is taken before another one is started.
+      // Prefers a started process, so that no further one is started without need.
       const free = this.places.filter(({ busy }) => !busy);
       const place = free.find(({ started }) => started) ?? free[0];
       if (place) void this.work(place);
     });
   }
 
-  /** Ends the processes; what they were evaluating and what waits is rejected. */
+  /** Ends the processes. Running and waiting evaluations are rejected. */
   async close(): Promise<void> {
     this.closed = true;
     for (let waiting = this.queue.take(); waiting; waiting = this.queue.take()) waiting.reject(unavailable('the server is stopping'));
@@ -48,7 +48,7 @@ export class EvaluationProcesses {
   }
 }
 
-/** Where one evaluation process at a time is. */
+/** Holds one evaluation process at a time. */
 class Place {
   busy = false;
   private process: Promise<EvaluationProcess> | undefined;
@@ -59,7 +59,7 @@ class Place {
   }
 
   async evaluate(source: string, variables: object): Promise<EvaluationResult> {
-    // A second time where the process was ended from outside, which is not this evaluation's fault.
+    // Tries a second time if the process was ended from outside, because this evaluation did not cause it.
     const result = (await this.evaluateOnce(source, variables)) ?? (await this.evaluateOnce(source, variables));
     if (!result) throw unavailable('the evaluation process was ended from outside');
     return result;
@@ -67,7 +67,7 @@ class Place {
 
   async close(): Promise<void> {
     this.closed = true;
-    // One that did not start has ended already.
+    // A process that did not start has already ended.
     await this.process?.then((process) => process.stop(), () => undefined);
   }
 
@@ -75,7 +75,7 @@ class Place {
     if (this.closed) throw unavailable('the server is stopping');
     const process = await (this.process ?? this.start());
     const result = process.alive ? await process.evaluate(source, variables) : null;
-    // At once, so that the next evaluation need not wait for it.
+    // Starts immediately, so that the next evaluation does not have to wait.
     if (!process.alive && !this.closed) this.start().catch(() => undefined);
     return result;
   }
@@ -83,7 +83,7 @@ class Place {
   private start(): Promise<EvaluationProcess> {
     const process = EvaluationProcess.start().catch((cause: unknown) => {
       this.process = undefined;
-      throw unavailable('no process for it starts', cause);
+      throw unavailable('the evaluation process does not start', cause);
     });
     this.process = process;
     return process;
@@ -91,4 +91,4 @@ class Place {
 }
 
 const unavailable = (reason: string, cause?: unknown): DomainError =>
-  new DomainError('unavailable', `Expressions cannot be evaluated now, since ${reason}; try again`, { retryAfterSeconds: 1, cause });
+  new DomainError('unavailable', `Expressions cannot be evaluated now because ${reason}; try again`, { retryAfterSeconds: 1, cause });

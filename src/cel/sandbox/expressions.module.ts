@@ -9,7 +9,7 @@ import { ExpressionEvaluator } from '../evaluator.js';
 export class ExpressionsModule implements OnApplicationShutdown {
   constructor(@Inject(ExpressionEvaluator) private readonly evaluator: ExpressionEvaluator) {}
 
-  // The last of the hooks: executions that end while the application closes may still ask expressions.
+  // The last shutdown hook, because executions that end while the application closes may still evaluate expressions.
   async onApplicationShutdown(): Promise<void> {
     await this.evaluator.close();
   }

@@ -4,13 +4,16 @@ interface KeyQueue<Item> {
 }
 
 /**
- * First in, first out for each key; between keys, the one that has had the least time comes next. What takes long thus holds
- * up its own key and no other. Keys are never forgotten.
+ * First in, first out for each key. Among the keys, the one that has used the least time comes next, so that slow items
+ * delay only their own key. Keys are never removed.
  */
 export class FairQueue<Item> {
   private readonly queues = new Map<string, KeyQueue<Item>>();
   private count = 0;
-  /** How much time the key had that was served last: who comes back after a pause has no more to its credit. */
+  /**
+   * The time used by the last served key. A key that returns after a pause starts from it and gets no credit for the
+   * pause.
+   */
   private servedMs = 0;
 
   get size(): number {
@@ -35,7 +38,7 @@ export class FairQueue<Item> {
     return next.items.shift();
   }
 
-  /** Records how long an item of this key has taken. */
+  /** Records how long an item of this key took. */
   spend(key: string, ms: number): void {
     this.queueOf(key).spentMs += ms;
   }

@@ -3,12 +3,12 @@ import { jsonPieces } from '../language/json-pieces.js';
 import { LARGEST_INPUT } from '../language/expression-limits.js';
 
 const LONGEST_TURN_MS = 2;
-// Sending copies, several times over for what is not Latin text.
+// Sending copies the text, several times for text that is not Latin.
 const PART_LENGTH = 2 ** 18;
 
 /**
- * The JSON text of `value` in parts that are soon sent, made without holding the main thread; null where it is longer than
- * `LARGEST_INPUT`, or nests deeper than the stack is.
+ * The JSON text of `value` in parts that can each be sent quickly, made without blocking the main thread. Null if the
+ * text is longer than `LARGEST_INPUT`, or nests too deeply for the stack.
  */
 export async function inputParts(value: object): Promise<string[] | null> {
   try {
