@@ -7,18 +7,21 @@ import { readSecretFile } from './secret-file.js';
 import { Settings } from './settings.js';
 import { flagsOf, isOurVariable, SERVER_URL_VARIABLE, settingEntries, type Setting, type Source, variableGroupsOf, variablesOf } from './settings-table.js';
 
-/** Where settings come from, in the order of precedence. */
+/** The sources of settings, in the order of precedence. */
 export interface SettingsSources {
-  /** By the name of the setting, as given on the command line; with `_file` after it, the path of a file that holds the value. */
+  /**
+   * Command line values by the name of the setting. A name with the suffix `_file` has the path of a file with the
+   * value.
+   */
   flags: Readonly<Record<string, unknown>>;
   environment: Environment;
-  /** Path of the configuration file; undefined where there is none. */
+  /** Path of the configuration file; undefined if there is none. */
   file?: string;
-  /** The `server:` section of that file; undefined where there is none. */
+  /** The `server:` section of that file; undefined if there is none. */
   server: unknown;
 }
 
-/** Everything that is wrong with the given settings, a line each, which names the source and the setting. */
+/** All problems of the settings, one line each. A line names the source and the setting. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 
@@ -27,10 +30,13 @@ export class SettingsError extends Error {
   }
 }
 
-/** What one source gives: the value, or why it gives none. */
+/** The value from one source, or the reason why it could not be read. */
 type Given = { source: string } & ({ raw: unknown } | { problem: string });
 
-/** Every setting, from the first source that gives it. SettingsError where any source gives a wrong value, used or not. */
+/**
+ * Takes every setting from its first source. Throws a SettingsError if any source has a wrong value, even an unused
+ * one.
+ */
 export function resolveSettings(sources: SettingsSources): Settings {
   const server = isJsonObject(sources.server) ? sources.server : {};
   const problems = [...unknownNames(sources, server)];
@@ -43,18 +49,18 @@ export function resolveSettings(sources: SettingsSources): Settings {
   return Object.assign(settings, { csvRoot: settings.csvRoot === null ? null : resolve(settings.csvRoot), configurationFiles: files });
 }
 
-/** Settings that mean nothing together: one of them would have no effect, without a word. */
+/** Describes a contradiction between settings, because otherwise one of them would silently have no effect. */
 function contradictionIn({ clientWebhooks, clientWebhookHosts }: Settings): string | null {
-  if (clientWebhooks === 'list' && clientWebhookHosts.length === 0) return 'client_webhook_hosts: must name at least one host where client_webhooks is list';
-  if (clientWebhooks === 'public' && clientWebhookHosts.length > 0) return 'client_webhooks: must be list for client_webhook_hosts to hold (got "public")';
+  if (clientWebhooks === 'list' && clientWebhookHosts.length === 0) return 'client_webhook_hosts: must name at least one host if client_webhooks is list';
+  if (clientWebhooks === 'public' && clientWebhookHosts.length > 0) return 'client_webhooks: must be list if client_webhook_hosts is set (got "public")';
   return null;
 }
 
-/** In the order of precedence. Adds the files that hold values to `files`. */
+/** The values in the order of precedence. Adds the files that hold values to `files`. */
 function valuesGiven(setting: Setting, { flags, environment }: SettingsSources, server: Record<string, unknown>, files: string[]): Given[] {
   const groups = [
     flagsOf(setting).map(({ name, key, isFile }) => ({ name, isFile, raw: flags[key] })),
-    // Compose and shells pass a variable that nobody set as an empty one.
+    // Compose and shells pass an unset variable as an empty one.
     ...variableGroupsOf(setting).map((group) => group.map(({ name, isFile }) => ({ name, isFile, raw: environment[name] || undefined }))),
     [{ name: `server.${setting.name}`, isFile: false, raw: server[setting.name] }],
   ];
@@ -94,7 +100,7 @@ function* unknownNames(sources: SettingsSources, server: Record<string, unknown>
   const settings = settingEntries.map(([, setting]) => setting);
   const variables = [...settings.flatMap(variablesOf), SERVER_URL_VARIABLE];
   for (const name of Object.keys(sources.environment)) {
-    // A misspelt variable would otherwise leave its setting at the default without a word.
+    // Otherwise a misspelled variable would silently leave its setting at the default.
     if (isOurVariable(name) && !variables.includes(name)) yield unknownName(name, variables);
   }
   if (sources.server != null && !isJsonObject(sources.server)) yield `server: must be an object (got ${show(sources.server)})`;

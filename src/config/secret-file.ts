@@ -5,16 +5,19 @@ const LONGEST_BYTES = 64 * 1_024;
 const PROBLEMS: Record<string, string> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
-  EISDIR: 'it is a folder; name a file that holds the value alone',
+  EISDIR: 'it is a folder; name a file that contains only the value',
   EACCES: 'the user that this process runs as may not read it',
   EPERM: 'the user that this process runs as may not read it',
 };
 
-/** The text of a file that holds a setting's value and nothing else, without the line break at its end; or why there is none, which quotes nothing of it. */
+/**
+ * The text of a file that contains only a setting's value, without the final line break; or a problem that does not
+ * quote it.
+ */
 export function readSecretFile(path: string): { text: string } | { problem: string } {
   try {
     const bytes = readBounded(path);
-    if (bytes.length > LONGEST_BYTES) return { problem: `it is larger than ${LONGEST_BYTES / 1_024} KiB; name a file that holds the value alone` };
+    if (bytes.length > LONGEST_BYTES) return { problem: `it is larger than ${LONGEST_BYTES / 1_024} KiB; name a file that contains only the value` };
     const text = bytes.toString('utf8').replace(/[\r\n]+$/, '');
     return text === '' ? { problem: 'it is empty; write the value into it' } : { text };
   } catch (error) {
@@ -23,7 +26,10 @@ export function readSecretFile(path: string): { text: string } | { problem: stri
   }
 }
 
-/** A pipe too, as a shell makes one of `<(...)`; a byte more than allowed at most, whatever is behind the path. */
+/**
+ * Reads at most one byte more than allowed. The path may also be a pipe, such as a shell's `<(...)`, or an endless
+ * device.
+ */
 function readBounded(path: string): Buffer {
   const descriptor = openSync(path, 'r');
   try {

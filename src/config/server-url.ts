@@ -3,10 +3,13 @@ import { httpUrl } from './network-types.js';
 import { SettingsError } from './resolve-settings.js';
 import { SERVER_URL_VARIABLE } from './settings-table.js';
 
-/** Where `starling serve` listens when nothing is configured. */
+/** The address at which `starling serve` listens by default. */
 export const DEFAULT_SERVER_URL = 'http://127.0.0.1:8344';
 
-/** Base of the server that a client command talks to, without a slash at its end. SettingsError where it is no http URL. */
+/**
+ * Base URL of the server for client commands, without a trailing slash. Throws a SettingsError if it is not an http
+ * URL.
+ */
 export function serverUrl(flag: string | undefined, environment: Environment): string {
   const variable = environment[SERVER_URL_VARIABLE] || undefined;
   const [source, raw] = flag !== undefined ? ['--url', flag] : [SERVER_URL_VARIABLE, variable ?? DEFAULT_SERVER_URL];

@@ -1,4 +1,4 @@
-/** Every setting of the service, checked once at start. Durations are milliseconds, sizes bytes. */
+/** Every setting of the service, checked once at the start. Durations are in milliseconds, sizes in bytes. */
 export class Settings {
   host!: string;
   port!: number;
@@ -7,69 +7,72 @@ export class Settings {
   createUi!: boolean;
   dashboard!: boolean;
   webhookUrl!: string | null;
-  /** The first signs for all, the second for receivers that do not know the first yet, or no longer. */
+  /** All deliveries are signed with each secret. There are two while receivers change from one to the other. */
   webhookSecret!: string[];
-  /** In ms after the first try. */
+  /** Times of the retries, in ms after the first try. */
   webhookRetries!: number[];
-  /** Which hosts clients may have webhooks sent to: any public one, none, or those of `clientWebhookHosts`. */
+  /** Hosts that clients' webhooks may go to: any public one, none, or those in `clientWebhookHosts`. */
   clientWebhooks!: 'public' | 'off' | 'list';
-  /** In lower case; `*.` before a name stands for everything below it. */
+  /** In lower case. `*.` before a name stands for all its subdomains. */
   clientWebhookHosts!: string[];
-  /** On public addresses; those of `outboundAllow` are reached on any port. */
+  /** Ports on public addresses. Addresses in `outboundAllow` may be reached on any port. */
   clientWebhookPorts!: number[];
-  /** That this process sends to one host in a minute. */
+  /** Bytes that this process sends to one host per minute. */
   clientWebhookBytesPerMinute!: number;
-  /** 32 bytes in hexadecimal, which clients' secrets are stored under. */
+  /** Key that encrypts clients' secrets: 32 bytes in hexadecimal. */
   secretKey!: string | null;
-  /** Absolute; null where no request may name a file of this machine. */
+  /** Absolute path; null if requests may not name files of this machine. */
   csvRoot!: string | null;
   /** `sqlite:<path>` or `postgres://...`. */
   databaseUrl!: string;
-  /** CIDR ranges that client-given URLs may reach besides public unicast addresses. */
+  /** CIDR ranges that URLs from clients may reach in addition to public unicast addresses. */
   outboundAllow!: string[];
   allowedHosts!: string[];
-  /** CIDR ranges of proxies whose `X-Forwarded-For` tells whose request it is. */
+  /** CIDR ranges of proxies whose `X-Forwarded-For` identifies the client. */
   trustedProxies!: string[];
   corsOrigins!: string[];
-  /** Past this many waiting executions, a publish is refused with 503. */
+  /** Above this number of waiting executions, a publish is refused with 503. */
   maxPendingExecutions!: number;
-  /** Past this many artifacts in joins, in batch windows and before their release, a publish that would add one is refused with 503. */
+  /**
+   * Limit of artifacts in joins, in batch windows and before their release; above it, a publish that would add one is a
+   * 503.
+   */
   maxWaitingArrivals!: number;
-  /** Past this many bytes that waiting rows of all batches will store, a batch is refused with 503. */
+  /** Limit of the bytes that waiting rows of all batches will store; above it, a batch is refused with 503. */
   maxWaitingBatchBytes!: number;
   /** The longest `ttl` of an `After` visibility. */
   maxTtlMs!: number;
-  /** The same of those that wait for agents that no process has. */
+  /** Like `maxPendingExecutions`, for executions that wait for agents that no process has. */
   maxExecutionsWithoutAgent!: number;
-  /** Streams of the changelog that may be open at once in this process. */
+  /** Changelog streams that may be open at the same time in this process. */
   maxStreams!: number;
   maxStreamsPerAddress!: number;
   /** How often one agent may run in one generation of a correlation. */
   maxExecutionsPerCorrelation!: number;
-  /** Executions at once in this process. */
+  /** Executions that this process runs at the same time. */
   maxConcurrentExecutions!: number;
   shutdownGraceMs!: number;
   leaseMs!: number;
-  /** How long what has ended is kept at least; null keeps it for ever. */
+  /** The minimum time that ended executions, runs, batches and deliveries are kept; null keeps them forever. */
   retainExecutionsMs!: number | null;
   retainRunsMs!: number | null;
   retainBatchesMs!: number | null;
   retainDeliveriesMs!: number | null;
-  /** How long an idempotency key holds. */
+  /** How long an idempotency key is valid. */
   retainKeysMs!: number;
   bodyLimitBytes!: number;
-  /** In which the body of a request has to arrive; an upload's has its own. */
+  /** Time limit for the body of a request. Uploads have a separate one. */
   requestTimeoutMs!: number;
   uploadTimeoutMs!: number;
-  /** In a second, on average. */
+  /** Bytes per second, on average. */
   minTransferRateBytes!: number;
-  /** Of the temporary files of this process. */
+  /** Disk space for the temporary files of this process. */
   uploadSpaceBytes!: number;
-  /** Connections to this process at once. */
+  /** Connections that this process accepts at the same time. */
   maxConnections!: number;
-  /** Bytes of clients' data that this process may hold at the same time; null derives it from the heap limit. */
+  /** Bytes of clients' data that this process may hold at the same time; null derives the limit from the heap limit. */
   memoryBudgetBytes!: number | null;
-  /** Absolute paths of the files that configure this process. They may hold secrets, and no request may have them read. */
+  /** Absolute paths of the files that configure this process. They may contain secrets, so no request may read them. */
   configurationFiles!: string[];
   logLevel!: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 }

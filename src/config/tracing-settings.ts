@@ -3,19 +3,19 @@ import { SettingsError } from './resolve-settings.js';
 
 export type SamplerName = 'always_on' | 'always_off' | 'traceidratio';
 
-/** How traces are taken and sent, where they are. What the exporter reads of the environment by itself is not here. */
+/** How traces are sampled and sent. Variables that the exporter reads itself are not included. */
 export interface TracingSettings {
   sampler: SamplerName;
-  /** A caller that samples his trace, or does not, decides for ours. */
+  /** Whether the sampling decision of the caller's trace also applies here. */
   parentBased: boolean;
-  /** The part of traces that `traceidratio` takes, from 0 to 1. */
+  /** The share of traces that `traceidratio` samples, from 0 to 1. */
   ratio: number;
-  /** Undefined has the default of the specification. Milliseconds. */
+  /** Milliseconds. Undefined means the default of the specification. */
   scheduledDelayMillis?: number;
   exportTimeoutMillis?: number;
   maxQueueSize?: number;
   maxExportBatchSize?: number;
-  /** What was given and does not hold, a line each: to be logged. */
+  /** Log lines about values that are ignored. */
   ignored: string[];
 }
 
@@ -24,9 +24,9 @@ const ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_END
 const SAMPLERS: readonly SamplerName[] = ['always_on', 'always_off', 'traceidratio'];
 
 /**
- * The variables of OpenTelemetry's "Environment Variable Specification"; null where no endpoint is given, or traces are turned off.
- * SettingsError where an endpoint is none. Any other value that cannot be used counts as not given, as the specification has it:
- * such variables are often those of a whole fleet.
+ * Reads the variables of OpenTelemetry's "Environment Variable Specification". Null if no endpoint is set, or if traces
+ * are disabled. Throws a SettingsError if an endpoint is not a URL. Other invalid values are ignored, as the
+ * specification demands, because such variables are often set for a whole fleet.
  */
 export function readTracingSettings(environment: Environment): TracingSettings | null {
   const given = ENDPOINTS.filter((name) => environment[name]);
@@ -44,7 +44,7 @@ export function readTracingSettings(environment: Environment): TracingSettings |
   };
 }
 
-// Its text may hold a password, and is never shown.
+// The text may contain a password, so it is never shown.
 function isHttpUrl(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 }
@@ -52,7 +52,7 @@ function isHttpUrl(text: string): boolean {
 function readSampler(environment: Environment, ignored: string[]): Pick<TracingSettings, 'sampler' | 'parentBased' | 'ratio'> {
   const name = environment.OTEL_TRACES_SAMPLER || 'parentbased_always_on';
   const sampler = SAMPLERS.find((known) => known === name.replace(/^parentbased_/, ''));
-  if (!sampler) ignored.push('OTEL_TRACES_SAMPLER: must be always_on, always_off or traceidratio, or one of them after parentbased_; every trace is taken');
+  if (!sampler) ignored.push('OTEL_TRACES_SAMPLER: must be always_on, always_off or traceidratio, or one of them with the prefix parentbased_; every trace is sampled');
   return { sampler: sampler ?? 'always_on', parentBased: !sampler || name.startsWith('parentbased_'), ratio: readRatio(environment, ignored) };
 }
 
@@ -75,5 +75,5 @@ function readWhole(environment: Environment, name: string, ignored: string[]): n
 function otherProtocols(environment: Environment): string[] {
   return ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']
     .filter((name) => environment[name] && environment[name] !== 'http/json')
-    .map((name) => `${name}: traces are sent as http/json, which collectors take at the same address as http/protobuf`);
+    .map((name) => `${name}: traces are sent as http/json, which collectors accept at the same address as http/protobuf`);
 }

@@ -137,7 +137,7 @@ describe('a wrong value', () => {
     ['body_limit', '1MB', 'must be a size from 1KiB to 256MiB, such as 512KiB, 1MiB or a number of bytes (got "1MB")'],
     ['body_limit', '1GiB', 'must be a size from 1KiB to 256MiB, such as 512KiB, 1MiB or a number of bytes (got "1GiB")'],
     ['outbound_allow', '10.0.0.0/8,10.0.0.0/33', 'must be address ranges such as 10.0.0.0/8 or fd00::/8 (got "10.0.0.0/33")'],
-    ['allowed_hosts', 'https://a.example', 'must be host names or addresses, with a port or without, such as desk.example.com (got "https://a.example")'],
+    ['allowed_hosts', 'https://a.example', 'must be host names or addresses, with or without a port, such as desk.example.com (got "https://a.example")'],
     ['cors_origins', 'a.example', 'must be origins such as https://app.example.com, without a path or a default port (got "a.example")'],
     ['log_level', 'loud', 'must be one of trace, debug, info, warn, error, fatal, silent (got "loud")'],
     ['max_pending_executions', '0', 'must be an integer from 1 to 1000000000 (got "0")'],
@@ -169,15 +169,15 @@ describe('a wrong value', () => {
       'server.hots: there is no such setting; did you mean server.host?',
       'PORT: must be an integer from 0 to 65535 (got "abc")',
       'server.port: must be an integer from 0 to 65535 (got true)',
-      'server.allowed_hosts: must be host names or addresses, with a port or without, such as desk.example.com (got 1)',
+      'server.allowed_hosts: must be host names or addresses, with or without a port, such as desk.example.com (got 1)',
       '--lease: must be a duration from 1s to 1h, such as 500ms, 30s or 5m (got "x")',
       'STARLING_LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent (got "loud")',
     ]);
   });
 
   test.each([
-    [{ client_webhooks: 'list' }, 'client_webhook_hosts: must name at least one host where client_webhooks is list'],
-    [{ client_webhook_hosts: ['hooks.example'] }, 'client_webhooks: must be list for client_webhook_hosts to hold (got "public")'],
+    [{ client_webhooks: 'list' }, 'client_webhook_hosts: must name at least one host if client_webhooks is list'],
+    [{ client_webhook_hosts: ['hooks.example'] }, 'client_webhooks: must be list if client_webhook_hosts is set (got "public")'],
   ])('is one that would have no effect beside another: %j', (server, mistake) => expect(mistakesOf({ server })).toEqual([mistake]));
 
   test('is none where webhooks of clients are turned off for a while', () => {

@@ -72,13 +72,13 @@ describe('a secret in a file', () => {
 
   test.each<[what: string, path: () => string, problem: string]>([
     ['is missing', () => join(folder, 'missing'), 'there is no such file'],
-    ['is a folder', () => (mkdirSync(join(folder, 'folder')), join(folder, 'folder')), 'it is a folder; name a file that holds the value alone'],
+    ['is a folder', () => (mkdirSync(join(folder, 'folder')), join(folder, 'folder')), 'it is a folder; name a file that contains only the value'],
     ['is empty', () => file('empty', ''), 'it is empty; write the value into it'],
     ['holds a line break alone', () => file('blank', '\n'), 'it is empty; write the value into it'],
-    ['is large', () => file('large', 'hunter2'.repeat(10_000)), 'it is larger than 64 KiB; name a file that holds the value alone'],
-    ['never ends', () => '/dev/zero', 'it is larger than 64 KiB; name a file that holds the value alone'],
-    ['holds something else', () => file('wrong', 'hunter2\n'), 'must be 64 hexadecimal digits, as openssl rand -hex 32 makes them'],
-    ['holds more than the secret', () => file('more', `${KEY}\nhunter2\n`), 'must be 64 hexadecimal digits, as openssl rand -hex 32 makes them'],
+    ['is large', () => file('large', 'hunter2'.repeat(10_000)), 'it is larger than 64 KiB; name a file that contains only the value'],
+    ['never ends', () => '/dev/zero', 'it is larger than 64 KiB; name a file that contains only the value'],
+    ['holds something else', () => file('wrong', 'hunter2\n'), 'must be 64 hexadecimal digits, for example from openssl rand -hex 32'],
+    ['holds more than the secret', () => file('more', `${KEY}\nhunter2\n`), 'must be 64 hexadecimal digits, for example from openssl rand -hex 32'],
   ])('that %s is told of by its name, and nothing of it is shown', (_what, path, problem) => {
     const named = path();
     expect(mistakesOf({ flags: { secret_key_file: named } })).toEqual([`--secret-key-file ${named}: ${problem}`]);
