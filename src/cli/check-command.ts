@@ -1,7 +1,7 @@
 import { readConfiguration } from './configuration.js';
 import { describeFailure } from './failures.js';
 
-/** Reports what `serve` would refuse of this file here, and what is doubtful in it; sets the exit code. */
+/** Prints the errors that `serve` would report for this file, and the warnings. Sets the exit code. */
 export async function check(file: string): Promise<void> {
   try {
     const { warnings } = await readConfiguration(file, {});

@@ -16,8 +16,8 @@ export interface Configuration extends LoadedCatalog {
 }
 
 /**
- * The configuration file, with the agents that are written as classes, and the settings from everywhere. AggregateError of a
- * CatalogError and a SettingsError, so that everything that is wrong is reported together.
+ * Reads the configuration file, with the agents that are classes, and the settings from all sources. Throws an
+ * AggregateError of a CatalogError and a SettingsError, so that all problems are reported together.
  */
 export async function readConfiguration(
   file: string,
@@ -33,15 +33,15 @@ export async function readConfiguration(
   throw new AggregateError(new Set([loaded, settings].flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))));
 }
 
-/** What `--config` names, or the usual file where there is one. */
+/** The file that `--config` names, or the default file if it exists. */
 export const configurationFile = (named: string | undefined): string | undefined => named ?? (existsSync(USUAL_FILE) ? USUAL_FILE : undefined);
 
-/** StartError where a process on SQLite would leave part of what is to be done to processes that cannot be there. */
+/** Throws a StartError if a process on SQLite would leave a role to other processes, because there cannot be any. */
 export function refuseSplitRoles({ databaseUrl }: Settings, { api, worker }: Role): void {
   if ((api && worker) || !databaseUrl.startsWith('sqlite:')) return;
   throw new StartError(
-    'database_url: one process alone holds a SQLite file, and has to serve and work; use starling serve without --no-worker, or a Postgres database that several processes share',
+    'database_url: a SQLite file has a single process for all roles; use starling serve without --no-worker, or share a Postgres database',
   );
 }
 
-export const missingFile = (): StartError => new StartError(`there is no ${USUAL_FILE} here; name the configuration file with --config <file>`);
+export const missingFile = (): StartError => new StartError(`there is no ${USUAL_FILE} in this folder; name the configuration file with --config <file>`);

@@ -1,16 +1,16 @@
 import { flagsOf, SETTINGS, variableOf } from '../config/settings-table.js';
 
 /**
- * Takes the password of a database URL out of the process list, where a flag holds one, and gives back what to say of it. It stays in the
- * history of a shell, and in the command lines of the processes that started this one.
+ * Hides the password of a database URL in a flag from the process list, and returns a warning; null if there is none.
+ * The password remains in the shell's history and in the command lines of the processes that started this one.
  */
 export function hidePassword(flags: Readonly<Record<string, unknown>>): string | null {
   const { databaseUrl } = SETTINGS;
   if (!holdsPassword(flags[databaseUrl.name])) return null;
-  // Node writes it over the command line.
+  // Node overwrites the command line with the title.
   process.title = 'starling';
   const [value, file] = flagsOf(databaseUrl);
-  return `${value!.name}: holds a password, which the process list and the history of a shell show; give the URL as ${variableOf(databaseUrl)}, or in a file that ${file!.name} names`;
+  return `${value!.name}: contains a password, which is visible in the process list and the shell history; use ${variableOf(databaseUrl)} or ${file!.name} instead`;
 }
 
 function holdsPassword(raw: unknown): boolean {

@@ -4,10 +4,10 @@ import { SettingsError } from '../config/resolve-settings.js';
 import { StartError } from '../database/start-error.js';
 import { ClientError } from './client/client-errors.js';
 
-/** What an operator can mend; everything else is a bug, whose stack is wanted. */
+/** Errors that an operator can fix. All others are bugs, which are printed with their stack. */
 const FOR_THE_OPERATOR = [CatalogError, SettingsError, StartError, DomainError, ClientError];
 
-/** Wraps a command so that its failure is reported on standard error and ends the process with 1. */
+/** Wraps a command so that a failure is printed to standard error and ends the process with exit code 1. */
 export function failing<A extends unknown[]>(command: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
   return async (...args) => {
     try {

@@ -4,29 +4,29 @@ import { Lifecycle } from '../common/lifecycle.js';
 import type { Logger } from '../common/logger.js';
 import { flushLog } from '../observability/logging/create-logger.js';
 
-/** Exit codes of a stop that was cut short, as shells count them: 128 and the signal's number. */
+/** Exit codes of a forced stop, as shells define them: 128 plus the signal's number. */
 const FORCED = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** On a terminal, Ctrl-C reaches npm and this process, and npm passes its own on: one keystroke, two signals. */
+/** On a terminal, Ctrl-C reaches npm and this process, and npm forwards its own: one keystroke causes two signals. */
 const ONE_KEYSTROKE_MS = 500;
 
-/** How long answers that are under way may still take once the work is drained. */
+/** How long pending answers may take after the running work has ended. */
 const LAST_ANSWERS_MS = 3_000;
 
-/** Beyond the grace of the executions: for answers, rollups and the last commits. */
+/** Time after the grace period of the executions, for answers, rollups and the last commits. */
 const HARD_LIMIT_MS = 20_000;
 
-/** The first SIGTERM or SIGINT stops gracefully and exits with 0; a second one ends the process at once. */
+/** The first SIGTERM or SIGINT stops gracefully with exit code 0. A second one ends the process immediately. */
 export function stopOnSignals(app: INestApplication, graceMs: number, logger: Logger): void {
   let first: { signal: string; at: number } | undefined;
   const onSignal = (signal: keyof typeof FORCED): void => {
     const now = performance.now();
     if (!first) {
       first = { signal, at: now };
-      logger.info(`${signal}: stopping; running executions have ${graceMs / 1_000} s, a second signal ends at once`);
+      logger.info(`${signal}: stopping; running executions have ${graceMs / 1_000} s, a second signal ends the process immediately`);
       void stop(app, graceMs, logger);
     } else if (signal !== 'SIGINT' || first.signal !== 'SIGINT' || now - first.at > ONE_KEYSTROKE_MS) {
-      logger.warn(`${signal} again: ending at once; what was running runs again after the next start`);
+      logger.warn(`${signal} again: ending immediately; running executions run again after the next start`);
       process.exit(FORCED[signal]);
     }
   };
@@ -35,7 +35,7 @@ export function stopOnSignals(app: INestApplication, graceMs: number, logger: Lo
 
 async function stop(app: INestApplication, graceMs: number, logger: Logger): Promise<void> {
   setTimeout(() => {
-    logger.fatal('the graceful stop did not end; ending now, and the next start takes over what was running');
+    logger.fatal('the graceful stop took too long; ending now, and the next start takes over the running executions');
     process.exit(1);
   }, graceMs + HARD_LIMIT_MS).unref();
   try {
@@ -43,20 +43,20 @@ async function stop(app: INestApplication, graceMs: number, logger: Logger): Pro
     endConnections(app.getHttpServer() as Server);
     await app.close();
     logger.info('stopped');
-    // An exit writes what is left at once, and so before lines that are still on their way.
+    // An exit writes buffered lines synchronously, and so before lines that are still being written.
     await flushLog(logger);
     process.exit(0);
   } catch (error) {
-    logger.fatal({ err: error }, 'the graceful stop failed; the next start takes over what was running');
+    logger.fatal({ err: error }, 'the graceful stop failed; the next start takes over the running executions');
     process.exit(1);
   }
 }
 
-/** A closing server waits for its connections: idle ones, and those that never end, would keep it open. */
+/** A closing server waits for its connections, so idle and endless ones would keep it open. */
 function endConnections(server: Server): void {
   let closingSince: number | undefined;
   setInterval(() => {
-    // It listens while work is drained, so that probes get their 503.
+    // The server listens until the running work has ended, so that probes get a 503.
     if (server.listening) return;
     closingSince ??= performance.now();
     if (performance.now() - closingSince > LAST_ANSWERS_MS) server.closeAllConnections();

@@ -5,7 +5,10 @@ import { isLoopbackAddress } from '../common/loopback.js';
 import { Settings } from '../config/settings.js';
 import { StartError } from '../database/start-error.js';
 
-/** The settings with an IP address as their `host`, so that a name that leads to loopback is guarded as loopback is. StartError where it leads nowhere. */
+/**
+ * Replaces the `host` in the settings by its IP address, so that a name that resolves to loopback gets the checks of
+ * loopback. Throws a StartError if the name does not resolve.
+ */
 export async function withAddress(settings: Settings): Promise<Settings> {
   const { host, port } = settings;
   try {
@@ -16,7 +19,10 @@ export async function withAddress(settings: Settings): Promise<Settings> {
   }
 }
 
-/** Listens on this address, and gives back where: port 0 takes a free one. StartError where it cannot be had; `host` is as it was given. */
+/**
+ * Listens on this address and returns the bound address, because port 0 picks a free one. Throws a StartError if that
+ * is not possible. `host` is the original setting.
+ */
 export async function listen(app: INestApplication, address: string, { host, port }: Settings): Promise<AddressInfo> {
   try {
     await app.listen(port, address);
@@ -27,19 +33,19 @@ export async function listen(app: INestApplication, address: string, { host, por
   return (app.getHttpServer() as { address(): AddressInfo }).address();
 }
 
-/** What an operator should know who opens the service beyond this machine; null where it is not, or where names are checked. */
+/** A warning if the service can be reached from other machines and hosts are not checked; otherwise null. */
 export function openWarning(bound: AddressInfo, allowedHosts: readonly string[]): string | null {
   if (isLoopbackAddress(bound.address) || allowedHosts.length > 0) return null;
   return (
-    `host: bound to ${addressText(bound)} without allowed_hosts: whoever reaches this port may do everything, since there is no authentication; ` +
-    'put a proxy that has it in front, and list in allowed_hosts the names that clients use'
+    `host: bound to ${addressText(bound)} without allowed_hosts and without authentication; ` +
+    'put a proxy that authenticates in front, and list the names that clients use in allowed_hosts'
   );
 }
 
 /** `127.0.0.1:8344`, `[::]:8344`. */
 export const addressText = ({ address, port }: AddressInfo): string => `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
-/** The URL to type: a wildcard is not an address that one can call. */
+/** A URL that can be called. A wildcard address cannot. */
 export function callableUrl(bound: AddressInfo): string {
   return isWildcard(bound) ? `http://localhost:${bound.port}` : `http://${addressText(bound)}`;
 }
@@ -54,8 +60,8 @@ function whyNotListening(code: string | undefined, host: string, port: number): 
       return `port: this user may not listen on ${port}; choose one above 1023 with --port`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `host: ${host} is no address of this machine; choose another with --host`;
+      return `host: ${host} is not an address of this machine; choose another with --host`;
     default:
-      return `port: ${port} on ${host} cannot be had (${code}); choose another with --port or --host`;
+      return `port: cannot listen on ${port} on ${host} (${code}); choose another with --port or --host`;
   }
 }

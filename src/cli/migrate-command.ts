@@ -3,7 +3,7 @@ import { resolveSettings } from '../config/resolve-settings.js';
 import { openDatabase } from '../database/open-database.js';
 import { configurationFile, readConfiguration } from './configuration.js';
 
-/** Opens the database, which migrates it, and closes it again. Works without a configuration file too. */
+/** Opens the database, which migrates it, and closes it again. Also works without a configuration file. */
 export async function migrateDatabase(config: string | undefined, flags: Record<string, unknown>): Promise<void> {
   const file = configurationFile(config);
   const { settings } = file ? await readConfiguration(file, flags) : { settings: resolveSettings({ flags, environment: readEnvironment(), server: undefined }) };

@@ -9,29 +9,29 @@ const CONFIG_OPTION = '-c, --config <file>';
 const CONFIG_DESCRIPTION = 'configuration file (default: starling.yaml in the working directory)';
 
 /**
- * The command line. Exits with 1 on a wrong one, and says what is wrong with it. Each command is imported when it is called:
- * the whole application takes half a second to load, which `--help` need not wait for.
+ * Builds the command line. An invalid command line exits with 1 and an error message. Each command is imported when it
+ * is called, because the whole application takes half a second to load, and `--help` should not wait for it.
  */
 export function buildProgram(): Command {
   const program = new Command('starling')
-    .description('Serves configured agents over HTTP, on a durable blackboard, and talks to a server that does.')
+    .description('Serves configured agents over HTTP, on a durable blackboard. Also a client for a running server.')
     .version(VERSION)
     .showHelpAfterError('(see --help)')
-    // A misspelt `--webhook-secret=...` must not put the secret into a log.
+    // A misspelled `--webhook-secret=...` must not put the secret into a log.
     .configureOutput({ outputError: (text, write) => write(text.replace(/(--[^\s'=]+)=[^']*/, '$1')) });
 
   addSettingOptions(
     program
       .command('serve')
-      .description('serve the configured agents until SIGTERM')
+      .description('serve the API and run the configured agents until SIGTERM')
       .option(CONFIG_OPTION, CONFIG_DESCRIPTION)
-      .option('--no-worker', 'answer requests alone, and leave the work to other processes on the same Postgres database'),
+      .option('--no-worker', 'only answer requests, and leave the work to other processes on the same Postgres database'),
   ).action(failing(async (options: ServeFlags) => (await import('./serve.js')).serve({ ...startOptions(options), worker: options.worker })));
 
   addSettingOptions(
     program
       .command('worker')
-      .description('work on what processes on the same Postgres database are asked for; serves health and metrics alone')
+      .description('run agents for the API processes on the same Postgres database; serves only health and metrics')
       .option(CONFIG_OPTION, CONFIG_DESCRIPTION),
   ).action(failing(async (options: ConfigFlags) => (await import('./worker.js')).work(startOptions(options))));
 
@@ -42,7 +42,7 @@ export function buildProgram(): Command {
     .action(failing(async (file: string) => (await import('./check-command.js')).check(file)));
 
   addSettingOptions(
-    program.command('migrate').description('bring the database to the schema of this version; serve does so too').option(CONFIG_OPTION, 'configuration file'),
+    program.command('migrate').description('migrate the database to the schema of this version; serve also does this').option(CONFIG_OPTION, 'configuration file'),
     ['database_url'],
   ).action(failing(async (options: Record<string, string>) => (await import('./migrate-command.js')).migrateDatabase(options.config, flagsIn(options))));
 

@@ -7,7 +7,7 @@ const settings = settingEntries.map(([, setting]) => setting);
 const isBoolean = ({ type }: Setting): boolean => type.schema.type === 'boolean';
 const isList = ({ type }: Setting): boolean => type.placeholder === 'list';
 
-/** Every setting as options. Values stay as they were typed: the settings' own check finds all wrong ones at once. */
+/** Adds every setting as options. Values stay unparsed, because `resolveSettings` reports all wrong ones together. */
 export function addSettingOptions(command: Command, names?: string[]): Command {
   for (const setting of settings.filter(({ name }) => !names || names.includes(name))) {
     for (const flag of flagsOf(setting)) command.addOption(optionOf(setting, flag));
@@ -15,7 +15,10 @@ export function addSettingOptions(command: Command, names?: string[]): Command {
   return command;
 }
 
-/** The settings given on the command line, by the keys of their flags. SettingsError where the value of a secret is among them. */
+/**
+ * The settings from the command line, by the keys of their flags. Throws a SettingsError if a secret is given as a
+ * value.
+ */
 export function settingFlags(options: Record<string, unknown>): Record<string, unknown> {
   const given = settings.flatMap((setting) => flagsOf(setting).map((flag) => ({ setting, flag, value: options[optionOf(setting, flag).attributeName()] })));
   const problems = given.filter(({ setting, flag, value }) => value !== undefined && !isTaken(setting, flag)).map(({ setting, flag }) => problemOf(setting, flag));
@@ -27,10 +30,12 @@ const isTaken = (setting: Setting, flag: Flag): boolean => commandFlagsOf(settin
 
 function problemOf(setting: Setting, flag: Flag): string {
   const ways = [...commandFlagsOf(setting).map(({ name }) => name), ...variablesOf(setting)];
-  return `${flag.name}: the value of a secret is not taken from a flag, which the process list shows; use ${ways.slice(0, -1).join(', ')} or ${ways.at(-1)!}`;
+  return `${flag.name}: a secret cannot be a flag, because the process list shows flags; use ${ways.slice(0, -1).join(', ')} or ${ways.at(-1)!}`;
 }
 
-/** One that is not taken is an option all the same, so that who tries it is told what to use, and the value is not shown. */
+/**
+ * A flag that is not accepted is a hidden option, so that its use causes a helpful error that does not show the value.
+ */
 function optionOf(setting: Setting, flag: Flag): Option {
   if (!isTaken(setting, flag)) return new Option(`${flag.name} [value]`).hideHelp();
   if (flag.isFile) return new Option(`${flag.name} <path>`, describe(setting, `file with the value of ${setting.name}`));

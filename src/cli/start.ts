@@ -6,17 +6,17 @@ import { startServer } from '../main.js';
 import { configurationFile, missingFile, readConfiguration, refuseSplitRoles } from './configuration.js';
 
 export interface StartOptions {
-  /** Configuration file; `starling.yaml` in the working directory where absent. */
+  /** Configuration file. Default: `starling.yaml` in the working directory. */
   config?: string;
-  /** Settings by their names in the file, as texts; they come before the environment's and the file's. */
+  /** Settings as texts, by their names in the file. They override the environment and the file. */
   flags?: Record<string, unknown>;
-  /** Classes with `@Agent`, beside the agents of the file. */
+  /** Classes with `@Agent`, in addition to the agents in the file. */
   agents?: AgentClass[];
   /** Nest modules that export what these classes inject. */
   imports?: ModuleMetadata['imports'];
 }
 
-/** Reads the configuration and runs until a signal; rejects where the start fails. */
+/** Reads the configuration and runs until a signal. Rejects if the start fails. */
 export async function start({ config, flags = {}, agents = [], imports = [] }: StartOptions, role: Role): Promise<void> {
   const file = configurationFile(config);
   if (file === undefined) throw missingFile();

@@ -2,7 +2,7 @@ import type { Catalog } from '../catalog/catalog.js';
 import type { ArtifactType } from '../catalog/definitions.js';
 import type { Role } from '../common/role.js';
 
-/** What a person at the terminal wants to know of a process that has started. `wildcard`: what it is bound to, where that is not what `url` says. */
+/** The text for the terminal after the start. `wildcard`: the bound address, if it differs from the one in `url`. */
 export function welcome({ api, worker }: Role, catalog: Catalog, url: string, wildcard: string | null = null): string {
   const { length } = catalog.agents;
   const agents = `${length} ${length === 1 ? 'agent' : 'agents'}`;
@@ -12,7 +12,10 @@ export function welcome({ api, worker }: Role, catalog: Catalog, url: string, wi
   return `Serving ${agents} at ${url}${open}, documentation at ${url}/docs${worker ? '' : '; workers run them'}${command ? `\nTry: ${command}` : ''}`;
 }
 
-/** Publishes the first artifact type that an agent reacts to and whose schema has an example. */
+/**
+ * A command that publishes an example of the first type that an agent subscribes to; undefined if no schema has an
+ * example.
+ */
 function curlLine(catalog: Catalog, url: string): string | undefined {
   const type = catalog.types.find(({ name, schema }) => exampleOf(schema) !== undefined && catalog.subscriptionsTo(name).length > 0);
   if (!type) return undefined;

@@ -1,4 +1,4 @@
 import { start, type StartOptions } from './start.js';
 
-/** Works until a signal, and answers health and metrics alone; rejects where the start fails. */
+/** Runs agents until a signal, and answers only health and metrics. Rejects if the start fails. */
 export const work = (options: StartOptions): Promise<void> => start(options, { api: false, worker: true });

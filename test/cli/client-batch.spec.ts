@@ -160,8 +160,8 @@ describe('starling batch run', () => {
     ['a separator that is none', ['--agent', 'echo', '--delimiter', '::'], '--delimiter: must be exactly one character'],
     ['a mapped column that is missing', ['--agent', 'echo', '--map', 'max_workers=n'], '--map: there is no column "max_workers"; the header has "n"'],
     ['a key column that is missing', ['--agent', 'echo', '--row-key', 'id'], '--row-key: there is no column "id"; the header has "n"'],
-    ['results in a folder that is missing', ['--agent', 'echo', '--out', '/nowhere/results.csv'], '--out: there is no folder /nowhere; make it, or name another file'],
-    ['results in a folder', ['--agent', 'echo', '--out', '/tmp'], '--out: /tmp is no regular file'],
+    ['results in a folder that is missing', ['--agent', 'echo', '--out', '/nowhere/results.csv'], '--out: there is no folder /nowhere; create it, or name another file'],
+    ['results in a folder', ['--agent', 'echo', '--out', '/tmp'], '--out: /tmp is not a regular file'],
   ])('refuses %s', async (_, options, line) => {
     const csv = folder.write('refused.csv', 'n\n1\n');
     const { code, stdout, stderr } = await starling('batch', 'run', csv, ...options);
@@ -171,8 +171,8 @@ describe('starling batch run', () => {
 
   test.each([
     ['a missing file', 'missing.csv', 'cannot read missing.csv (ENOENT)'],
-    ['a folder', '/tmp', '/tmp is no regular file; name the CSV file to upload'],
-    ['a device', '/dev/null', '/dev/null is no regular file; name the CSV file to upload'],
+    ['a folder', '/tmp', '/tmp is not a regular file; name the CSV file to upload'],
+    ['a device', '/dev/null', '/dev/null is not a regular file; name the CSV file to upload'],
   ])('refuses %s', async (_, file, line) => {
     expect(await starling('batch', 'run', file, '--agent', 'echo')).toEqual({ code: 1, stdout: '', stderr: `${line}\n` });
   });
@@ -189,7 +189,7 @@ describe('starling batch run', () => {
     const { code, stderr } = await starling('batch', 'run', csv, '--agent', 'echo', '--url', `http://127.0.0.1:${port}`);
     reader.close();
     expect(code).toBe(1);
-    expect(stderr.split('\n').slice(1)).toEqual(['the file changed while it was sent, or can no longer be read; send it again when it stays as it is', '']);
+    expect(stderr.split('\n').slice(1)).toEqual(['the file changed while it was sent, or can no longer be read; send it again when it no longer changes', '']);
   });
 
   test('tells what the server says of the file', async () => {
@@ -209,7 +209,7 @@ describe('watching a batch', () => {
     expect(program.stdout).toBe('');
     const id = idIn(program.stderr);
     const command = `npx starling batch watch ${id} --out '${out}' --url ${service.url}`;
-    expect(program.stderr.split('\n').at(-2)).toBe(`The batch goes on. To watch it again: ${command}`);
+    expect(program.stderr.split('\n').at(-2)).toBe(`The batch continues. To watch it again: ${command}`);
     expect(existsSync(out)).toBe(false);
     expect(await statusOf(id)).toBe('running');
 
@@ -225,12 +225,12 @@ describe('watching a batch', () => {
     const program = await started(StartedProgram.start(args, env()));
     await eventually('it watches', () => /^0% 0\/3 rows/m.test(program.stderr));
     await service.kill();
-    await eventually('it asks again', () => program.stderr.includes('asking again for up to a minute'));
+    await eventually('it asks again', () => program.stderr.includes('retrying for up to a minute'));
     service = await startService('--port', new URL(service.url).port);
     open();
     expect(await program.ended).toBe(0);
     expect(program.stderr.match(/asking again/g)).toHaveLength(1);
-    expect(program.stderr.match(/^the server is back$/gm)).toHaveLength(1);
+    expect(program.stderr.match(/^the server is available again$/gm)).toHaveLength(1);
     expect(readResults(out).map(({ status }) => status)).toEqual(Array(3).fill('completed'));
   });
 

@@ -46,7 +46,7 @@ const listed = async (): Promise<{ batch_id: string; created_at: string }[]> =>
 
 test('batch list prints nothing but a hint where there are none, then a line each, the newest first', async () => {
   const empty = await starling('batch', 'list');
-  expect(empty).toEqual({ code: 0, stdout: '', stderr: 'no batches yet; npx starling batch run makes one\n' });
+  expect(empty).toEqual({ code: 0, stdout: '', stderr: 'no batches yet; start one with npx starling batch run\n' });
   expect((await starling('batch', 'run', csv, '--agent', 'echo')).code).toBe(0);
   expect((await starling('batch', 'run', csv, '--agent', 'echo')).code).toBe(0);
   const batches = await listed();
@@ -69,7 +69,7 @@ test('a file whose answer is lost is sent again, and makes one batch', async () 
   });
   const { code, stdout, stderr } = await starling('batch', 'run', csv, '--agent', 'echo', '--url', url);
   expect(stdout).toContain(' completed: 2 of 2 rows, 0 failed');
-  expect(stderr).toContain('\nThe answer was lost; sending the file again, which makes no second batch\n');
+  expect(stderr).toContain('\nThe answer was lost; sending the file again (this does not create a second batch)\n');
   expect({ code, posts, batches: (await listed()).length }).toEqual({ code: 0, posts: 2, batches: before + 1 });
 });
 
@@ -81,7 +81,7 @@ test('Ctrl-C while the file is sent says that it may still be taken in, and wher
   program.process.kill('SIGINT');
   expect(await program.ended).toBe(130);
   expect(program.stderr.split('\n').slice(1)).toEqual([
-    `Stopped; the server may still take the file in: npx starling batch list --url ${url} shows the batch when it has`,
+    `Stopped; the server may still import the file; npx starling batch list --url ${url} then shows the batch`,
     '',
   ]);
 });
@@ -123,6 +123,6 @@ test('watching that gives up after a minute says how to go on', async () => {
   expect(await program.ended).toBe(1);
   expect(looks).toBeGreaterThan(50);
   const command = `npx starling batch watch b-1 --out ${join(folder.path, 'out.csv')} --url ${url}`;
-  expect(program.stderr.split('\n').at(-2)).toMatch(/^the server at \S+ went away before its answer was whole/);
-  expect(program.stderr.endsWith(`; the batch goes on when the server starts again, and to watch it then: ${command}\n`)).toBe(true);
+  expect(program.stderr.split('\n').at(-2)).toMatch(/^the server at \S+ disconnected before its answer was complete/);
+  expect(program.stderr.endsWith(`; the batch continues when the server starts again. To watch it then: ${command}\n`)).toBe(true);
 });

@@ -91,7 +91,7 @@ describe('starling run', () => {
     const [, id] = /^Run (\S+)\n$/.exec(program.stderr)!;
     program.process.kill('SIGINT');
     expect(await program.ended).toBe(130);
-    expect(program.stderr.split('\n')[1]).toBe(`The run goes on. To see how it ends: curl ${service.url}/run/${id}`);
+    expect(program.stderr.split('\n')[1]).toBe(`The run continues. To see its result: curl ${service.url}/run/${id}`);
     expect(program.stdout).toBe('');
     expect(await service.get(`/run/${id}`)).toMatchObject({ status: expect.stringMatching(/^(starting|running)$/) as string });
   });
@@ -159,12 +159,12 @@ describe('one line on standard error, and 1', () => {
   }
 
   test.each<[string, RequestListener, string]>([
-    ['a page', (_request, response) => response.end('<html>hello</html>'), 'what answers at URL is no Starling server: "<html>hello</html>"\n'],
+    ['a page', (_request, response) => response.end('<html>hello</html>'), 'the program at URL is not a Starling server: it answered "<html>hello</html>"\n'],
     ['an error without words', (_request, response) => response.writeHead(418).end('teapot'), 'the server at URL answered 418\n'],
     [
       'a connection that breaks',
       (request) => request.socket.destroy(),
-      'the server at URL went away before its answer was whole (UND_ERR_SOCKET); look whether it took the request before you send it again\n',
+      'the server at URL disconnected before its answer was complete (UND_ERR_SOCKET); check whether it processed the request before you send it again\n',
     ],
   ])('for %s', async (_, listener, stderr) => {
     expect(await saidOf(listener)).toEqual({ code: 1, stdout: '', stderr });

@@ -70,7 +70,7 @@ describe('a secret', () => {
     for (const args of [[flag, secret], [`${flag}=${secret}`], [flag]]) {
       for (const command of ['serve', 'worker']) {
         const { code, stdout, stderr } = await runProgram([command, '--config', folder.write('secret.yaml', GOOD), ...args]);
-        const line = `${flag}: the value of a secret is not taken from a flag, which the process list shows; use ${flag}-file, ${variable} or ${variable}_FILE\n`;
+        const line = `${flag}: a secret cannot be a flag, because the process list shows flags; use ${flag}-file, ${variable} or ${variable}_FILE\n`;
         expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: line });
       }
     }
@@ -94,7 +94,7 @@ describe('a secret', () => {
     try {
       await eventually('it connects', async () => (await promisify(silent.getConnections.bind(silent))()) > 0);
       expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).not.toContain(SECRET);
-      expect(said).toContain('warning: --database-url: holds a password, which the process list and the history of a shell show; give the URL as STARLING_DATABASE_URL, or in a file that --database-url-file names\n');
+      expect(said).toContain('warning: --database-url: contains a password, which is visible in the process list and the shell history; use STARLING_DATABASE_URL or --database-url-file instead\n');
       expect(said).not.toContain(SECRET);
     } finally {
       child.kill('SIGKILL');
@@ -208,7 +208,7 @@ describe('wrong settings', () => {
   test('a missing configuration file is one line', async () => {
     const { code, stderr } = await runProgram(['serve'], { cwd: folder.path });
     expect(code).toBe(1);
-    expect(stderr).toBe('there is no starling.yaml here; name the configuration file with --config <file>\n');
+    expect(stderr).toBe('there is no starling.yaml in this folder; name the configuration file with --config <file>\n');
   });
 
   test('a Postgres that cannot be reached is named, and its password is not shown', async () => {

@@ -24,7 +24,7 @@ describe.each([[['serve', '--no-worker']], [['worker']]])('%j', (args) => {
     const { code, stdout, stderr } = await runProgram([...args, '--config', folder.write('starling.yaml', CONFIG), '--database-url', `sqlite:${database}`]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      'database_url: one process alone holds a SQLite file, and has to serve and work; use starling serve without --no-worker, or a Postgres database that several processes share\n',
+      'database_url: a SQLite file has a single process for all roles; use starling serve without --no-worker, or share a Postgres database\n',
     );
     expect(existsSync(database)).toBe(false);
   });

@@ -104,7 +104,7 @@ describe('the start', () => {
 
   test('on an address that is not of this machine is refused in one line', async () => {
     const refused = await runProgram(['serve', '--host', '192.0.2.1', '--port', '0', '--config', join(folder.path, 'starling.yaml'), '--database-url', newDatabase()]);
-    expect(refused).toEqual({ code: 1, stdout: '', stderr: 'host: 192.0.2.1 is no address of this machine; choose another with --host\n' });
+    expect(refused).toEqual({ code: 1, stdout: '', stderr: 'host: 192.0.2.1 is not an address of this machine; choose another with --host\n' });
   });
 
   test.each([
@@ -123,10 +123,10 @@ describe('the start', () => {
     expect(refused).toEqual({ code: 1, stdout: '', stderr: `secret_key: ${file} must hold 64 hexadecimal digits; restore the original file, or set STARLING_SECRET_KEY to the key\n` });
   });
 
-  test('bound beyond loopback, says that whoever reaches the port may do everything, and what it is bound to', async () => {
+  test('bound beyond loopback, warns that there is no authentication, and names the bound address', async () => {
     const open = await start(['--host', '0.0.0.0']);
     const { port } = new URL(open.url);
-    await eventually('the log says it', () => messagesOf(open).some((message) => message.startsWith(`host: bound to 0.0.0.0:${port} without allowed_hosts: whoever reaches this port may do everything`)));
+    await eventually('the log says it', () => messagesOf(open).some((message) => message.startsWith(`host: bound to 0.0.0.0:${port} without allowed_hosts and without authentication`)));
     expect(open.log.find((line) => line.startsWith('Serving'))).toBe(`Serving 3 agents at http://localhost:${port} (bound to 0.0.0.0:${port}), documentation at http://localhost:${port}/docs`);
   });
 

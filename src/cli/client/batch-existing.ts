@@ -11,14 +11,14 @@ interface WatchOptions {
   out?: string;
 }
 
-/** Watches a batch to its end, or says how it ended. */
+/** Watches a batch until it ends. For an ended batch, prints its result immediately. */
 export async function watch(id: string, { url, out }: WatchOptions): Promise<void> {
   const server = serverAt(url);
   if (out !== undefined) await refuseUnwritable(out);
   await follow(server, await lookAt(server, id), out, abortOnSigint());
 }
 
-/** Runs the failed rows of an ended batch again, and watches them. */
+/** Runs the failed rows of an ended batch again and watches them. */
 export async function retryFailed(id: string, { url, out }: WatchOptions): Promise<void> {
   const server = serverAt(url);
   if (out !== undefined) await refuseUnwritable(out);
@@ -26,7 +26,7 @@ export async function retryFailed(id: string, { url, out }: WatchOptions): Promi
   await follow(server, body, out, abortOnSigint());
 }
 
-/** Cancels a batch, and says how far it had come. */
+/** Cancels a batch and prints its progress. */
 export async function cancel(id: string, { url }: { url?: string }): Promise<void> {
   const { body } = await serverAt(url).post<BatchBody>(`/batch/${encodeURIComponent(id)}/cancel`, null);
   console.log(summaryOf(body));

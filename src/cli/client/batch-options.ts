@@ -12,7 +12,10 @@ export interface BatchRequestOptions {
   delimiter?: string;
 }
 
-/** What goes with an uploaded file. ClientError where an option cannot be read; what it says is the server's to check. */
+/**
+ * The request that accompanies an uploaded file. Throws a ClientError if an option cannot be parsed; the server checks
+ * the values.
+ */
 export async function batchRequest({ agent, maxWorkers, rowKey, static: inputs, map, delimiter }: BatchRequestOptions): Promise<JsonObject> {
   return {
     agent_name: agent,
@@ -20,12 +23,12 @@ export async function batchRequest({ agent, maxWorkers, rowKey, static: inputs, 
     ...(rowKey !== undefined && { row_key: rowKey }),
     ...(inputs !== undefined && { static_inputs: await readJsonArgument('--static', inputs) }),
     ...(map && { input_mapping: Object.fromEntries(map.map(mapping)) }),
-    // A shell makes a tab hard to type.
+    // A tab is hard to type in a shell.
     ...(delimiter !== undefined && { delimiter: delimiter === '\\t' ? '\t' : delimiter }),
   };
 }
 
-/** Parted at the last `=`, since a column's name is whatever stands in the file. */
+/** Splits at the last `=`, because a column's name may contain one. */
 function mapping(given: string): [string, string] {
   const at = given.lastIndexOf('=');
   if (at < 1 || at === given.length - 1) throw new ClientError(`--map: must be <column>=<input> (got ${JSON.stringify(given)})`);

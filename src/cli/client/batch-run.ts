@@ -12,7 +12,7 @@ export interface BatchRunOptions extends BatchRequestOptions {
   out?: string;
 }
 
-/** Makes a batch of a CSV file and watches it to its end. */
+/** Creates a batch from a CSV file and watches it until it ends. */
 export async function runBatch(file: string, { url, out, ...options }: BatchRunOptions): Promise<void> {
   const server = serverAt(url);
   const request = await batchRequest(options);

@@ -1,9 +1,9 @@
-/** What the person at the terminal can mend; the message is shown as it is. */
+/** An error that the user of the command can fix. The message is printed unchanged. */
 export class ClientError extends Error {
   override readonly name: string = 'ClientError';
 }
 
-/** The server answered with an error; its own words are the message. */
+/** The server answered with an error. The message is the one of the server. */
 export class Refused extends ClientError {
   override readonly name = 'Refused';
 
@@ -15,12 +15,12 @@ export class Refused extends ClientError {
   }
 }
 
-/** No whole answer came. */
+/** No complete answer arrived. */
 export class Unreachable extends ClientError {
   override readonly name: string = 'Unreachable';
 }
 
-/** The connection was there, and ended before the answer was whole: the server may have taken the request. */
+/** The connection ended before the answer was complete, so the server may have processed the request. */
 export class AnswerLost extends Unreachable {
   override readonly name = 'AnswerLost';
 }

@@ -6,7 +6,7 @@ const LOOKED_AT = 20;
 const MAX_SHOWN = 3;
 const LONGEST = 160;
 
-/** The most frequent errors of a batch's first failed rows, a line each. */
+/** The most frequent errors among a batch's first failed rows, one per line. */
 export async function failureReasons(server: Server, { batch_id: id, failed_items: failed }: BatchBody): Promise<string[]> {
   const { results } = await server.get<BatchBody>(`/batch/${encodeURIComponent(id)}?results_status=failed&results_limit=${LOOKED_AT}`);
   const times = new Map<string, number>();

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../common/json.js';
 import { ClientError } from './client-errors.js';
 
 /**
- * JSON as it is given on the command line: itself, `@<file>`, or `-` for standard input. That it is an object is the server's
- * to say. ClientError, which names the argument, where it cannot be read.
+ * Parses JSON from the command line: literal JSON, `@<file>`, or `-` for standard input. The server checks whether it
+ * is an object. Throws a ClientError that names the argument if it cannot be read or parsed.
  */
 export async function readJsonArgument(name: string, given: string): Promise<JsonObject> {
   const source = await sourceOf(name, given);

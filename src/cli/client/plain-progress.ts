@@ -5,7 +5,7 @@ import { percentage, progressText } from './progress-text.js';
 
 const EVERY_MS = 10_000;
 
-/** A line at first, and every ten seconds, for logs. */
+/** Writes a line at the start and every ten seconds, for logs. */
 export class PlainProgress implements Progress {
   private throughput = new Throughput();
   private lastLineAt = -Infinity;
@@ -29,6 +29,6 @@ export class PlainProgress implements Progress {
   }
 
   end(): void {
-    // What was said stands.
+    // The lines stay.
   }
 }

@@ -4,15 +4,15 @@ import { Throughput } from './throughput.js';
 import type { Progress } from './progress.js';
 import { percentage, progressText } from './progress-text.js';
 
-/** Columns for what stands beside the bar. */
+/** Columns for the text next to the bar. */
 const BESIDE = 70;
 const NARROWEST = 10;
 const WIDEST = 40;
 
-/** Of a terminal that does not tell. */
+/** Columns of a terminal that does not report its width. */
 const USUAL_COLUMNS = 80;
 
-/** A bar that is drawn in place. */
+/** A progress bar that is redrawn in place. */
 export class ProgressBar implements Progress {
   private throughput = new Throughput();
   private bar: SingleBar | null = null;
@@ -27,7 +27,7 @@ export class ProgressBar implements Progress {
     this.bar.start(batch.total_items, batch.completed_items, texts);
   }
 
-  // A bar goes on below the line, with the next look.
+  // The next update draws a new bar below the line.
   say(line: string): void {
     this.end();
     this.stream.write(`${line}\n`);
@@ -47,9 +47,9 @@ export class ProgressBar implements Progress {
       stream: this.stream,
       format: '{bar} {percent} {text}',
       barsize: Math.max(NARROWEST, Math.min(WIDEST, (this.stream.columns || USUAL_COLUMNS) - BESIDE)),
-      // A longer line is cut: the terminal's own settings stay untouched, so that no end can leave it in disorder.
+      // Does not change the terminal's line wrapping, so that an abrupt end cannot leave the terminal in a wrong state.
       linewrap: true,
-      // Ctrl-C is ours; the library would take it without ending the process.
+      // This program handles Ctrl-C. The library would catch it without ending the process.
       gracefulExit: false,
     };
     return new SingleBar(options, Presets.shades_classic);

@@ -13,10 +13,13 @@ export interface PublishOptions {
 
 const CORRELATION_HEADER = 'x-correlation-id';
 
-/** Publishes one artifact and prints the answer; where it does not wait, with the correlation id to ask about it. */
+/**
+ * Publishes one artifact and prints the answer. Without `--wait` the answer includes the correlation id, for status
+ * queries.
+ */
 export async function publish(type: string, json: string, options: PublishOptions): Promise<void> {
   const { wait = false, timeout, tag: tags, correlationId } = options;
-  if (timeout !== undefined && !wait) throw new ClientError('--timeout: only with --wait; an answer that is not waited for comes at once');
+  if (timeout !== undefined && !wait) throw new ClientError('--timeout: only valid with --wait; add --wait or remove --timeout');
   const payload = await readJsonArgument('json', json);
   const request = { type, payload, ...(tags && { tags }), ...(timeout !== undefined && { timeout: numberOf('--timeout', timeout) }) };
   const sent: Record<string, string> = correlationId === undefined ? {} : { [CORRELATION_HEADER]: correlationId };

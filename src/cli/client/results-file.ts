@@ -5,10 +5,10 @@ import { pipeline } from 'node:stream/promises';
 import { ClientError } from './client-errors.js';
 import type { Server } from './server.js';
 
-/** ClientError where results could not be written to `out`: better before a batch of hours than after it. */
+/** Throws a ClientError if `out` cannot be written. Called before a batch, which may run for hours. */
 export async function refuseUnwritable(out: string): Promise<void> {
   const existing = await stat(out).catch(() => null);
-  if (existing && !existing.isFile()) throw new ClientError(`--out: ${out} is no regular file`);
+  if (existing && !existing.isFile()) throw new ClientError(`--out: ${out} is not a regular file`);
   const temporary = temporaryName(out);
   try {
     await (await open(temporary, 'w')).close();
@@ -19,7 +19,10 @@ export async function refuseUnwritable(out: string): Promise<void> {
   }
 }
 
-/** All results, as CSV where the name ends in `.csv`, else as NDJSON. A file of that name is replaced only by a whole one. */
+/**
+ * Saves all results as CSV if the name ends in `.csv`, otherwise as NDJSON. An existing file is replaced only by a
+ * complete one.
+ */
 export async function saveResults(server: Server, id: string, out: string, signal: AbortSignal): Promise<void> {
   const temporary = temporaryName(out);
   const results = await server.stream(`/batch/${encodeURIComponent(id)}/results`, out.toLowerCase().endsWith('.csv') ? 'text/csv' : 'application/x-ndjson', signal);
@@ -38,5 +41,5 @@ const isOfTheFile = (error: unknown): boolean => ['open', 'write', 'fsync', 'clo
 
 function notWritable(out: string, error: unknown): ClientError {
   const { code } = error as NodeJS.ErrnoException;
-  return new ClientError(code === 'ENOENT' ? `--out: there is no folder ${dirname(out)}; make it, or name another file` : `--out: cannot write ${out} (${code})`);
+  return new ClientError(code === 'ENOENT' ? `--out: there is no folder ${dirname(out)}; create it, or name another file` : `--out: cannot write ${out} (${code})`);
 }

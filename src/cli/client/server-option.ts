@@ -2,5 +2,5 @@ import { readEnvironment } from '../../config/environment.js';
 import { serverUrl } from '../../config/server-url.js';
 import { Server } from './server.js';
 
-/** The server that `--url` names, or the environment. SettingsError where that is no URL. */
+/** The server from `--url` or from the environment. Throws a SettingsError if that is not a URL. */
 export const serverAt = (url: string | undefined): Server => new Server(serverUrl(url, readEnvironment()));

@@ -11,18 +11,18 @@ export interface Answer<T> {
 
 type Request = Omit<Dispatcher.RequestOptions, 'path' | 'origin'>;
 
-/** Answers have no time limit of their own: a large file is taken in for many minutes before the first byte comes back. */
+/** No time limit for answers: the import of a large file takes many minutes before the first byte of the answer. */
 const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
-/** Codes of connections that were never made: the request has not been seen by any server. */
+/** Error codes of failed connections: no server has received the request. */
 const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 
-/** How long a server may take to tell how something stands; one that hangs counts as away. */
+/** Time limit for a status request. A server that hangs counts as unavailable. */
 const LOOK_LIMIT_MS = 10_000;
 
-/** A running Starling. Every call rejects with a ClientError, Unreachable also where its signal was aborted. */
+/** Client for a running server. Every call rejects with a ClientError; an aborted signal gives Unreachable. */
 export class Server {
-  /** `url`: without a slash at its end. */
+  /** `url`: without a trailing slash. */
   constructor(readonly url: string) {}
 
   async get<T>(path: string, signal?: AbortSignal): Promise<T> {
@@ -31,29 +31,29 @@ export class Server {
     return body;
   }
 
-  /** Sends JSON, or a form that is read from disk as it goes. */
+  /** Sends JSON, or a form that is read from disk while it is sent. */
   post<T>(path: string, body: JsonObject | FormData | null, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Answer<T>> {
     const isJson = body !== null && !(body instanceof FormData);
     const content = isJson ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers } } : { body, headers };
     return this.answerOf<T>({ method: 'POST', ...content, ...(signal && { signal }) }, path);
   }
 
-  /** The body of an answer as it comes. An error of the stream is the connection's. */
+  /** The body of an answer as a stream. Its errors are connection errors. */
   async stream(path: string, accept: string, signal: AbortSignal): Promise<Readable> {
     return (await this.send({ method: 'GET', headers: { Accept: accept }, signal }, path)).body;
   }
 
-  /** What an error of a request or of its answer's body means. */
+  /** Converts an error of a request, or of the body of its answer. */
   lost(error: unknown, method: string): ClientError {
     const { name, code, message } = error as { name: string; code?: unknown; message: string };
-    if (name === 'NotReadableError') return new ClientError('the file changed while it was sent, or can no longer be read; send it again when it stays as it is');
-    // A DOMException's code is a number that nobody knows.
+    if (name === 'NotReadableError') return new ClientError('the file changed while it was sent, or can no longer be read; send it again when it no longer changes');
+    // The code of a DOMException is a meaningless number.
     const reason = typeof code === 'string' ? code : message;
     if (NOT_CONNECTED.includes(reason)) {
       return new Unreachable(`the server at ${this.url} cannot be reached (${reason}); start it with ${programName()} serve, or name another one with --url`);
     }
-    const doubt = method === 'POST' ? '; look whether it took the request before you send it again' : '';
-    return new AnswerLost(`the server at ${this.url} went away before its answer was whole (${reason})${doubt}`);
+    const doubt = method === 'POST' ? '; check whether it processed the request before you send it again' : '';
+    return new AnswerLost(`the server at ${this.url} disconnected before its answer was complete (${reason})${doubt}`);
   }
 
   private async answerOf<T>(options: Request, path: string): Promise<Answer<T>> {
@@ -62,7 +62,7 @@ export class Server {
     try {
       return { body: JSON.parse(text) as T, headers };
     } catch {
-      throw new Refused(200, `what answers at ${this.url} is no Starling server: ${start(text)}`);
+      throw new Refused(200, `the program at ${this.url} is not a Starling server: it answered ${start(text)}`);
     }
   }
 
@@ -77,7 +77,7 @@ export class Server {
   }
 }
 
-/** The server's own words, where the answer has them. */
+/** The server's message, if the answer has one. */
 function detailOf(text: string): string | undefined {
   try {
     const { detail } = JSON.parse(text) as { detail?: unknown };

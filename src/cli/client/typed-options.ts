@@ -1,6 +1,6 @@
 import { Refused } from './client-errors.js';
 
-/** The options of `batch run` that become fields of the request. */
+/** The option of `batch run` for each field of the request. */
 const OPTION_OF: Record<string, string> = {
   agent_name: '--agent',
   max_workers: '--max-workers',
@@ -10,10 +10,10 @@ const OPTION_OF: Record<string, string> = {
   delimiter: '--delimiter',
 };
 
-// A message names a field at its start; where several are wrong, `; ` parts them.
+// A message begins with the name of a field. `; ` separates several.
 const FIELD = new RegExp(`(?<=^|; )(${Object.keys(OPTION_OF).join('|')})(?=[:.[])`, 'g');
 
-/** What the server says of the fields of a request, said of the options that were typed. */
+/** Replaces the names of fields in the server's message by the options that the user typed. */
 export function inTypedOptions(error: unknown): unknown {
   return error instanceof Refused ? new Refused(error.status, error.message.replace(FIELD, (field) => OPTION_OF[field]!)) : error;
 }

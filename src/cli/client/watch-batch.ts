@@ -10,10 +10,10 @@ const LOOK_MS = 1_000;
 export const lookAt = (server: Server, id: string, signal?: AbortSignal): Promise<BatchBody> =>
   server.get<BatchBody>(`/batch/${encodeURIComponent(id)}?results_limit=0`, signal);
 
-/** Shows how a batch goes on until it has ended, through a restart of the server too. */
+/** Shows the progress of a batch until it has ended, also across a restart of the server. */
 export async function watchBatch(server: Server, first: BatchBody, progress: Progress, signal: AbortSignal): Promise<BatchBody> {
   let batch = first;
-  // The time that the server was away says nothing of how fast the batch goes on.
+  // The time without a server must not count in the measured speed.
   const interrupted = (line: string): void => {
     progress.say(line);
     progress.forgetThroughput();
