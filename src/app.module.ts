@@ -18,9 +18,9 @@ import { RunsModule } from './features/runs/runs.module.js';
 import { WebhooksModule } from './features/webhooks/webhooks.module.js';
 
 export interface AppOptions extends CoreOptions {
-  /** Classes with `@Agent`, made and injected by Nest. */
+  /** Classes with `@Agent`, which Nest instantiates and injects. */
   agents?: Type[];
-  /** Modules of a team's own: what its agents inject, or the agents themselves. */
+  /** A team's own modules. They provide what its agents inject, or the agents themselves. */
   imports?: ModuleMetadata['imports'];
 }
 

@@ -16,23 +16,26 @@ import { PrometheusTelemetry } from './features/metrics/prometheus-telemetry.js'
 import { Resolver, SystemResolver } from './http-client/resolver.js';
 import { NoTracing, Tracing } from './observability/tracing/tracing.js';
 
-/** What the entry decides and everything else takes by injection. */
+/** Objects that the entry point creates and all other code injects. */
 export interface CoreOptions {
   settings: Settings;
   catalog: Catalog;
   logger: Logger;
-  /** Where absent the system's clock, or the database's where that is shared. */
+  /** Default: the database's clock if the database is shared, otherwise the system's clock. */
   clock?: Clock;
   lifecycle?: Lifecycle;
-  /** Serves and works where absent. */
+  /** Default: both API and worker. */
   role?: Role;
-  /** How names of outbound URLs become addresses; where absent, as the system does it. */
+  /** Resolves the names of outbound URLs. Default: the system's resolver. */
   resolver?: Resolver;
-  /** None where absent. */
+  /** Default: no tracing. */
   tracing?: Tracing;
 }
 
-/** The one global module: settings, catalog, time, log, telemetry, traces, the process's role and lifecycle, and the agents' engines. */
+/**
+ * The only global module: settings, catalog, time, log, telemetry, traces, the process's role and lifecycle, and
+ * engines.
+ */
 @Global()
 @Module({})
 export class CoreModule {

@@ -11,16 +11,16 @@ import { HttpMetrics } from './features/metrics/http-metrics.js';
 import { Tracing } from './observability/tracing/tracing.js';
 
 /**
- * The whole application, ready to listen: the database open and migrated, engines prepared, and, where it works, executions of
- * an earlier process taken over. `close()` hands back what still runs after the grace period. Rejects with a StartError where it
- * cannot start.
+ * Creates the whole application, ready to listen. The database is open and migrated, engines are prepared, and a worker
+ * has taken over the executions of an earlier process. `close()` hands back executions that still run after the grace
+ * period. Rejects with a StartError if the application cannot start.
  */
 export async function createApp(options: AppOptions): Promise<NestExpressApplication> {
   const { settings, logger } = options;
   const app = await NestFactory.create<NestExpressApplication>(AppModule.forRoot(options), {
     bodyParser: false,
     logger: new NestLogger(logger),
-    // Else Nest ends the process where a provider cannot be made, and the entry could not say why in its own words.
+    // Otherwise Nest ends the process if a provider cannot be created, and the entry point could not print the reason.
     abortOnError: false,
   });
   const metrics = app.get(HttpMetrics, { strict: false });

@@ -1,4 +1,4 @@
-// What a team imports to write agents in TypeScript, and to serve those that are classes.
+// The public API of the package: types for agents in TypeScript, and functions that serve agent classes.
 import { failing } from './cli/failures.js';
 import { serve as serveUntilSignal } from './cli/serve.js';
 import { work as workUntilSignal } from './cli/worker.js';
@@ -13,10 +13,10 @@ export type { AgentFunction } from './engines/function/agent-module.js';
 export { Agent, type ClassAgentOptions } from './engines/provider/agent.decorator.js';
 
 /**
- * The command `starling serve` with agent classes and Nest modules of a team's own. Where it cannot start, it says why on
- * standard error and ends the process.
+ * Runs the command `starling serve` with a team's own agent classes and Nest modules. If it cannot start, it prints the
+ * reason to standard error and ends the process.
  */
 export const serve = failing(serveUntilSignal);
 
-/** The command `starling worker`, in the same way. */
+/** Runs the command `starling worker` in the same way. */
 export const work = failing(workUntilSignal);

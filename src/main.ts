@@ -16,7 +16,7 @@ export interface ServerOptions extends Configuration, Pick<AppOptions, 'agents' 
   role: Role;
 }
 
-/** Builds the application, listens, and does what its role is until a signal. StartError where the address cannot be had. */
+/** Builds the application, listens, and runs in its role until a signal. Throws a StartError if it cannot listen. */
 export async function startServer(options: ServerOptions): Promise<void> {
   const { settings, catalog, logger, role } = options;
   endOnBugs(logger);
@@ -30,7 +30,7 @@ export async function startServer(options: ServerOptions): Promise<void> {
   logger.info({ url, address: addressText(bound), agents: catalog.agents.length }, role.api ? 'serving' : 'working');
   const warning = role.api ? openWarning(bound, settings.allowedHosts) : null;
   if (warning !== null) logger.warn(warning);
-  // Beside the log, whatever its level: as a JSON line, a command could not be copied into a shell.
+  // Printed outside of the log: a command in a JSON line could not be copied into a shell.
   console.error(welcome(role, catalog, url, isWildcard(bound) ? addressText(bound) : null));
 }
 
@@ -38,7 +38,10 @@ function warnAboutMissingApp({ createUi, dashboard }: Settings, { api }: Role, l
   if (api && (createUi || dashboard)) logger.warn(`${dashboard ? 'dashboard' : 'create_ui'}: this build has no web app yet; serving the API alone`);
 }
 
-/** After an error that nobody caught, what is in memory cannot be trusted; what is on disk can, and the next start goes on. */
+/**
+ * After an uncaught error the state in memory cannot be trusted. The state on disk can, and the next start continues
+ * from it.
+ */
 function endOnBugs(logger: Logger): void {
   process.on('uncaughtException', (error, origin) => {
     logger.fatal({ err: error }, origin === 'unhandledRejection' ? 'unhandled rejection: ending' : 'uncaught exception: ending');
