@@ -57,7 +57,7 @@ function whyNotListening(code: string | undefined, host: string, port: number): 
     case 'EADDRINUSE':
       return `port: ${port} on ${host} is in use by another program; stop it, or choose another port with --port`;
     case 'EACCES':
-      return `port: this user may not listen on ${port}; choose one above 1023 with --port`;
+      return `port: this user has no permission to listen on ${port}; choose one above 1023 with --port`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `host: ${host} is not an address of this machine; choose another with --host`;

@@ -6,7 +6,7 @@ const LONGEST_NAME = 100;
 export interface UnknownField {
   /** The name of the field, shortened if it is long. */
   name: string;
-  /** What is wrong, and what to write instead. */
+  /** The problem, and what to write instead. */
   problem: string;
 }
 

@@ -10,7 +10,7 @@ export const SECRET_LENGTH = { min: 16, max: 256 } as const;
 export const SECRET_PATTERN = `^(${ENCODED}${BASE64}|${[...ENCODED].map((letter, at) => `${ENCODED.slice(0, at)}[^${letter}][\\s\\S]*`).join('|')})$`;
 
 /** The rule for a secret that signs webhooks. Completes "must be ..." (docs/webhooks.md). */
-export const WEBHOOK_SECRET_RULE = `a text of ${SECRET_LENGTH.min} to ${SECRET_LENGTH.max} characters, and base64 where it begins with ${ENCODED}`;
+export const WEBHOOK_SECRET_RULE = `a text of ${SECRET_LENGTH.min} to ${SECRET_LENGTH.max} characters, in base64 if it begins with ${ENCODED}`;
 
 const SECRET = new RegExp(SECRET_PATTERN, 'u');
 

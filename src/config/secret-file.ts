@@ -6,8 +6,8 @@ const PROBLEMS: Record<string, string> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
   EISDIR: 'it is a folder; name a file that contains only the value',
-  EACCES: 'the user that this process runs as may not read it',
-  EPERM: 'the user that this process runs as may not read it',
+  EACCES: 'this process has no permission to read it',
+  EPERM: 'this process has no permission to read it',
 };
 
 /**

@@ -8,7 +8,7 @@ export const FAILED = 0;
 export const MATCHED = 1;
 const FIRST = 2;
 
-/** What precedes a place in the text, as far as the pattern depends on it. */
+/** The kind of character before a place in the text, as far as the pattern depends on it. */
 type Before = 'start' | 'word' | 'other';
 type After = 'word' | 'other' | 'end';
 

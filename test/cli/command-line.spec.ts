@@ -79,7 +79,7 @@ describe('a secret', () => {
   test('is in a file that a flag or a variable names, and a wrong one is not shown', async () => {
     const file = folder.write('secret.txt', 'hunter2\n');
     const config = folder.write('secret.yaml', GOOD);
-    const rule = 'must be a text of 16 to 256 characters, and base64 where it begins with whsec_, or two of them';
+    const rule = 'must be a text of 16 to 256 characters, in base64 if it begins with whsec_, or two of them';
     expect((await runProgram(['serve', '--config', config, '--webhook-secret-file', file])).stderr).toBe(`--webhook-secret-file ${file}: ${rule}\n`);
     expect((await runProgram(['serve', '--config', config], { env: { STARLING_WEBHOOK_SECRET_FILE: file } })).stderr).toBe(`STARLING_WEBHOOK_SECRET_FILE ${file}: ${rule}\n`);
   });
@@ -179,7 +179,7 @@ describe('wrong settings', () => {
       stderr: [
         'STARLING_LOG_LEVLE: there is no such setting; did you mean STARLING_LOG_LEVEL?',
         'STARLING_PORT: must be an integer from 0 to 65535 (got "abc")',
-        'STARLING_WEBHOOK_SECRET: must be a text of 16 to 256 characters, and base64 where it begins with whsec_, or two of them',
+        'STARLING_WEBHOOK_SECRET: must be a text of 16 to 256 characters, in base64 if it begins with whsec_, or two of them',
         '--lease: must be a duration from 1s to 1h, such as 500ms, 30s or 5m (got "30")\n',
       ].join('\n'),
     });

@@ -149,7 +149,7 @@ describe('a wrong value', () => {
     ['client_webhook_hosts', 'hooks.example:443', 'must be host names or addresses without a port, such as hooks.example.com or *.example.com (got "hooks.example:443")'],
     ['client_webhook_hosts', 'a.*.example', 'must be host names or addresses without a port, such as hooks.example.com or *.example.com (got "a.*.example")'],
     ['client_webhook_ports', '443,0', 'must be ports such as 80, 443 (got "0")'],
-    ['webhook_secret', 'short', 'must be a text of 16 to 256 characters, and base64 where it begins with whsec_, or two of them'],
+    ['webhook_secret', 'short', 'must be a text of 16 to 256 characters, in base64 if it begins with whsec_, or two of them'],
   ])('of %s (%s) is one line that names the source', (name, given, message) => {
     const flag = `--${name.replaceAll('_', '-')}`;
     const variable = `STARLING_${name.toUpperCase()}`;

@@ -88,7 +88,7 @@ describe('a secret in a file', () => {
   (process.getuid?.() === 0 ? test.skip : test)('that may not be read is told of by its name', () => {
     const path = file('closed', KEY);
     chmodSync(path, 0);
-    expect(mistakesOf({ flags: { secret_key_file: path } })).toEqual([`--secret-key-file ${path}: the user that this process runs as may not read it`]);
+    expect(mistakesOf({ flags: { secret_key_file: path } })).toEqual([`--secret-key-file ${path}: this process has no permission to read it`]);
   });
 
   test('is one of the files that no request may have read', () => {

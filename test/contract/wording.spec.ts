@@ -31,7 +31,7 @@ agents:
 
 const LISTED = 'GET /api/v1/artifact-types lists the known ones';
 const TEXT_RULE = '1 to 255 characters of text, without NUL';
-const SECRET_RULE = 'a text of 16 to 256 characters, and base64 where it begins with whsec_';
+const SECRET_RULE = 'a text of 16 to 256 characters, in base64 if it begins with whsec_';
 const LABELS_RULE = `must be a list of 1 to 1000 names, each ${TEXT_RULE}`;
 const NAMES_RULE = `must be a list of at most 1000 names, each ${TEXT_RULE}`;
 

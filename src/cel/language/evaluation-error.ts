@@ -14,7 +14,9 @@ const QUOTES_NOTHING = new RegExp(
 /** Messages that end with a name, which may come from an input. */
 const ENDS_WITH_NAME = /^(field not found|map key conflict): (.*)$/s;
 
-/** What went wrong and where, without quoting the inputs: the text is logged, and payloads must not be in logs. */
+/**
+ * Returns what went wrong and where, without quoting the inputs: the text is logged, and payloads must not be in logs.
+ */
 export function errorText(problem: CelError, parsed: Parsed, source: string): string {
   const place = problem.exprId === undefined ? undefined : find(parsed.expr, problem.exprId);
   return `${withoutValues(problem.message, source)}${place ? quotation(place, parsed, source) : ''}`;

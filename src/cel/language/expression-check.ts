@@ -3,7 +3,7 @@ import { literalProblem } from './literal-check.js';
 import { nameProblem } from './name-check.js';
 import { compiled } from './compiled-programs.js';
 
-/** What is wrong with an expression and how to change it; null if it is valid. */
+/** Returns what is wrong with an expression and how to change it; null if it is valid. */
 export function checkExpression(source: string): string | null {
   try {
     const { expr } = compiled(source).parsed;

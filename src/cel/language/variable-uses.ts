@@ -3,7 +3,9 @@ import { type Expr, loopParts, parts } from './syntax-tree.js';
 export const VARIABLES = ['payload', 'artifact', 'inputs'] as const;
 export type Variable = (typeof VARIABLES)[number];
 
-/** What an expression reads from a value: all of it, or only some fields (none if it only tests for presence). */
+/**
+ * The parts of a value that an expression reads: all of it, or only some fields (none if it only tests for presence).
+ */
 export interface Use {
   whole: boolean;
   fields: Map<string, Use>;
@@ -11,7 +13,9 @@ export interface Use {
 
 export type Uses = Map<Variable, Use>;
 
-/** What `expr` reads. `payload.a.b == artifact.type` needs no other field, no matter how large the payload is. */
+/**
+ * Returns what `expr` reads. `payload.a.b == artifact.type` needs no other field, no matter how large the payload is.
+ */
 export function variableUses(expr: Expr): Uses {
   const uses: Uses = new Map();
   collect(expr, new Set(), uses);

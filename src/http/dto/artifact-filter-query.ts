@@ -19,10 +19,10 @@ export class ArtifactFilterQuery {
   @FilterList('Tags, all of them', 'channel:chat', MOST_FILTER_TAGS)
   tag?: string[];
 
-  @QueryTimestamp({ description: 'Created at this time or later: ISO 8601, UTC where no time zone is given', example: '2026-11-20T00:00:00Z' })
+  @QueryTimestamp({ description: 'Created at this time or later: ISO 8601, UTC if no time zone is given', example: '2026-11-20T00:00:00Z' })
   from?: number;
 
-  @QueryTimestamp({ description: 'Created at this time or earlier: ISO 8601, UTC where no time zone is given', example: '2026-11-21T00:00:00Z' })
+  @QueryTimestamp({ description: 'Created at this time or earlier: ISO 8601, UTC if no time zone is given', example: '2026-11-21T00:00:00Z' })
   to?: number;
 
   @FilterList('Visibility kinds, any of them: Public, Private, Labelled, Tenant, After', 'Public')

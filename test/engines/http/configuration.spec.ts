@@ -31,7 +31,7 @@ describe('an http agent', () => {
 
   test.each(['short', 'whsec_this is no base64'])('a secret such as %j is an error, which does not quote it', async (secret) => {
     expect(await mistakes('url: "http://a.example/", secret: "${SECRET}"', { SECRET: secret })).toEqual([
-      'agents.a.engine.secret: must be a text of 16 to 256 characters, and base64 where it begins with whsec_',
+      'agents.a.engine.secret: must be a text of 16 to 256 characters, in base64 if it begins with whsec_',
     ]);
   });
 
