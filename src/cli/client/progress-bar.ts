@@ -47,7 +47,8 @@ export class ProgressBar implements Progress {
       stream: this.stream,
       format: '{bar} {percent} {text}',
       barsize: Math.max(NARROWEST, Math.min(WIDEST, (this.stream.columns || USUAL_COLUMNS) - BESIDE)),
-      // Does not change the terminal's line wrapping, so that an abrupt end cannot leave the terminal in a wrong state.
+      // A longer line is cut. The terminal's line wrapping is not changed, so that an abrupt end cannot leave it in a wrong
+      // state.
       linewrap: true,
       // This program handles Ctrl-C. The library would catch it without ending the process.
       gracefulExit: false,
