@@ -28,8 +28,8 @@ export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
     const incoming = incomingBody(request);
     if (!incoming) return next();
     if (READS.has(request.method)) {
-      // Of no route, and dropped: what nobody takes would wait in memory, each part in hundreds of bytes, for as long
-      // as an answer goes on.
+      // No GET route reads a body, so it is dropped. Unread parts would stay in memory for as long as the answer lasts,
+      // each with hundreds of extra bytes.
       request.resume();
       return next();
     }
