@@ -13,7 +13,8 @@ export class Pattern {
   private readonly automaton: Deterministic;
 
   /**
-   * PatternError if it is not a regular expression, cannot be matched in linear time, or does not fit into `budget`.
+   * Throws a PatternError if it is not a regular expression, cannot be matched in linear time, or does not fit into
+   * `budget`.
    */
   constructor(
     readonly source: string,
