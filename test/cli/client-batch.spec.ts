@@ -229,7 +229,7 @@ describe('watching a batch', () => {
     service = await startService('--port', new URL(service.url).port);
     open();
     expect(await program.ended).toBe(0);
-    expect(program.stderr.match(/asking again/g)).toHaveLength(1);
+    expect(program.stderr.match(/retrying for up to/g)).toHaveLength(1);
     expect(program.stderr.match(/^the server is available again$/gm)).toHaveLength(1);
     expect(readResults(out).map(({ status }) => status)).toEqual(Array(3).fill('completed'));
   });
@@ -282,7 +282,7 @@ if (!hasScript) console.log('no /usr/bin/script (util-linux) here: the terminal 
     await eventually('the bar is there', () => drawings(program.stdout).length > 0);
     program.process.stdin!.write('\u0003');
     expect(await program.ended).toBe(130);
-    expect(program.stdout).toMatch(/\r\nThe batch goes on\. To watch it again: npx starling batch watch /);
+    expect(program.stdout).toMatch(/\r\nThe batch continues\. To watch it again: npx starling batch watch /);
     rmSync(at('left.gate'), { force: true });
   });
 });

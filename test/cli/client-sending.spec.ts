@@ -108,7 +108,7 @@ onLinux('the time that is left does not count the time that the server was away'
   completed = 400;
   await eventually('it tells a rate', () => /400\/1,000 rows, [\d.]+\/s/.test(program.stdout));
   completed = null;
-  await eventually('the server is away', () => drawn('asking again'));
+  await eventually('the server is away', () => drawn('retrying for up to'));
   completed = 500;
   await eventually('the server is back', () => drawn('500/1,000 rows'));
   completed = 1_000;

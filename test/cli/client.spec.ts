@@ -123,7 +123,7 @@ describe('one line on standard error, and 1', () => {
     ['broken inputs', ['run', 'echo', '--inputs', 'note=hi'], /^--inputs: is not valid JSON: /],
     ['a missing file', ['run', 'echo', '--inputs', '@missing.json'], /^--inputs: cannot read missing\.json \(ENOENT\)$/],
     ['a timeout that is no number', ['publish', 'Order', '{}', '--wait', '--timeout', 'soon'], /^--timeout: must be a number \(got "soon"\)$/],
-    ['a timeout without waiting', ['publish', 'Order', '{}', '--timeout', '3'], /^--timeout: only with --wait/],
+    ['a timeout without waiting', ['publish', 'Order', '{}', '--timeout', '3'], /^--timeout: only valid with --wait/],
     ['an address that is none', ['run', 'echo', '--url', 'localhost:8344'], /^--url: must be a URL that begins with http/],
     ['a server that is not there', ['run', 'echo', '--url', 'http://127.0.0.1:1'], /^the server at http:\/\/127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\); start it/],
   ])('for %s', async (_, args, line) => {

@@ -25,7 +25,7 @@ describe('patterns', () => {
     ['(?=.*\\d).{8,}', /^has \(\?=\.\*\\d\), but lookahead and lookbehind cannot be checked in linear time; .*allOf$/],
     ['(?<!a)b', /lookahead and lookbehind/],
     ['(a)\\1', /^has the back reference \\1, which/],
-    ['(?i:a)', /^has \(\?i:, and modifiers/],
+    ['(?i:a)', /^has \(\?i:, but modifiers/],
     ['a.{0,100}b.{0,100}c', /^is too large to be checked in linear time/],
     ['(?:a{1000}){1000}', /^is too large/],
     ['(?:){1000000000}', /^is too large/],
