@@ -4,7 +4,7 @@ import { integer, listOf, matching, type SettingType } from './setting-types.js'
 const HOST_NAME = '[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*';
 const IPV6 = '[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*';
 
-/** A name or an address, without a port; IPv6 without brackets. */
+/** A host name or an IP address, without a port. IPv6 has no brackets. */
 export function host(): SettingType<string> {
   return matching({
     placeholder: 'host',
@@ -14,14 +14,14 @@ export function host(): SettingType<string> {
   });
 }
 
-/** As a `Host` header has them: with a port or without, IPv6 in brackets. */
+/** Hosts in the form of a `Host` header: with or without a port, IPv6 in brackets. */
 export function hostList(): SettingType<string[]> {
-  const expected = 'a host name or address, with a port or without, such as desk.example.com';
+  const expected = 'a host name or address, with or without a port, such as desk.example.com';
   const host = matching({ placeholder: 'host', expected, pattern: `^(${HOST_NAME}|\\[${IPV6}\\])(:\\d{1,5})?$` });
-  return lowerCased(listOf(host, 'host names or addresses, with a port or without, such as desk.example.com'));
+  return lowerCased(listOf(host, 'host names or addresses, with or without a port, such as desk.example.com'));
 }
 
-/** Hosts as URLs have them, in the form that the URL parser gives them; `*.` before a name stands for everything below it. */
+/** Hosts in the form that the URL parser gives them. `*.` before a name stands for all its subdomains. */
 export function webhookHostList(): SettingType<string[]> {
   const expected = 'a host name or address without a port, such as hooks.example.com or *.example.com';
   const isHost = (text: string): boolean => URL.canParse(`http://${text.replace(/^\*\./, '')}`);
@@ -69,7 +69,7 @@ export function databaseUrl(): SettingType<string> {
   });
 }
 
-// What they are compared with, a request's Host and Origin, is compared in lower case.
+// The values are compared with a request's Host and Origin in lower case.
 const lowerCased = (type: SettingType<string[]>): SettingType<string[]> => mapped(type, (item) => item.toLowerCase());
 
 function mapped(type: SettingType<string[]>, change: (item: string) => string): SettingType<string[]> {

@@ -2,7 +2,7 @@ import { duration, type SettingType, listOf } from './setting-types.js';
 
 const MOST_RETRIES = 20;
 
-/** When something is tried again, in milliseconds after the first try; none where it is tried once. */
+/** Times of the retries, in milliseconds after the first try. An empty list means a single try. */
 export function retryTimes(): SettingType<number[]> {
   const list = listOf(
     duration({ min: '100ms', max: '7d' }),

@@ -3,7 +3,9 @@ import { type SettingType, listOf, matching } from './setting-types.js';
 
 const MOST_SECRETS = 2;
 
-/** None, one, or two while receivers change from one to the other. A secret in text form holds no comma, which would part it. */
+/**
+ * No secret, one, or two while receivers change from one to the other. A comma separates them, so a secret has none.
+ */
 export function webhookSecrets(): SettingType<string[]> {
   const secret: SettingType<string> = {
     placeholder: 'secret',
@@ -23,5 +25,5 @@ export function webhookSecrets(): SettingType<string[]> {
 }
 
 export function secretKey(): SettingType<string> {
-  return matching({ placeholder: 'key', expected: '64 hexadecimal digits, as openssl rand -hex 32 makes them', pattern: '^[0-9A-Fa-f]{64}$' });
+  return matching({ placeholder: 'key', expected: '64 hexadecimal digits, for example from openssl rand -hex 32', pattern: '^[0-9A-Fa-f]{64}$' });
 }

@@ -2,18 +2,18 @@ import { parseDuration } from '../common/durations.js';
 import type { JsonObject } from '../common/json.js';
 import { parseSize } from './sizes.js';
 
-/** `wrong` is the part of the given value that does not fit. */
+/** `wrong` is the part of the given value that is not valid. */
 export type ParseResult<T> = { value: T } | { wrong: unknown };
 
-/** The type of a setting: how its values are read, wherever they come from, and how they are described. */
+/** The type of a setting: how its values are parsed, from any source, and how they are described. */
 export interface SettingType<T> {
-  /** Stands for the value in `--help`. */
+  /** Placeholder for the value in `--help`. */
   placeholder: string;
   /** Completes "must be ...". */
   expected: string;
-  /** Of the value in the configuration file. */
+  /** JSON Schema of the value in the configuration file. */
   schema: JsonObject;
-  /** `raw` is text from a flag or the environment, or whatever the configuration file holds. */
+  /** `raw` is text from a flag or the environment, or any value from the configuration file. */
   parse(raw: unknown): ParseResult<T>;
 }
 
@@ -74,7 +74,7 @@ export function boolean(): SettingType<boolean> {
   };
 }
 
-/** Milliseconds. */
+/** A duration. The value is in milliseconds. */
 export function duration(bounds: { min: string; max: string }): SettingType<number> {
   const limits = { min: parseDuration(bounds.min)!, max: parseDuration(bounds.max)! };
   return {
@@ -88,7 +88,7 @@ export function duration(bounds: { min: string; max: string }): SettingType<numb
   };
 }
 
-/** Bytes. */
+/** A size. The value is in bytes. */
 export function size(bounds: { min: string; max: string }): SettingType<number> {
   const limits = { min: parseSize(bounds.min)!, max: parseSize(bounds.max)! };
   return {
@@ -102,7 +102,7 @@ export function size(bounds: { min: string; max: string }): SettingType<number> 
   };
 }
 
-/** A list in the configuration file; elsewhere, and there too, one text with commas. Each item is of type `item`. */
+/** A list: text with commas, or also an array in the configuration file. Each item is of type `item`. */
 export function listOf<T>(item: SettingType<T>, expected: string): SettingType<T[]> {
   return {
     placeholder: 'list',

@@ -1,10 +1,11 @@
-/** As shells count the end by Ctrl-C. */
+/** The exit code after Ctrl-C, as shells define it. */
 export const INTERRUPTED = 130;
 
-/** Ctrl-C aborts the signal from now on, instead of ending the process. */
+/** Returns a signal that Ctrl-C aborts from now on, instead of ending the process. */
 export function abortOnSigint(): AbortSignal {
   const controller = new AbortController();
-  // Stays on: npm passes a terminal's Ctrl-C on, and the second one of the same keystroke must not kill.
+  // The handler stays, because npm forwards Ctrl-C, and the second signal of the same keystroke must not end the
+  // process.
   process.on('SIGINT', () => controller.abort());
   return controller.signal;
 }

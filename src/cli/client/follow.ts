@@ -13,11 +13,12 @@ import { typedCommand } from './typed-command.js';
 import { watchBatch } from './watch-batch.js';
 
 /**
- * Watches a batch to its end, saves its results to `out`, prints a line that sums it up, says why rows failed, and sets the
- * exit code: 1 where rows failed or it did not complete. The signal, which Ctrl-C aborts, ends the watching alone.
+ * Watches a batch until it ends, saves its results to `out`, prints a summary and the reasons of failed rows, and sets
+ * the exit code: 1 if rows failed or the batch did not complete. Ctrl-C aborts the signal, which ends only the
+ * watching.
  */
 export async function follow(server: Server, batch: BatchBody, out: string | undefined, signal: AbortSignal): Promise<void> {
-  // Beside the output, which scripts read.
+  // On standard error, because scripts read standard output.
   const progress = process.stderr.isTTY ? new ProgressBar(process.stderr) : new PlainProgress(process.stderr);
   const say = (line: string): void => progress.say(line);
   const again = typedCommand(server.url, 'batch', 'watch', batch.batch_id, ...outWords(out));
@@ -27,11 +28,11 @@ export async function follow(server: Server, batch: BatchBody, out: string | und
   } catch (error) {
     progress.end();
     if (signal.aborted) {
-      say(`The batch goes on. To watch it again: ${again}`);
+      say(`The batch continues. To watch it again: ${again}`);
       process.exitCode = INTERRUPTED;
       return;
     }
-    throw isUnavailable(error) ? new ClientError(`${error.message}; the batch goes on when the server starts again, and to watch it then: ${again}`) : error;
+    throw isUnavailable(error) ? new ClientError(`${error.message}; the batch continues when the server starts again. To watch it then: ${again}`) : error;
   }
   console.log(`${summaryOf(ended)}${out === undefined ? '' : `; results in ${out}`}`);
   process.exitCode = ended.status === 'completed' && ended.failed_items === 0 ? 0 : 1;

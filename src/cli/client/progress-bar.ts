@@ -47,8 +47,8 @@ export class ProgressBar implements Progress {
       stream: this.stream,
       format: '{bar} {percent} {text}',
       barsize: Math.max(NARROWEST, Math.min(WIDEST, (this.stream.columns || USUAL_COLUMNS) - BESIDE)),
-      // A longer line is cut. The terminal's line wrapping is not changed, so that an abrupt end cannot leave it in a wrong
-      // state.
+      // A longer line is cut. The terminal's line wrapping is not changed, so that an abrupt end cannot leave it in a
+      // wrong state.
       linewrap: true,
       // This program handles Ctrl-C. The library would catch it without ending the process.
       gracefulExit: false,

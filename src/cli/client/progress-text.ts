@@ -5,7 +5,7 @@ export const count = (items: number): string => items.toLocaleString('en-US');
 
 export const percentage = (batch: BatchBody): string => `${Math.floor(batch.progress_percentage)}%`;
 
-/** `1,294/3,080 rows, 118/s, 3 failed, 15 s left`; without the throughput where the batch has ended or nothing is known of it. */
+/** `1,294/3,080 rows, 118/s, 3 failed, 15 s left`. Speed and remaining time are omitted if they are not known. */
 export function progressText({ completed_items: done, total_items: total, failed_items: failed }: BatchBody, throughput: Throughput): string {
   const rate = throughput.perSecond;
   const left = throughput.secondsFor(total - done);
@@ -17,7 +17,7 @@ export function progressText({ completed_items: done, total_items: total, failed
   ].join(', ');
 }
 
-/** The two greatest units. */
+/** The duration in its two largest units. */
 export function duration(seconds: number): string {
   const whole = Math.ceil(seconds);
   if (whole < 60) return `${whole} s`;
@@ -25,7 +25,7 @@ export function duration(seconds: number): string {
   return `${count(Math.floor(whole / 3_600))} h ${Math.floor((whole % 3_600) / 60)} min`;
 }
 
-/** What came of a batch, in one line. */
+/** The result of a batch in one line. */
 export function summaryOf(batch: BatchBody): string {
   const took = batch.started_at && batch.completed_at ? `, in ${duration((Date.parse(batch.completed_at) - Date.parse(batch.started_at)) / 1_000)}` : '';
   const error = batch.error ? ` (${batch.error})` : '';

@@ -1,12 +1,12 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 
-/** Shows a person how a batch goes on. */
+/** Shows the progress of a batch to the user. */
 export interface Progress {
   show(batch: BatchBody): void;
-  /** One line that stays. */
+  /** Prints a line that stays. */
   say(line: string): void;
-  /** What was seen so far says nothing of the time that is left. */
+  /** Discards the measured speed, because it no longer predicts the remaining time. */
   forgetThroughput(): void;
-  /** Leaves the last state standing. */
+  /** Stops updating and keeps the last state visible. */
   end(): void;
 }

@@ -10,8 +10,8 @@ const FIRST_LOOK_MS = 20;
 const LOOK_MS = 1_000;
 
 /**
- * Starts a run and prints it when it has ended, or its id at once. The run is always started in the background: a synchronous
- * call is lost with its connection, and the run's id with it.
+ * Starts a run and prints it when it has ended, or immediately prints its id. The run always starts in the background,
+ * because a synchronous call loses the run's id if its connection breaks.
  */
 export async function run(agent: string, { inputs = '{}', url, async: atOnce = false }: { inputs?: string; url?: string; async?: boolean }): Promise<void> {
   const server = serverAt(url);
@@ -22,14 +22,14 @@ export async function run(agent: string, { inputs = '{}', url, async: atOnce = f
     return;
   }
   const signal = abortOnSigint();
-  // At once: without it, nobody finds the run of a command that was ended.
+  // Printed immediately, because otherwise the run could not be found if this command is interrupted.
   console.error(`Run ${started.run_id}`);
   let ended: RunBody;
   try {
     ended = await endOf(server, started, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
-    console.error(`The run goes on. To see how it ends: curl ${server.url}/run/${started.run_id}`);
+    console.error(`The run continues. To see its result: curl ${server.url}/run/${started.run_id}`);
     process.exitCode = INTERRUPTED;
     return;
   }

@@ -3,29 +3,29 @@ interface Sample {
   items: number;
 }
 
-/** Long enough that the pauses between looks do not show, short enough to follow a change of speed. */
+/** Long enough to hide the pauses between requests, short enough to follow a change of speed. */
 const WINDOW_MS = 15_000;
 
-/** How fast a batch goes on, by what was seen of it in the last seconds. */
+/** Measures the speed of a batch over the last seconds. */
 export class Throughput {
   private samples: Sample[] = [];
 
-  /** `at`: milliseconds of a clock that never goes back. */
+  /** `at`: milliseconds of a monotonic clock. */
   see(items: number, at: number): void {
-    // What stands before the window is its beginning.
+    // Keeps one sample from before the window as its start.
     while (this.samples.length > 1 && at - this.samples[1]!.at >= WINDOW_MS) this.samples.shift();
-    // Failed items that run again lower the count.
+    // Failed items that run again reduce the count.
     if (items < (this.samples.at(-1)?.items ?? 0)) this.samples = [];
     this.samples.push({ at, items });
   }
 
-  /** Items a second; null where nothing can be said yet. */
+  /** Items per second; null if it is not known yet. */
   get perSecond(): number | null {
     const [first, last] = [this.samples[0], this.samples.at(-1)];
     return first && last && last.at > first.at ? (1_000 * (last.items - first.items)) / (last.at - first.at) : null;
   }
 
-  /** Until `remaining` items are done; null where nobody knows. */
+  /** Estimated seconds until `remaining` items are done; null if it is not known. */
   secondsFor(remaining: number): number | null {
     return this.perSecond ? remaining / this.perSecond : null;
   }

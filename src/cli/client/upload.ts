@@ -11,15 +11,15 @@ import type { Server } from './server.js';
 import { typedCommand } from './typed-command.js';
 
 /**
- * Makes a batch of a CSV file, which is read from disk as it is sent. Where the answer is lost, it is sent again for up to a
- * minute, as the same batch.
+ * Creates a batch from a CSV file, which is read from disk while it is sent. If the answer is lost, the file is sent
+ * again for up to a minute, as the same batch.
  */
 export async function upload(server: Server, file: string, request: JsonObject, signal: AbortSignal): Promise<BatchBody> {
   const form = new FormData();
-  // Before the file, so that a server that reads as it goes knows what the rows are for.
+  // Before the file, so that the server knows the request while it reads the rows.
   form.set('request', JSON.stringify(request));
   form.set('file', await openAsBlob(file, { type: 'text/csv' }), basename(file));
-  // One key for every try: what the server took in before its answer was lost is not taken in twice.
+  // All tries have the same key, so that the server does not import the file twice if only its answer was lost.
   const headers = { 'X-Idempotency-Key': randomUUID() };
   const send = async (): Promise<BatchBody> => (await server.post<BatchBody>('/run/batch', form, headers, signal)).body;
   try {
@@ -27,24 +27,24 @@ export async function upload(server: Server, file: string, request: JsonObject, 
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof AnswerLost)) throw error;
-    console.error('The answer was lost; sending the file again, which makes no second batch');
+    console.error('The answer was lost; sending the file again (this does not create a second batch)');
     return retryWhileUnavailable(send, console.error, signal).catch((last: unknown) => {
       throw isUnavailable(last) ? new ClientError(`${last.message}; ${whereItIsSeen(server)}`) : last;
     });
   }
 }
 
-/** Of a file whose answer never came. */
-export const whereItIsSeen = (server: Server): string => `the server may still take the file in: ${typedCommand(server.url, 'batch', 'list')} shows the batch when it has`;
+/** Where to look for the batch of a file whose answer never arrived. */
+export const whereItIsSeen = (server: Server): string => `the server may still import the file; ${typedCommand(server.url, 'batch', 'list')} then shows the batch`;
 
-/** ClientError where it is no file that can be sent. */
+/** Throws a ClientError if the file cannot be sent. */
 export async function refuseUnreadable(file: string): Promise<void> {
   try {
     await access(file, constants.R_OK);
-    // A pipe or a device has no length, and would be sent as an empty file.
+    // A pipe or a device has no length and would be sent as an empty file.
     if ((await stat(file)).isFile()) return;
   } catch (error) {
     throw new ClientError(`cannot read ${file} (${(error as NodeJS.ErrnoException).code})`);
   }
-  throw new ClientError(`${file} is no regular file; name the CSV file to upload`);
+  throw new ClientError(`${file} is not a regular file; name the CSV file to upload`);
 }
