@@ -35,7 +35,7 @@ export async function startServer(options: ServerOptions): Promise<void> {
 }
 
 function warnAboutMissingApp({ createUi, dashboard }: Settings, { api }: Role, logger: Logger): void {
-  if (api && (createUi || dashboard)) logger.warn(`${dashboard ? 'dashboard' : 'create_ui'}: this build has no web app yet; serving the API alone`);
+  if (api && (createUi || dashboard)) logger.warn(`${dashboard ? 'dashboard' : 'create_ui'}: this build has no web app yet; serving only the API`);
 }
 
 /**

@@ -15,8 +15,8 @@ export type EvaluationResult = { ok: true; value: JsonValue } | { ok: false; err
 
 /**
  * Evaluates CEL within limits: an evaluation blocks the main thread for at most 10 ms and ends with an error result
- * after 1 s; expression-limits.ts has the others. To keep the 10 ms, code that makes a large payload must register its text
- * with `rememberText`. The variables are JSON and must not change before the result.
+ * after 1 s; expression-limits.ts has the others. To keep the 10 ms, code that makes a large payload must register its
+ * text with `rememberText`. The variables are JSON and must not change before the result.
  *
  * Never rejects because of an expression or a payload. Rejects with a DomainError `unavailable` if this server cannot
  * evaluate now. This says nothing about the expression, and the caller should try again later.

@@ -37,7 +37,7 @@ export function buildProgram(): Command {
 
   program
     .command('check')
-    .description('check a configuration file: every error with its place, exit code 1 where there is one')
+    .description('check a configuration file: print every error with its place; exit code 1 if there are any')
     .argument('<file>', 'configuration file')
     .action(failing(async (file: string) => (await import('./check-command.js')).check(file)));
 

@@ -53,7 +53,9 @@ const HEADERS_MS = 60_000;
  */
 const MOST_UNREAD_BYTES = 4 * 1_024;
 
-/** Installs all that surrounds the routes: middleware, pipes, error filter, server limits. Needs `bodyParser: false`. */
+/**
+ * Installs all that surrounds the routes: middleware, pipes, error filter, server limits. Needs `bodyParser: false`.
+ */
 export function installHttpEdge(app: NestExpressApplication, { settings, clock, memory, role, logger, tracing, onEnded }: HttpEdge): void {
   app.disable('x-powered-by');
   app.disable('etag');

@@ -18,8 +18,8 @@ export function addClientCommands(program: Command): void {
   toServer(program.command('run'))
     .description('run an agent and the cascade that follows, and print the run; exit code 1 if it did not complete')
     .argument('<agent>', 'name of the agent')
-    .option('--inputs <json>', 'what the agent starts with: JSON, @<file>, or - for standard input (default: {})')
-    .option('--async', "print the run's id at once")
+    .option('--inputs <json>', 'inputs of the agent: JSON, @<file>, or - for standard input (default: {})')
+    .option('--async', "print the run's id and do not wait")
     .action(failing(async (agent: string, options: object) => (await import('./run-command.js')).run(agent, options)));
 
   addBatchCommands(program.command('batch').description('run an agent over the rows of a CSV file, on a running server'));

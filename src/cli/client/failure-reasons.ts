@@ -14,7 +14,7 @@ export async function failureReasons(server: Server, { batch_id: id, failed_item
   const shown = [...times].sort(([, a], [, b]) => b - a).slice(0, MAX_SHOWN);
   const rest = times.size - shown.length;
   return [
-    failed > results.length ? `Why rows failed, by the first ${results.length} of ${count(failed)}:` : 'Why rows failed:',
+    failed > results.length ? `Why rows failed (the first ${results.length} of ${count(failed)}):` : 'Why rows failed:',
     ...shown.map(([error, rows]) => `  ${rows} x ${oneLine(error)}`),
     ...(rest > 0 ? [`  and ${rest} other ${rest === 1 ? 'reason' : 'reasons'}`] : []),
   ];

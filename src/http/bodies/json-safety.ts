@@ -2,9 +2,9 @@ const MAX_DEPTH = 64;
 
 /**
  * Returns why parsed JSON is unsafe to handle, or null if it is safe. Unsafe are: nesting that overflows the stack of a
- * recursive walk, and numbers that JSON can write but a double cannot hold (they would be returned as null). Walks level
- * by level and visits each value once. Keys such as `__proto__` are data: JSON.parse makes them own fields, and no code
- * that handles payloads assigns to a name that a client chose.
+ * recursive walk, and numbers that JSON can write but a double cannot hold (they would be returned as null). Walks
+ * level by level and visits each value once. Keys such as `__proto__` are data: JSON.parse makes them own fields, and
+ * no code that handles payloads assigns to a name that a client chose.
  */
 export function findUnsafeJson(root: unknown, levelOfRoot = 1): string | null {
   let level: object[] = isObject(root) ? [root] : [];
