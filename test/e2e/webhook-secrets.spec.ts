@@ -224,7 +224,7 @@ describe('secrets of webhooks', () => {
       rmSync(join(folder, 'starling.db.key'));
       const app = await start(folder, null);
       expect(app.logLines).toContainEqual(expect.objectContaining({ level: 50, msg: expect.stringMatching(/^secret_key: /) }));
-      await expect(secretsOf(app)).rejects.toThrow('stored under another secret_key');
+      await expect(secretsOf(app)).rejects.toThrow('stored with another secret_key');
     });
 
     it('make no file where the key is given', async () => {
