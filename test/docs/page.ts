@@ -6,6 +6,7 @@ import { readMarkdown } from './markdown.js';
  *
  * - `<!-- start: <configuration> <flags> -->` serves it, in a new folder of its own, to the commands that follow.
  * - `<!-- run: <command> -->` runs a command that the page does not show. The answers that follow are those of this command.
+ * - `<!-- stop: <port> -->` ends the service at a port, where the page says that it is stopped.
  * - `<!-- answer: <text> -->` says what the last answer holds, where the page tells it in words.
  * - `<!-- file: <path> -->` names the file whose content the next block is.
  * - `<!-- not run: <reason> -->` says why the next block is not run.
@@ -14,13 +15,13 @@ import { readMarkdown } from './markdown.js';
  */
 export interface Step {
   line: number;
-  does: 'start' | 'run' | 'answer' | 'file' | 'not run' | 'block';
+  does: 'start' | 'stop' | 'run' | 'answer' | 'file' | 'not run' | 'block';
   text: string;
   /** Of a block. */
   language: string;
 }
 
-const STEP = /^ *<!-- (?<does>start|run|answer|file|not run): (?<directive>.*?) -->$|^(?<indent> *)```(?<language>\w*)\n(?<block>.*?)^\k<indent>```$/gms;
+const STEP = /^ *<!-- (?<does>start|stop|run|answer|file|not run): (?<directive>.*?) -->$|^(?<indent> *)```(?<language>\w*)\n(?<block>.*?)^\k<indent>```$/gms;
 
 export function stepsOf(page: string): Step[] {
   const text = readMarkdown(page);

@@ -1,28 +1,38 @@
 import { globSync } from 'node:fs';
 import { builtProgram } from '../support/built-program.js';
+import { hasInstalledPostgres, type InstalledPostgres, startInstalledPostgres } from './installed-postgres.js';
 import { notRunIn, stepsOf } from './page.js';
 import { Walk } from './walk.js';
 
-const PAGES = globSync('{*,{docs,examples}/**/*}.md').filter((page) => stepsOf(page).length > 0).sort();
+/** Dumps and restores a Postgres database, for which pg_dump has to be installed. */
+const OPERATIONS = 'docs/operations.md';
+const PAGES = globSync('{*,{docs,examples}/**/*}.md').filter((page) => stepsOf(page).length > 0 && (hasInstalledPostgres || page !== OPERATIONS)).sort();
 /** Pages mostly wait: for a start, an answer, an agent. */
 const AT_A_TIME = 3;
 const MOST_REASONS = 15;
 
-// Real: the commands and files of the pages themselves, the built program as a process, the compiler, HTTP. Nothing is faked.
+// Real: the commands and files of the pages themselves, the built program as a process, databases, the compiler, HTTP. Nothing is faked.
 describe('the commands and examples of the documentation', () => {
-  const walks = new Map(PAGES.map((page) => [page, new Walk(page)]));
+  let postgres: InstalledPostgres | null;
+  const walks: Walk[] = [];
   const outcomes = new Map(PAGES.map((page) => [page, Promise.withResolvers<void>()]));
 
   beforeAll(async () => {
     await builtProgram();
-    const pages = walks.entries();
-    for (let worker = 0; worker < AT_A_TIME; worker++) void walkAll(pages);
+    postgres = await startInstalledPostgres(['starling', 'restored']);
+    const pages = PAGES.values();
+    for (let walker = 0; walker < AT_A_TIME; walker++) void walkAll(pages);
   });
-  afterAll(() => walks.forEach((walk) => walk.removeFolders()));
+  afterAll(() => {
+    walks.forEach((walk) => walk.removeFolders());
+    postgres?.stop();
+  });
 
-  async function walkAll(pages: Iterable<[string, Walk]>): Promise<void> {
-    for (const [page, walk] of pages) {
+  async function walkAll(pages: Iterable<string>): Promise<void> {
+    for (const page of pages) {
       const { resolve, reject } = outcomes.get(page)!;
+      const walk = new Walk(page, page === OPERATIONS && postgres ? { POSTGRES_URL: postgres.url('starling'), RESTORED_URL: postgres.url('restored') } : {});
+      walks.push(walk);
       await walk.walk().then(resolve, reject);
       await walk.end();
     }
@@ -30,10 +40,11 @@ describe('the commands and examples of the documentation', () => {
 
   test.each(PAGES)('do what %s says', (page) => outcomes.get(page)!.promise);
 
-  test('are TypeScript that compiles, where they are TypeScript', () => Walk.checkTypes([...walks.values()]));
+  test('are TypeScript that compiles, where they are TypeScript', () => Walk.checkTypes(walks));
 
   test(`are run, but for ${MOST_REASONS} reasons at most`, () => {
     const reasons = notRunIn(PAGES);
+    if (!hasInstalledPostgres) reasons.push(`pg_dump and a server of its version are not installed (${OPERATIONS})`);
     process.stdout.write(`Not run:\n${reasons.map((one) => `  ${one}\n`).join('')}`);
     expect(reasons.length).toBeLessThanOrEqual(MOST_REASONS);
   });

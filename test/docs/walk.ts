@@ -80,6 +80,7 @@ export class Walk {
     if (does === 'file') this.file = text;
     else if (does === 'not run') this.isLeftOut = true;
     else if (does === 'start') await this.start(text);
+    else if (does === 'stop') await this.stopAt(text);
     else if (does === 'run') await this.run(text);
     else if (does === 'answer') await this.compare(text, false);
     else if (language === 'text') return;
@@ -122,8 +123,7 @@ export class Walk {
     if (command.startsWith('export ')) this.exported += `${command}\n`;
     if (!LASTING.test(command)) return this.runToEnd(command);
     const port = SERVICE.test(command) ? (/--port (\d+)/.exec(command)?.[1] ?? (await this.portFor('8344'))) : '';
-    const before = this.running.findIndex((one) => port !== '' && one.port === port);
-    if (before >= 0) await this.stop(this.running.splice(before, 1)[0]!);
+    await this.stopAt(port);
     const one = { process: await this.spawn(`exec ${command.replace(/^((?:\w+=\S+ )+)/, 'env $1')}`), port, said: '' };
     this.running.push(one);
     one.process.stdout!.on('data', (part) => (one.said += String(part)));
@@ -154,6 +154,11 @@ export class Walk {
     const own = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, TERM: 'dumb', STARLING_PORT: port, STARLING_URL: `http://127.0.0.1:${port}` };
     const env = { ...PROGRAM_ENVIRONMENT, ...own, ...this.variables };
     return spawn('bash', ['-c', `${this.exported}${command}`], { cwd: this.folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+
+  private async stopAt(port: string): Promise<void> {
+    const one = this.running.findIndex((running) => port !== '' && running.port === port);
+    if (one >= 0) await this.stop(this.running.splice(one, 1)[0]!);
   }
 
   private async stop({ process: child }: Running): Promise<void> {
