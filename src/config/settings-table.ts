@@ -11,7 +11,7 @@ export interface Setting<T = unknown> {
   type: SettingType<NonNullable<T>>;
   /** The default in the form of a flag value; null if the setting may have no value. */
   default: string | null;
-  /** Part of a sentence, for `--help` and the documentation. */
+  /** Part of a sentence, for `--help` and docs/configuration.md. */
   description: string;
   /**
    * A secret is never shown in a message, even if it is invalid, and can also be read from a file. `whole`: there is no
