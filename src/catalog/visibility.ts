@@ -1,4 +1,4 @@
-/** Who may see an artifact, as it stands on the wire (wire-decisions.md, "Interface B"). */
+/** Who may see an artifact, as it stands on the wire (docs/api.md, "Visibility"). */
 export type Visibility = LastingVisibility | { kind: 'After'; ttl: string; then?: LastingVisibility };
 
 export type LastingVisibility =

@@ -104,7 +104,7 @@ export interface EngineContext extends ExecutionContext {
    * ended or the next text is told. Rejects where there never will be, and with the signal's reason.
    */
   parses(text: string): Promise<void>;
-  /** Why this answer would be refused, as `blackboard/outputs.ts` says it; null where it would not. */
+  /** Why this answer would be refused, as `blackboard/execution/outputs.ts` says it; null where it would not. */
   refusal(answer: unknown): string | null;
   /** To be told what calls of a model have taken as soon as that is known, whatever becomes of the attempt; calls of it add up. */
   used(usage: ModelUsage): void;
@@ -126,7 +126,7 @@ export interface EngineContext extends ExecutionContext {
 }
 
 /**
- * An agent's input artifacts in the order of their joining, and the one view of their payloads that DESIGN.md describes:
+ * An agent's input artifacts in the order of their joining, and the one view of their payloads that docs/agents.md describes:
  * the payload itself for one artifact, a list for a batch window, an object keyed by type name for a join.
  */
 export interface ExecutionInputs {

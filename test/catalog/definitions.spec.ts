@@ -1,6 +1,6 @@
 import { load } from './loading.js';
 
-// DESIGN.md's example, without the join that cannot stand beside a batch window.
+// Every key of an agent, without the join that cannot stand beside a batch window.
 const EXAMPLE = `
 server: { server_name: Support desk, dashboard: true }
 types:

@@ -19,7 +19,7 @@ agents:
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const ORDER = { type: 'Order', payload: { n: 1 } };
 
-/** What wire-decisions.md says under "Everywhere". Real: the application, its database, HTTP. */
+/** What docs/api.md says at its beginning and under "Errors". Real: the application, its database, HTTP. */
 describe('everywhere', () => {
   let app: TestApp;
 

@@ -34,7 +34,7 @@ agents:
 const SLOW = `export default (_inputs, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));`;
 
 /**
- * Interface A as rest-api.md and wire-decisions.md have it, row by row. Real: the application, its database, HTTP, expression
+ * Interface A as docs/api.md has it, row by row. Real: the application, its database, HTTP, expression
  * and function agents.
  */
 describe('Interface A', () => {

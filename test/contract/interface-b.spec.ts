@@ -40,7 +40,7 @@ const SLOW = `export default (_inputs, { signal }) => new Promise((_, reject) =>
 const MESSAGE = { type: 'CustomerMessage', payload: { text: 'Where is my card?' } };
 
 /**
- * Interface B as rest-api.md and wire-decisions.md have it, row by row. Real: the application, its database, HTTP, expression
+ * Interface B as docs/api.md has it, row by row. Real: the application, its database, HTTP, expression
  * and function agents.
  */
 describe('Interface B', () => {

@@ -16,7 +16,7 @@ interface Delivery {
 }
 
 const CONFIG = 'types: { Order: {} }\nagents: {}\n';
-/** In seconds between one try and the next, as wire-decisions.md has them after the first. */
+/** In seconds between one try and the next, as docs/webhooks.md has them after the first. */
 const PAUSES = [5, 25, 90, 480, 3_000, 18_000];
 const HANGS: Behaviour = () => undefined;
 const RESETS: Behaviour = (response) => response.destroy();

@@ -6,7 +6,7 @@ const SENT_AT = 1_731_705_121_000;
 const BODY = '{"event_type":"ping","data":{"success":true}}';
 
 describe('the headers of a delivery', () => {
-  // The vectors of the specification (standard-webhooks.md, "Signature scheme") and of its reference libraries' tests.
+  // The vectors of the specification (Standard Webhooks, "Signature scheme") and of its reference libraries' tests.
   test.each([
     ['whsec_plJ3nmyCDGBKInavdOK15jsl', { id: 'msg_loFOjxBNrRLzqYUf', sentAt: SENT_AT, body: BODY }, 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0='],
     [

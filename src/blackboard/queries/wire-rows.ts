@@ -29,7 +29,7 @@ export const wireColumns = (most: RawBuilder<number>) => [
 
 export const isWhole = (row: WireRow): row is WholeRow => row.texts !== null;
 
-/** As it stands on the wire (rest-api.md, section 2.2). `more`: further fields. */
+/** As it stands on the wire (docs/api.md, "Query artifacts"). `more`: further fields. */
 export const artifactText = (row: WholeRow, more = ''): string =>
   `{"id":"${row.id}${beforePayload(row.type)}${row.texts}${afterVisibility(row.produced_by)}${toTimestamp(row.created_at)}",` +
   `"correlation_id":${JSON.stringify(row.correlation_id)},"partition_key":${JSON.stringify(row.partition_key)},"version":${row.version},"visibility_kind":"${row.visibility_kind}"${more}}`;

@@ -8,7 +8,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_CONCURRENCY = 10;
 const DEFAULT_RETRY: RetryPolicy = { attempts: 3, delayMs: 1_000, maxDelayMs: 60_000 };
 
-/** An agent as the core works with it, with every default filled in (wire-decisions.md, "Start configuration"). */
+/** An agent as the core works with it, with every default filled in (docs/agents.md, "The configuration file"). */
 export function defineAgent(name: string, options: Remaining<AgentOptions>, engine: AgentDefinition['engine']): AgentDefinition {
   return {
     name,

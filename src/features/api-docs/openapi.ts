@@ -64,7 +64,7 @@ export function buildOpenApi(application: INestApplication, settings: Settings):
   for (const [name, part] of schemaParts()) Object.assign(document.components?.schemas?.[name] ?? {}, part);
   closeBodies(document);
   const components = { ...document.components, headers: { [REQUEST_ID]: DESCRIBED_REQUEST_ID } };
-  // The API has no authentication (rest-api.md, section 5); an empty list says so.
+  // The API has no authentication (docs/security.md); an empty list says so.
   return { ...document, components, security: [] };
 }
 
