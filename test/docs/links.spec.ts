@@ -2,7 +2,7 @@ import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { anchorOf, readMarkdown } from './markdown.js';
 
-const DOCUMENTS = ['README.md', ...globSync('{docs,examples}/**/*.md')];
+const DOCUMENTS = globSync('{*,{docs,examples}/**/*}.md');
 
 const withoutCode = (markdown: string): string => markdown.replace(/^```.*?^```$/gms, '');
 
