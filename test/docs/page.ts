@@ -4,7 +4,7 @@ import { readMarkdown } from './markdown.js';
  * One thing that a page says, in its order. A fenced block is run by its language (walk.ts). Comments of HTML, which readers of the page do
  * not see, add what the text of the page leaves to them:
  *
- * - `<!-- start: <configuration> <flags> -->` serves it, in a new folder of its own, to the commands that follow.
+ * - `<!-- start: <configuration> <flags> -->` serves it, in a new folder, to the commands that follow.
  * - `<!-- run: <command> -->` runs a command that the page does not show. The answers that follow are those of this command.
  * - `<!-- stop: <port> -->` ends the service at a port, where the page says that it is stopped.
  * - `<!-- answer: <text> -->` says what the last answer holds, where the page tells it in words.
