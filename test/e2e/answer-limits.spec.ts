@@ -73,7 +73,7 @@ describe('an answer', () => {
     const blob = { items: Array.from({ length: 33_000 }, () => ({})) };
     for (let n = 0; n < 14; n += 1) await board.publish('Blob', blob);
     expect(await board.publishSync('Search', { limit: 3 })).toMatchObject({ artifacts: [{ payload: { found: 3 } }] });
-    expect(await errorOf('Search', { limit: 14 })).toBe('DomainError: limit: the payloads of what was found take more than 32 MiB of memory together; ask for fewer');
+    expect(await errorOf('Search', { limit: 14 })).toBe('DomainError: limit: the payloads that were found take more than 32 MiB of memory together; use a smaller limit');
   });
 
   it('of a model has an end', async () => {

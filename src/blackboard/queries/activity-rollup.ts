@@ -16,7 +16,7 @@ const STEP = 1_000;
 export class ActivityRollup {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
-  /** Adds up the next few; false where that was all. */
+  /** Adds up the next `STEP` rows. Returns false when no more rows are left. */
   async step(): Promise<boolean> {
     const final = await this.unitOfWork.finalPosition('activity');
     return this.unitOfWork.run(async (tx) => {
@@ -29,7 +29,10 @@ export class ActivityRollup {
     });
   }
 
-  /** Deletes some of what has been rolled up; false where that was all. Not with each step: what was deleted is in the way for a while. */
+  /**
+   * Deletes up to `STEP` rows that have been rolled up. Returns false when no more are left. It does not run after each
+   * step, because deleted rows slow down the next scans for a while.
+   */
   clear(): Promise<boolean> {
     return this.unitOfWork.run(async (tx) => {
       const rolledUp = tx.db.selectFrom('activity').select('seq').where('seq', '<=', await positionOf(tx, 'activity')).orderBy('seq').limit(STEP);

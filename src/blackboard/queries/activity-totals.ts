@@ -13,12 +13,12 @@ export interface HourOfActivity {
   artifacts_produced: number;
 }
 
-/** Ended executions, from the rollup by hours and the few rows that are not rolled up yet. */
+/** Totals of ended executions: the hourly rollup plus the few rows that are not rolled up yet. */
 @Injectable()
 export class ActivityTotals {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
-  /** Executions of all agents that have ended. */
+  /** The number of ended executions of all agents. */
   async executions(): Promise<number> {
     const { total } = await this.unitOfWork.reader
       .selectFrom(rollupsAndLater(this.unitOfWork.reader).as('activity'))
@@ -27,7 +27,7 @@ export class ActivityTotals {
     return total;
   }
 
-  /** What an agent used of models, ever. */
+  /** Model usage of an agent over its whole history. */
   usageOf(agent: string): Promise<{ input_tokens: number; output_tokens: number; cost: number | null }> {
     return this.unitOfWork.reader
       .selectFrom(rollupsAndLater(this.unitOfWork.reader).as('activity'))
@@ -40,7 +40,7 @@ export class ActivityTotals {
       .executeTakeFirstOrThrow();
   }
 
-  /** In order of time. */
+  /** Sorted by hour. */
   hoursOf(agent: string): Promise<HourOfActivity[]> {
     return this.unitOfWork.reader
       .selectFrom(rollupsAndLater(this.unitOfWork.reader).as('activity'))
@@ -53,7 +53,8 @@ export class ActivityTotals {
         eb.fn.sum<number>('activity.artifacts_produced').as('artifacts_produced'),
       ])
       .groupBy('activity.hour')
-      // What was used of models counts when an attempt ends, which may be hours before its execution does.
+      // Model usage counts when an attempt ends, which may be hours before its execution ends: such an hour has no
+      // executions.
       .having(({ fn }) => fn.sum('activity.executions'), '>', 0)
       .orderBy('activity.hour')
       .execute();
@@ -62,6 +63,6 @@ export class ActivityTotals {
 
 const COLUMNS = ['agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced', 'input_tokens', 'output_tokens', 'cost'] as const;
 
-/** Both in one statement, so that a rollup in between counts nothing twice and leaves nothing out. */
+/** One statement reads both tables, so that a rollup between two reads cannot count a row twice or miss it. */
 const rollupsAndLater = (db: Reader) =>
   db.selectFrom('activity_hours').select(COLUMNS).unionAll(db.selectFrom('activity').select(COLUMNS).where('seq', '>', rolledUpTo('activity')));

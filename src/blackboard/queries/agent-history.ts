@@ -26,8 +26,8 @@ export class AgentHistory {
   ) {}
 
   /**
-   * The ended executions that consumed or produced an artifact which the filter matches, and the counts of those artifacts,
-   * in order of time.
+   * Counts, per hour and sorted by hour, the ended executions that consumed or produced an artifact which matches the
+   * filter, and those artifacts.
    */
   async hoursOf(agent: string, filter: ArtifactFilter): Promise<HourOfActivity[]> {
     if (asksForNothing(filter)) return this.activity.hoursOf(agent);
@@ -37,7 +37,7 @@ export class AgentHistory {
     return hours.inOrder();
   }
 
-  /** What the agent used of models, in all. */
+  /** Model usage of the agent over its whole history. */
   usageOf(agent: string): ReturnType<ActivityTotals['usageOf']> {
     return this.activity.usageOf(agent);
   }
@@ -88,14 +88,14 @@ export class AgentHistory {
   }
 }
 
-/** Adds up hours; an execution counts once, in the hour in which it ended. */
+/** Adds up hours. An execution counts once, in the hour in which it ended. */
 class Hours {
   private readonly byStart = new Map<number, HourOfActivity>();
   private readonly counted = new PositionSet();
 
   add(involved: readonly Involved[], column: 'artifacts_consumed' | 'artifacts_produced'): void {
     for (const { seq, state, ended_at, artifacts } of involved) {
-      // It has failed, and is being retried.
+      // The execution failed and is being retried.
       if (ended_at === null) continue;
       const hour = this.hour(ended_at - (ended_at % HOUR_MS));
       hour[column] += artifacts;

@@ -13,15 +13,20 @@ import { canSee } from '../artifacts/visibility-rules.js';
 
 const DEFAULT_LIMIT = 50;
 const MOST = 500;
-/** Artifacts that one query looks for. */
+/** Artifacts that one query finds. */
 const PAGE = 500;
-/** Payloads can be large. */
+/** Artifacts that are read together. It is small because payloads can be large. */
 const READ_AT_ONCE = 16;
 const MIB = 1_024 ** 2;
-/** Of memory, for the payloads of one list: 16 MiB of long texts, and less where they are full of small values. */
+/**
+ * Bytes of memory for the parsed payloads of one list. They hold 16 MiB of long texts, and less if the payloads consist
+ * of small values.
+ */
 const MOST_BYTES = 32 * MIB;
 
-/** Makes what agents read the blackboard with: it finds only what the agent may see at that moment. */
+/**
+ * Makes the readers that agents read the blackboard with. A reader finds only what the agent may see at that moment.
+ */
 @Injectable()
 export class AgentReaders {
   constructor(
@@ -29,7 +34,10 @@ export class AgentReaders {
     private readonly clock: Clock,
   ) {}
 
-  /** Two functions and nothing else. Agents' own code holds them, and could reach through the fields of an object that TypeScript alone calls private. */
+  /**
+   * Returns an object of two functions. An instance would not do: agents' code holds it, and could reach the fields
+   * that only TypeScript treats as private.
+   */
   for(agent: AgentDefinition): BlackboardReader {
     return Object.freeze({
       get: (id: string) => this.get(agent, id),
@@ -37,7 +45,7 @@ export class AgentReaders {
     });
   }
 
-  /** As of EngineContext. At most `filter.limit` of them, beside those in `except`. */
+  /** Implements `newest` of EngineContext: at most `filter.limit` artifacts, without those in `except`. */
   async newest(agent: AgentDefinition, filter: BlackboardFilter, except: ReadonlySet<string>, mostCharacters: number): Promise<{ artifacts: AgentArtifact[]; isCut: boolean }> {
     const { limit = DEFAULT_LIMIT } = filter;
     const artifacts: AgentArtifact[] = [];
@@ -67,13 +75,13 @@ export class AgentReaders {
     let bytes = 0;
     for await (const row of this.visible(agent, filter)) {
       bytes += parsedSize(Buffer.from(row.payload));
-      if (found.length > 0 && bytes > MOST_BYTES) throw new DomainError('invalid', `limit: the payloads of what was found take more than ${MOST_BYTES / MIB} MiB of memory together; ask for fewer`);
+      if (found.length > 0 && bytes > MOST_BYTES) throw new DomainError('invalid', `limit: the payloads that were found take more than ${MOST_BYTES / MIB} MiB of memory together; use a smaller limit`);
       if (found.push(agentArtifactFromRow(row, row.payload)) === limit) break;
     }
     return found;
   }
 
-  /** A few at a time, so that no page of large ones is held. */
+  /** Reads a few artifacts at a time, so that a page of large ones is never in memory together. */
   private async *visible(agent: AgentDefinition, filter: BlackboardFilter): AsyncGenerator<ArtifactRow> {
     const page = { order: filter.order ?? 'asc', limit: PAGE, offset: 0 };
     for (let after: number | null = null; ; ) {
@@ -83,7 +91,7 @@ export class AgentReaders {
         yield* rows.filter((row) => this.isSeenBy(agent, row));
       }
       if (seqs.length < page.limit) return;
-      // An agent that sees little of a long blackboard must not hold up everybody else.
+      // An agent that may see only a few artifacts of a long blackboard must not block other work.
       await yieldToEventLoop();
       after = seqs.at(-1)!;
     }

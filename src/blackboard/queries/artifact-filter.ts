@@ -1,16 +1,16 @@
 import { type Expression, type SqlBool, expressionBuilder } from 'kysely';
 import type { Schema } from '../../database/schema.js';
 
-/** Which artifacts a query asks for. Every part holds; an empty list and null ask for nothing. */
+/** The conditions of a query for artifacts. All must hold. An empty list or null sets no condition. */
 export interface ArtifactFilter {
-  /** Any of. */
+  /** Matches any of these. */
   types: readonly string[];
-  /** Any of. */
+  /** Matches any of these. */
   producers: readonly string[];
-  /** Any of. */
+  /** Matches any of these. */
   visibilityKinds: readonly string[];
   correlationId: string | null;
-  /** All of. */
+  /** Matches only artifacts with all of these. */
   tags: readonly string[];
   /** Epoch ms, inclusive. */
   from: number | null;
@@ -28,14 +28,16 @@ export const NO_FILTER: ArtifactFilter = {
   to: null,
 };
 
-/** True where nothing but types, producers and visibility kinds is asked for: what `artifact_counts` can answer. */
+/**
+ * True if the filter has conditions only on types, producers and visibility kinds, which `artifact_counts` can answer.
+ */
 export const asksForKindOnly = (filter: ArtifactFilter): boolean =>
   filter.correlationId === null && filter.tags.length === 0 && filter.from === null && filter.to === null;
 
 export const asksForNothing = (filter: ArtifactFilter): boolean =>
   asksForKindOnly(filter) && filter.types.length === 0 && filter.producers.length === 0 && filter.visibilityKinds.length === 0;
 
-/** Types, producers and visibility kinds, as a condition on `artifacts` and on `artifact_counts` alike. */
+/** The condition on types, producers and visibility kinds. It applies to `artifacts` and `artifact_counts` alike. */
 export function isOfKind(filter: ArtifactFilter): Expression<SqlBool> {
   const eb = expressionBuilder<Schema, 'artifact_counts'>();
   const conditions: Expression<SqlBool>[] = [];
@@ -56,8 +58,8 @@ export function matches(filter: ArtifactFilter): Expression<SqlBool> {
   return eb.and(conditions);
 }
 
-// One subquery that is asked of each artifact, and a value: Postgres plans a condition for each tag as a join, and the time for that
-// grows with the number of orders in which they can be made.
+// A single subquery counts the tags of each artifact. Postgres would plan one condition per tag as one join each, and
+// its planning time grows with the number of possible join orders.
 function hasAllTags(tags: readonly string[]): Expression<SqlBool> {
   const eb = expressionBuilder<Schema, 'artifacts'>();
   const found = eb

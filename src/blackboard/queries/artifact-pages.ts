@@ -19,8 +19,8 @@ import { narrowest } from './narrowest-route.js';
 import { PositionSet } from './position-set.js';
 import type { WireRow } from './wire-rows.js';
 
-// Steps whose artifacts are looked at in one query, and steps of an index that one query skips: a few milliseconds each,
-// after which other requests get their turn.
+// WINDOW: steps whose artifacts one query reads. SKIPPED: index steps that one query skips. Each takes a few
+// milliseconds, after which other requests run.
 const WINDOW = 2_000;
 const SKIPPED = 20_000;
 
@@ -31,19 +31,19 @@ export async function pageOf(db: Reader, filter: ArtifactFilter, page: PageReque
   const [{ paths }] = routes as [Route];
   const [path] = paths as [Path];
   if (paths.length === 1 && isOrdered(path)) return alongPath(db, path, page);
-  // Merging counts its way through a long offset in one query.
+  // A merge counts through the whole offset in one query, so it is used only for short offsets.
   const canMerge = paths.every(isOrdered) && page.offset < SKIPPED;
   const seqs = canMerge ? await mergePaths(db, paths, page) : await searchRoute(db, routes[0]!, page);
   return artifactsAt(db, seqs, page);
 }
 
-/** Where one path is all that is asked for, the page lies along it. */
+/** Reads the page directly along the path, if the filter has only this condition. */
 async function alongPath(db: Reader, path: OrderedPath, page: PageRequest): Promise<WireRow[]> {
   const { span, offset } = await skip(db, path, page);
   return artifactsAlong(db, path, span, { ...page, offset });
 }
 
-/** Each of several paths gives its first positions, and the first of these are the page. */
+/** Takes the first positions of each path and makes the page from the first of these. */
 async function mergePaths(db: Reader, paths: readonly Path[], page: PageRequest): Promise<number[]> {
   const [first, ...others] = paths.map((path) =>
     db
@@ -61,7 +61,7 @@ async function mergePaths(db: Reader, paths: readonly Path[], page: PageRequest)
   return rows.map(({ seq }) => seq);
 }
 
-/** Goes most of a long offset by window, so that no single query holds the process while it counts its way there. */
+/** Skips most of a long offset window by window, so that no single query blocks the process while it counts. */
 async function skip(db: Reader, path: Path, page: PageRequest): Promise<{ span: Window; offset: number }> {
   let span = spanBehind(page);
   let { offset } = page;
@@ -74,7 +74,7 @@ async function skip(db: Reader, path: Path, page: PageRequest): Promise<{ span: 
   return { span, offset };
 }
 
-/** Looks at window after window along the route, until the page is full or the route has ended. */
+/** Reads one window after another along the route until the page is full or the route ends. */
 async function searchRoute(db: Reader, { paths, rest }: Route, page: PageRequest): Promise<number[]> {
   const wanted = page.offset + page.limit;
   const found = new PositionSet();

@@ -5,10 +5,12 @@ import type { Schema } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, matches } from './artifact-filter.js';
 
-/** One condition whose artifacts an index gives in the order of a key: of `seq`, or of `created_at` for a time range. */
+/**
+ * One condition whose artifacts an index returns sorted by a key: by `created_at` for a time range, otherwise by `seq`.
+ */
 export type Path = OrderedPath | { by: 'consumer'; value: string } | { by: 'time'; from: number | null; to: number | null };
 
-/** Passes each of its artifacts once, in the order of `seq`. */
+/** A path that has each artifact once, sorted by `seq`. */
 export type OrderedPath = { by: 'all' } | { by: 'type' | 'produced_by' | 'visibility_kind' | 'correlation_id' | 'tag'; value: string };
 
 /** Keys above `low`, up to and including `high`. */
@@ -17,11 +19,11 @@ export interface Window {
   high: number;
 }
 
-/** A way to all that a filter matches, by one of its conditions. */
+/** Finds everything that a filter matches, along one of its conditions. */
 export interface Route {
-  /** One for each of the condition's values; no artifact lies along two of them. */
+  /** One path for each value of the condition. No artifact lies on two of them. */
   paths: readonly Path[];
-  /** What is left to be asked of the artifacts along them. */
+  /** The conditions that the artifacts on the paths must still meet. */
   rest: ArtifactFilter;
 }
 
@@ -31,7 +33,7 @@ export const EVERYTHING: Window = { low: FIRST, high: LAST };
 
 const inTime = (from: number | null, to: number | null): Path => ({ by: 'time', from, to });
 
-/** The routes of a filter: one for each condition in it, or one through everything. */
+/** The routes of a filter: one for each of its conditions, or one along all artifacts if it has none. */
 export function routesOf(filter: ArtifactFilter): Route[] {
   const { types, producers, visibilityKinds, correlationId, tags, from, to } = filter;
   const routes: Route[] = [
@@ -51,8 +53,8 @@ const valuesOf = (by: Exclude<Path['by'], 'all' | 'time'>, values: readonly stri
 export const isOrdered = (path: Path): path is OrderedPath => path.by !== 'time' && path.by !== 'consumer';
 
 /**
- * The steps of a path within a window, as `step.seq` and `step.key`. It has no other condition, so that the planner, which
- * has no statistics on SQLite, can take no other index than the path's own.
+ * The steps of a path within a window, as `step.seq` and `step.key`. The query has no other condition, so that the
+ * planner, which has no statistics on SQLite, must use the path's own index.
  */
 export function along(db: Reader, path: Path, { low, high }: Window) {
   const steps = db.selectFrom(stepsOf(path)).where('step.key', '>', low).where('step.key', '<=', high);
@@ -81,23 +83,26 @@ function stepsOf(path: Path): AliasedExpression<Step, 'step'> {
   }
 }
 
-/** The part of a path that a walk may see: after a position for a page in ascending order, before it in descending. */
+/** The part of a path in which artifacts can match: a time path is limited to its range. */
 export function spanOf(path: Path): Window {
   if (path.by !== 'time') return EVERYTHING;
   return { low: path.from === null ? FIRST : path.from - 1, high: path.to ?? LAST };
 }
 
-/** The same as `steps.seq`, materialised: what joins them comes second, whatever index the planner would rather begin with. */
+/**
+ * The positions as `steps.seq`, materialised, so that the planner cannot start with an index of a table that is joined
+ * to them.
+ */
 export const stepsAlong = (db: Reader, path: Path, window: Window) =>
   db
     .with(
       (cte) => cte('steps').materialized(),
-      // An agent can have consumed an artifact twice, in two executions.
+      // An agent can consume an artifact twice, in two executions.
       () => along(db, path, window).select('step.seq').$if(path.by === 'consumer', (steps) => steps.distinct()),
     )
     .selectFrom('steps');
 
-/** The artifacts along a path, within a window, that a filter matches; columns of `artifacts` can be selected from it. */
+/** The artifacts on a path and in a window that match a filter. Columns of `artifacts` can be selected from it. */
 export const matchingAlong = (db: Reader, path: Path, window: Window, filter: ArtifactFilter) =>
   artifactsOf(db, stepsAlong(db, path, window)).where(matches(filter));
 
@@ -105,8 +110,8 @@ type Steps = ReturnType<typeof stepsAlong>;
 
 const joined = (steps: Steps) => steps.crossJoin('artifacts').whereRef('artifacts.seq', '=', 'steps.seq');
 
-// SQLite joins in the order in which it is told. Postgres goes by statistics: for a page in order it would rather walk through all
-// artifacts and look for each among the steps, if it may.
+// SQLite joins in the order of the query. Postgres uses statistics: for a sorted page it would scan all artifacts and
+// look up each among the steps. The lateral join prevents that.
 const artifactsOf = (db: Reader, steps: Steps): ReturnType<typeof joined> =>
   dialectOf(db).joinsAsWritten ? joined(steps) : (joinedOneByOne(steps) as unknown as ReturnType<typeof joined>);
 
@@ -117,8 +122,8 @@ const joinedOneByOne = (steps: Steps) =>
   );
 
 /**
- * Cuts what lies along a path into windows of about `size` steps, so that no query holds the process for long.
- * Descending windows begin at the end.
+ * Divides a path into windows of about `size` steps, so that no query blocks the process for long. With `desc` the
+ * windows start at the end.
  */
 export async function* windows(
   db: Reader,

@@ -4,24 +4,25 @@ import type { Schema } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { moveOn, positionOf } from './rollup-position.js';
 
-// Artifacts in one transaction: about a millisecond of the writer's time.
+// Artifacts per transaction. They take the writer about one millisecond.
 const STEP = 1_000;
 
-/** Adds the newest artifacts to `artifact_counts`, so that what totals have to count beside it stays short. */
+/** Adds the newest artifacts to `artifact_counts`, so that totals need to count only a few artifacts besides it. */
 @Injectable()
 export class ArtifactRollup {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
-  /** Adds up the next few; false where that was all. */
+  /** Adds up the next `STEP` artifacts. Returns false when no more are left. */
   async step(): Promise<boolean> {
-    // What can still appear before the place up to which the rollup has come would never be counted.
+    // Positions that are not final must wait: an artifact that appears before the rollup's position would never be
+    // counted.
     const final = await this.unitOfWork.finalPosition('artifacts');
     return this.unitOfWork.run(async (tx) => {
       const from = await positionOf(tx, 'artifacts');
       const { last: to, count } = await lastOfStep(tx, from, final);
       if (to === null) return false;
       if (await moveOn(tx, 'artifacts', { from, to })) await addToCounts(tx, from, to);
-      // The few that come meanwhile are left to the next turn: following every publish would cost more than it saves.
+      // The next run takes the few that arrive meanwhile: a rollup after every publish would cost more than it saves.
       return count === STEP;
     });
   }
@@ -64,7 +65,7 @@ async function addToCounts(tx: Transaction, from: number, to: number): Promise<v
 
 type Upsert = Schema & { excluded: Schema['artifact_counts'] };
 
-/** The databases name their least() and greatest() differently. */
+/** Postgres and SQLite have different names for least() and greatest(), so this is a CASE. */
 const extreme = (
   eb: ExpressionBuilder<Upsert, 'artifact_counts' | 'excluded'>,
   column: 'earliest_created_at' | 'latest_created_at',

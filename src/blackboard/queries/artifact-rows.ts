@@ -4,20 +4,20 @@ import type { OrderedPath, Window } from './artifact-paths.js';
 import { wireColumns, type WireRow } from './wire-rows.js';
 
 export interface PageRequest {
-  /** Of positions. */
+  /** The order of positions. */
   order: 'asc' | 'desc';
   limit: number;
   offset: number;
-  /** The position that the page begins behind, in its order; null begins at the first. */
+  /** The page begins after this position, in its order. Null begins at the first. */
   after: number | null;
-  /** Texts of an artifact that are larger (bytes) are left out. */
+  /** Bytes. The texts of larger artifacts are left out. */
   most: number;
 }
 
 type Order = PageRequest['order'];
 type By = OrderedPath['by'];
 
-/** The artifacts on the part of a path that a page shows. */
+/** Returns the artifacts of a page along a part of a path. */
 export function artifactsAlong(db: Reader, path: OrderedPath, { low, high }: Window, page: Omit<PageRequest, 'after'>): Promise<WireRow[]> {
   const { order, limit, offset, most } = page;
   return alongInOrder(order)(path.by)(db, { value: path.by === 'all' ? '' : path.value, low, high, limit, offset, most });
@@ -50,7 +50,7 @@ function inColumn(db: Reader, place: Place<Stretch>, order: Order, by: Exclude<B
   return by === 'all' ? artifacts : artifacts.where(by, '=', place('value'));
 }
 
-// In the order of the tag's index: sorting by the artifacts would first read all that carry the tag.
+// The order is that of the tag's index: a sort by the artifacts' position would read all artifacts with the tag first.
 const tagged = (db: Reader, place: Place<Stretch>, order: Order) =>
   db
     .selectFrom('artifact_tags')

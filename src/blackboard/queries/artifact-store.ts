@@ -8,30 +8,30 @@ import { pageOf } from './artifact-pages.js';
 import type { PageRequest } from './artifact-rows.js';
 import { SIZE, wireColumns, type WireRow } from './wire-rows.js';
 
-/** Texts of a single artifact that are read along with it (bytes). */
+/** Bytes. A single artifact's texts are read with its row up to this size. */
 const MOST_IN_ONE = 64 * 1_024;
 
-/** The same of a page of them together. */
+/** Bytes. The same limit for all artifacts of a page together. */
 const MOST_IN_PAGE = 256 * 1_024;
 
-/** Reads what has been committed to the blackboard. */
+/** Reads committed artifacts. */
 @Injectable()
 export class ArtifactStore {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
-  /** `undefined` where no artifact has this id. */
+  /** Returns undefined if no artifact has this id. */
   async get(id: string): Promise<ArtifactRow | undefined> {
     const [row] = await findArtifact(this.unitOfWork.reader, { id });
     return row;
   }
 
-  /** Bytes that its texts have; `undefined` where there is none. */
+  /** Returns the bytes of the artifact's texts, or undefined if no artifact has this id. */
   async sizeOf(id: string): Promise<number | undefined> {
     const [row] = await findSize(this.unitOfWork.reader, { id });
     return row?.bytes;
   }
 
-  /** The same without what is large of it. */
+  /** Returns the artifact, without its texts if they are large, or undefined if no artifact has this id. */
   async find(id: string): Promise<WireRow | undefined> {
     const [row] = await findSized(this.unitOfWork.reader, { id, most: MOST_IN_ONE });
     return row;
@@ -46,19 +46,19 @@ export class ArtifactStore {
     return pageOf(this.unitOfWork.reader, filter, { ...page, most: Math.floor(MOST_IN_PAGE / page.limit) });
   }
 
-  /** The positions of a page. */
+  /** Returns the positions of a page. */
   async positions(filter: ArtifactFilter, page: Omit<PageRequest, 'most'>): Promise<number[]> {
     const rows = await pageOf(this.unitOfWork.reader, filter, { ...page, most: 0 });
     return rows.map(({ seq }) => seq);
   }
 
-  /** In this order, without those that retention has deleted. */
+  /** Returns the artifacts in the order of `seqs`, without those that retention has deleted. */
   async at(seqs: readonly number[]): Promise<ArtifactRow[]> {
     const found = new Map((await findArtifacts(this.unitOfWork.reader, {}, seqs)).map((row) => [row.seq, row]));
     return seqs.flatMap((seq) => found.get(seq) ?? []);
   }
 
-  /** What agents published in a correlation behind a position, in order. */
+  /** Returns what agents published in a correlation after a position, sorted by position. */
   producedAfter(correlationId: string, position: number, limit: number, most: number): Promise<WireRow[]> {
     return findProduced(this.unitOfWork.reader, { correlationId, position, limit, most });
   }

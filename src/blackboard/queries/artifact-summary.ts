@@ -3,7 +3,7 @@ export interface KindCount {
   type: string;
   produced_by: string;
   visibility_kind: string;
-  /** JSON list, where the summary was asked for tags. */
+  /** JSON list. Set only if the summary includes tags. */
   tags?: string;
   count: number;
   earliest_created_at: number;
@@ -15,19 +15,19 @@ export interface ArtifactSummary {
   byType: Record<string, number>;
   byProducer: Record<string, number>;
   byVisibility: Record<string, number>;
-  /** The most frequent first; undefined where the summary was not asked for tags. */
+  /** The most frequent tags first. Undefined if the summary does not include tags. */
   byTag?: Record<string, number>;
-  /** Epoch ms; null where nothing matches. */
+  /** Epoch ms. Null if nothing matches. */
   earliestCreatedAt: number | null;
   latestCreatedAt: number | null;
 }
 
 const MOST_FREQUENT_TAGS = 100;
 
-/** Of a tag that is counted, beside its characters: a place in a map. */
+/** Memory for a counted tag in addition to its characters: its entry in the map. */
 const BYTES_OF_A_TAG = 100;
 
-/** Adds up what a summary shows, from counts that come in parts. */
+/** Adds up the counts of a summary, which come in parts. */
 export class SummaryCounts {
   private total = 0;
   private readonly types = new Map<string, number>();
@@ -38,7 +38,7 @@ export class SummaryCounts {
   private earliest = Infinity;
   private latest = -Infinity;
 
-  /** About what the counted tags take in memory: clients choose them freely, and each different one is counted by itself. */
+  /** Estimated memory of the counted tags. Clients choose tags freely, and each distinct tag needs an entry. */
   get bytes(): number {
     return this.tagBytes;
   }
@@ -79,14 +79,14 @@ const add = (counts: Map<string, number>, name: string, count: number): void => 
   counts.set(name, (counts.get(name) ?? 0) + count);
 };
 
-/** The most frequent first, equal ones by name. */
+/** Sorted by frequency, then by name. */
 function byFrequency(counts: Map<string, number>, limit = Infinity): Record<string, number> {
   let first: [string, number][] = [];
   let last: [string, number] | undefined;
   for (const entry of counts) {
     if (last && moreFrequent(last, entry) < 0) continue;
     first.push(entry);
-    // Sorting a million different tags at once would hold the process for a second.
+    // Sorting a million distinct tags in one call would block the process for a second.
     if (first.length < MOST_SORTED + limit) continue;
     first = first.sort(moreFrequent).slice(0, limit);
     last = first.at(-1);

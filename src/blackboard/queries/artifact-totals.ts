@@ -7,15 +7,16 @@ import { type ArtifactSummary, type KindCount, SummaryCounts } from './artifact-
 import { everPublished, kindsByRollup, totalByRollup } from './rollup-counts.js';
 import { narrowest } from './narrowest-route.js';
 
-// Steps in one query. Counting them reads an index only; looking at their artifacts takes a few milliseconds.
+// Steps per query. Counting reads only an index; reading the artifacts too takes a few milliseconds.
 const COUNT_WINDOW = 20_000;
 const LOOK_WINDOW = 1_000;
-/** Fewer where the tags are read too, of which an artifact can have 25 KB. */
+/** Smaller, because the tags are read too, and one artifact can have 25 KB of them. */
 const TAGS_WINDOW = 250;
 
 /**
- * Totals and summaries. What asks for types, producers and visibility kinds alone comes from the rollups and the few
- * artifacts after them, a correlation's total is kept with it, and everything else walks the narrowest route.
+ * Totals and summaries of artifacts. Filters on types, producers and visibility kinds alone use the rollups and the few
+ * artifacts after them. A correlation's total is stored with the correlation. Every other filter walks the narrowest
+ * route.
  */
 @Injectable()
 export class ArtifactTotals {
@@ -31,12 +32,12 @@ export class ArtifactTotals {
     return filter.correlationId === null ? this.countAlong(route!.paths[0]!) : this.countCorrelation(filter.correlationId);
   }
 
-  /** With those that retention has deleted: never falls. */
+  /** The number of artifacts ever published, including those that retention has deleted. It never falls. */
   published(): Promise<number> {
     return everPublished(this.unitOfWork.reader);
   }
 
-  /** DomainError `unavailable` where there are more different tags than there is memory for. */
+  /** Throws DomainError `unavailable` if there are more distinct tags than the memory budget allows. */
   async summarize(filter: ArtifactFilter): Promise<ArtifactSummary> {
     const withTags = filter.correlationId !== null || filter.tags.length > 0;
     const counts = new SummaryCounts();
@@ -95,11 +96,11 @@ export class ArtifactTotals {
         eb.fn.max('created_at').as('latest_created_at'),
       ])
       .groupBy(['type', 'produced_by', 'visibility_kind']);
-    // The artifacts' own lists: to look each up in `artifact_tags` would take as long again.
+    // The artifacts' own lists are read: lookups in `artifact_tags` would double the time.
     return withTags ? kinds.select('tags').groupBy('tags').execute() : kinds.execute();
   }
 
-  /** Every window of the narrowest route, with what is left to be asked of the artifacts in it. */
+  /** Yields every window of the narrowest route, with the conditions that its artifacts must still meet. */
   private async *walk(filter: ArtifactFilter, size: number): AsyncGenerator<[Path, Window, ArtifactFilter]> {
     const { reader } = this.unitOfWork;
     const { paths, rest } = await narrowest(reader, routesOf(filter));

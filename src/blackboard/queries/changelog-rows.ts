@@ -9,19 +9,19 @@ import { narrowest } from './narrowest-route.js';
 /** An artifact without its payload and tags, which can be large. */
 export type ChangelogRow = Pick<ArtifactRow, (typeof COLUMNS)[number] | 'visibility'>;
 
-/** What a query finds first: the visibility only where it is small. */
+/** The row that a query finds first. It includes the visibility only if that is small. */
 type FoundRow = Pick<ArtifactRow, (typeof COLUMNS)[number]> & { visibility: string | null; visibility_bytes: number };
 
 /** The first artifacts of a window. */
 export interface ChangelogPage {
   rows: ChangelogRow[];
-  /** How far in the window it goes. */
+  /** The last position in the window that the page covers. */
   upTo: number;
-  /** Nothing comes behind it in the window. */
+  /** True if the window has no rows after this page. */
   isAll: boolean;
 }
 
-/** Which artifacts a reader of the changelog asks for: of each list any, and where it is empty, all. */
+/** The artifacts that a changelog reader wants: any value of each list; an empty list sets no condition. */
 export interface ChangelogFilter {
   readonly correlationIds: readonly string[];
   readonly types: readonly string[];
@@ -30,9 +30,11 @@ export interface ChangelogFilter {
 
 const COLUMNS = ['seq', 'id', 'type', 'produced_by', 'correlation_id', 'created_at'] as const;
 
-/** Bytes of a visibility that is read with its row. One that names a thousand agents has hundreds of kilobytes. */
+/**
+ * Bytes. A visibility is read with its row up to this size; one that names a thousand agents has hundreds of kilobytes.
+ */
 const MOST_WITH_ROW = 512;
-/** Bytes of the larger ones on one page; the first of them always fits. */
+/** Bytes of larger visibilities on one page. The first one always fits. */
 const MOST_ON_PAGE = 256 * 1_024;
 
 const VISIBILITY = [
@@ -40,15 +42,18 @@ const VISIBILITY = [
   sql<string | null>`case when octet_length(artifacts.visibility) <= ${sql.lit(MOST_WITH_ROW)} then artifacts.visibility end`.as('visibility'),
 ] as const;
 
-/** The paths to all that a filter asks for, and perhaps to more. */
+/** The paths that contain everything a filter matches. They may contain more. */
 export async function pathsOf(db: Reader, { correlationIds, types, producers }: ChangelogFilter): Promise<readonly Path[]> {
-  // What belongs to a correlation is few nearly always.
+  // A correlation almost always has few artifacts.
   if (correlationIds.length > 0) return [...new Set(correlationIds)].map((value) => ({ by: 'correlation_id', value }));
   const { paths } = await narrowest(db, routesOf({ ...NO_FILTER, types, producers }));
   return paths;
 }
 
-/** The first artifacts along some paths, within a window, in order: at most `limit`, and no more than one page holds in bytes. */
+/**
+ * Returns the first artifacts along the paths within a window, sorted: at most `limit`, and at most as many bytes as a
+ * page holds.
+ */
 export async function pageAlong(db: Reader, paths: readonly Path[], window: Window, limit: number): Promise<ChangelogPage> {
   const found = await rowsAlong(db, paths, window, limit);
   const fitting = found.slice(0, fittingRows(found));
@@ -56,7 +61,7 @@ export async function pageAlong(db: Reader, paths: readonly Path[], window: Wind
   return { rows: await whole(db, fitting), upTo: isAll ? window.high : fitting.at(-1)!.seq, isAll };
 }
 
-/** How many of the rows a page holds; where there are any, at least one. */
+/** How many of the rows fit on a page: at least one if there are any. */
 function fittingRows(rows: readonly FoundRow[]): number {
   let bytes = 0;
   const end = rows.findIndex(({ visibility, visibility_bytes }, place) => {
@@ -66,7 +71,7 @@ function fittingRows(rows: readonly FoundRow[]): number {
   return end < 0 ? rows.length : end;
 }
 
-/** Without those that retention has deleted meanwhile. */
+/** Adds the large visibilities. Rows that retention has deleted meanwhile are left out. */
 async function whole(db: Reader, rows: readonly FoundRow[]): Promise<ChangelogRow[]> {
   const large = rows.filter(({ visibility }) => visibility === null);
   if (large.length === 0) return [...rows] as ChangelogRow[];
@@ -87,7 +92,7 @@ async function rowsAlong(db: Reader, paths: readonly Path[], window: Window, lim
   return rowsBy(path.by)(db, { value: path.by === 'all' ? '' : path.value, ...window, limit });
 }
 
-/** Each path gives its first positions, and the first of these are the page. */
+/** Takes the first positions of each path and makes the page from the first of these. */
 async function firstAlong(db: Reader, paths: readonly Path[], window: Window, limit: number): Promise<number[]> {
   const [first, ...others] = paths.map((path) =>
     db.selectFrom(along(db, path, window).select('step.seq').orderBy('step.key').limit(limit).as('part')).select('part.seq'),
@@ -119,7 +124,7 @@ const rowsAt = preparedWithList<object, number, FoundRow>((db, _place, seqs) =>
   db.selectFrom('artifacts').select(COLUMNS).select(VISIBILITY).where('seq', 'in', seqs).orderBy('seq'),
 );
 
-/** 0 where there is none. */
+/** Returns the last position up to `position` that has an artifact, or 0 if none has. */
 export async function lastUpTo(db: Reader, position: number): Promise<number> {
   const [row] = await findLast(db, { position });
   return row?.seq ?? 0;
@@ -129,9 +134,12 @@ const findLast = prepared<{ position: number }, { seq: number }>((db, place) =>
   db.selectFrom('artifacts').select('seq').where('seq', '<=', place('position')).orderBy('seq', 'desc').limit(1),
 );
 
-/** The last position behind another at which an artifact of these types was deleted; of any type where none is named. Null where none was. */
+/**
+ * Returns the last position after `position` at which an artifact of these types (any type if the list is empty) was
+ * deleted, or null.
+ */
 export async function deletedBehind(db: Reader, position: number, types: readonly string[]): Promise<number | null> {
-  // A row for each type, so few.
+  // The table has one row per type, so the result is small.
   const deleted = await findDeletions(db, { position });
   const upTo = deleted.filter(({ type }) => types.length === 0 || types.includes(type)).map(({ up_to_seq }) => up_to_seq);
   return upTo.length > 0 ? Math.max(...upTo) : null;

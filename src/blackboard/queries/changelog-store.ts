@@ -4,7 +4,7 @@ import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { Path, Window } from './artifact-paths.js';
 import { type ChangelogFilter, type ChangelogPage, type ChangelogRow, deletedBehind, lastUpTo, pageAlong, pathsOf } from './changelog-rows.js';
 
-/** Artifacts that one read looks at: a few milliseconds. */
+/** Artifacts per read, which takes a few milliseconds. */
 const LOOKED_AT_ONCE = 500;
 
 const NOTHING: Pick<ChangelogPage, 'rows' | 'isAll'> = { rows: [], isAll: true };
@@ -12,26 +12,29 @@ const NOTHING: Pick<ChangelogPage, 'rows' | 'isAll'> = { rows: [], isAll: true }
 const ASK_AGAIN_MS = 5;
 const MOST_QUESTIONS = 200;
 
-/** What the changelog reads: artifacts in the order of their positions, without their payloads. */
+/** Reads artifacts for the changelog: sorted by position, without their payloads. */
 @Injectable()
 export class ChangelogStore {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
-  /** The position of the last artifact, be it deleted by now, that all before it are visible with; 0 where there was none. */
+  /**
+   * Returns the last position up to which all artifacts are visible, including deleted ones, or 0 if there was no
+   * artifact.
+   */
   async end(): Promise<number> {
     const { reader } = this.unitOfWork;
     return Math.max(await lastUpTo(reader, await this.decided()), (await deletedBehind(reader, 0, [])) ?? 0);
   }
 
-  /** A position beyond which no reader can have read. */
+  /** A position that is not less than any position a reader can have seen. */
   lastGiven(): Promise<number> {
     return this.unitOfWork.lastPosition('artifacts');
   }
 
   /**
-   * The next artifacts behind a position, in order, no further than positions are final: whoever goes on behind the last of them
-   * misses none and sees none twice. Not so behind `final` itself, since a database that has crashed gives out positions again that
-   * nothing was committed at.
+   * Returns the next artifacts after a position, sorted, up to the last final position. A reader that continues after
+   * the last of them misses none and sees none twice. It must not continue after `final` itself: after a crash the
+   * database assigns positions again at which nothing was committed.
    */
   async after(position: number, limit = LOOKED_AT_ONCE): Promise<{ rows: ChangelogRow[]; isAll: boolean; final: number }> {
     const final = await this.unitOfWork.finalPosition('artifacts');
@@ -40,12 +43,12 @@ export class ChangelogStore {
     return { rows, isAll, final };
   }
 
-  /** How to read what a filter asks for, in parts. */
+  /** Returns a reader that reads the artifacts of a filter in parts. */
   async reader(filter: ChangelogFilter): Promise<ChangelogReader> {
     return new ChangelogReader(this.unitOfWork, filter, await pathsOf(this.unitOfWork.reader, filter));
   }
 
-  // A process that has just begun to look, while others write, knows of nothing until those have ended.
+  // While other processes write, a process that has just started sees no final position until their transactions end.
   private async decided(): Promise<number> {
     for (let asked = 1; ; asked += 1) {
       const final = await this.unitOfWork.finalPosition('artifacts');
@@ -55,7 +58,7 @@ export class ChangelogStore {
   }
 }
 
-/** Reads along the narrowest way to what a filter asks for. */
+/** Reads along the narrowest route of a filter. */
 export class ChangelogReader {
   constructor(
     private readonly unitOfWork: UnitOfWork,
@@ -64,12 +67,12 @@ export class ChangelogReader {
   ) {}
 
   /**
-   * What matches of the first part of a window, and how far that part goes. `deletedUpTo`: the last position behind `low` at which
-   * something was deleted that may have matched; null where nothing was.
+   * Returns the matching rows of the first part of a window, and the position where that part ends. `deletedUpTo` is
+   * the last position after `low` at which something was deleted that may have matched, or null.
    */
   async read({ low, high }: Window): Promise<{ rows: ChangelogRow[]; upTo: number; deletedUpTo: number | null }> {
     const { rows, upTo } = await pageAlong(this.unitOfWork.reader, this.paths, { low, high }, LOOKED_AT_ONCE);
-    // After the rows: what was deleted before they were read is known now.
+    // This query must run after the one for the rows: it then includes every deletion that the rows lack.
     const deletedUpTo = await deletedBehind(this.unitOfWork.reader, low, this.filter.types);
     return { rows: rows.filter((row) => asksFor(this.filter, row)), upTo, deletedUpTo };
   }

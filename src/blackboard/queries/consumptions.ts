@@ -6,7 +6,7 @@ import type { Reader } from '../../database/unit-of-work.js';
 
 type ConsumptionRow = Selectable<ConsumptionsTable>;
 
-/** By artifact, what `embed_meta` adds to its text: who consumed it, in order of time. */
+/** Returns, for each artifact, the JSON fields that `embed_meta` adds: its consumers, sorted by time. */
 export async function consumptionsOf(reader: Reader, seqs: readonly number[]): Promise<(seq: number) => string> {
   const bySeq = Map.groupBy(await findConsumptions(reader, {}, seqs), ({ artifact_seq }) => artifact_seq);
   return (seq) => consumptionFields(bySeq.get(seq) ?? []);

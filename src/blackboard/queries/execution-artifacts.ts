@@ -8,7 +8,7 @@ interface Part {
   most: number;
 }
 
-/** What an execution published, its errors included, in order and behind a position. */
+/** Returns what an execution published after a position, including errors, sorted by position. */
 export const findOutputs = prepared<Part, WireRow>((db, place) =>
   db
     .selectFrom('artifacts')
@@ -20,7 +20,7 @@ export const findOutputs = prepared<Part, WireRow>((db, place) =>
     .limit(place('limit')),
 );
 
-/** In the order in which the agent sees them, behind a place in it. */
+/** Returns the inputs of an execution after a place, in the order in which the agent receives them. */
 export const findInputs = prepared<Part, WireRow & { place: number }>((db, place) =>
   db
     .selectFrom('execution_inputs')

@@ -1,23 +1,26 @@
 import type { MemoryBudget, MemoryReservation } from '../../common/memory-budget.js';
 import type { TextPart } from '../../common/text-in-parts.js';
 
-/** Characters of a part, and of a text that is sent as one; what is stored in one piece may be larger. */
+/** Characters of a part, and of a text that is sent in one part. A single stored item may be larger. */
 export const PART = 256 * 1_024;
 
-/** A large piece joins the part before it if that is shorter than this. */
+/** A large item is added to the current part if that part has at most this many characters. */
 const LITTLE = 16 * 1_024;
 
-/** A string beside the bytes that are made of it for the connection. */
+/** The string and the bytes that are encoded from it for the connection. */
 const COPIES = 2;
 
-/** The part of a text that is being made, with the memory that it takes. */
+/** Builds one part of a text and reserves its memory. */
 export class HeldText {
   private text = '';
   private separator = '';
   private hasBegun = false;
   private reservation: MemoryReservation | null = null;
 
-  /** `isPatient`: waits for memory from the beginning; else it is refused until the first part has been taken. */
+  /**
+   * If `isPatient`, it waits for memory from the start. Otherwise it is refused memory until the first part has been
+   * sent.
+   */
   constructor(
     private readonly memory: MemoryBudget,
     private readonly isPatient: boolean,
@@ -30,8 +33,8 @@ export class HeldText {
   }
 
   /**
-   * Before `bytes` are read. Memory for a whole part is reserved in one step: two answers that each held some and waited for more could
-   * wait for each other for ever. DomainError `unavailable`.
+   * Call this before `bytes` are read. It reserves memory for a whole part in one step: two answers that each held some
+   * and waited for more could deadlock. Throws DomainError `unavailable`.
    */
   async reserve(bytes: number): Promise<void> {
     if (this.reservation) return;
@@ -39,7 +42,7 @@ export class HeldText {
     this.reservation = this.isPatient || this.hasBegun ? await this.memory.whenFree(wanted) : this.memory.reserve(wanted);
   }
 
-  /** No comma comes before what is added next. */
+  /** The next item starts a list, so no comma precedes it. */
   beginList(): void {
     this.separator = '';
   }
@@ -49,7 +52,10 @@ export class HeldText {
     this.separator = ',';
   }
 
-  /** What there is, with more to come; held until `release`. DomainError `unavailable`. */
+  /**
+   * Returns the text so far as a part that is not the last. Its memory is held until `release`. Throws DomainError
+   * `unavailable`.
+   */
   async next(): Promise<TextPart> {
     await this.reserve(0);
     this.hasBegun = true;

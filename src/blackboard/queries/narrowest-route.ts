@@ -2,12 +2,12 @@ import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import { type Path, type Route, along, spanOf } from './artifact-paths.js';
 
-/** Ever larger bounds, so that comparing costs in proportion to the narrowest route, however long the others are. */
+/** Growing bounds make the cost of the comparison proportional to the narrowest route, however long the others are. */
 const BOUNDS = [100, 1_000, 10_000, 100_000] as const;
 
 /**
- * The route with the fewest artifacts along it, within a factor of ten. Where all are longer than the last bound, the first:
- * counting on would hold the process for longer than the better choice saves.
+ * Returns the route with the fewest artifacts, within a factor of ten. If all are longer than the last bound, it
+ * returns the first: further counting would cost more than a better choice saves.
  */
 export async function narrowest(db: Reader, routes: readonly Route[]): Promise<Route> {
   if (routes.length === 1) return routes[0]!;

@@ -3,13 +3,13 @@ const WORDS = 1_024;
 const POSITIONS = BITS * WORDS;
 
 /**
- * A set of positions, one bit each, in chunks that are made as they are needed: what a long history holds takes kilobytes, not a Set's
- * megabytes, and a few positions far apart take little too.
+ * A set of positions with one bit for each, in chunks that are allocated when needed. A long history takes kilobytes,
+ * where a Set takes megabytes, and a few distant positions take little too.
  */
 export class PositionSet {
   private readonly chunks = new Map<number, Uint32Array>();
 
-  /** False where it was there already. */
+  /** Returns false if the set already contains the position. */
   add(position: number): boolean {
     const chunk = this.chunk(Math.floor(position / POSITIONS));
     const place = position % POSITIONS;
@@ -20,7 +20,7 @@ export class PositionSet {
     return true;
   }
 
-  /** `limit` of them behind the first `offset`, in this order. */
+  /** Returns `limit` positions after the first `offset`, in this order. */
   page(order: 'asc' | 'desc', offset: number, limit: number): number[] {
     const found: number[] = [];
     let skip = offset;

@@ -5,13 +5,13 @@ import { type ArtifactFilter, NO_FILTER, asksForNothing, isOfKind } from './arti
 import type { KindCount } from './artifact-summary.js';
 import { rolledUpTo } from './rollup-position.js';
 
-/** How many artifacts are of the asked types, producers and visibility kinds. */
+/** Counts the artifacts that match a filter on types, producers and visibility kinds. */
 export async function totalByRollup(db: Reader, filter: ArtifactFilter): Promise<number> {
   const [counted] = asksForNothing(filter) ? await totalOfAll(db, {}) : await totalOf(db, filter).execute();
   return counted!.total;
 }
 
-/** In one statement, so that what is being deleted is counted once. */
+/** One statement, so that an artifact that is being deleted counts once. */
 export async function everPublished(db: Reader): Promise<number> {
   const [counted] = await totalEver(db, {});
   return counted!.total;
@@ -43,7 +43,7 @@ export const kindsByRollup = (db: Reader, filter: ArtifactFilter): Promise<KindC
     .groupBy(['counts.type', 'counts.produced_by', 'counts.visibility_kind'])
     .execute();
 
-/** Both in one statement, so that a rollup in between counts nothing twice and leaves nothing out. */
+/** One statement reads both tables, so that a rollup between two reads cannot count a row twice or miss it. */
 const rollupsAndLater = (db: Reader, filter: ArtifactFilter) =>
   db
     .selectFrom('artifact_counts')

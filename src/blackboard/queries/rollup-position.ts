@@ -2,10 +2,10 @@ import { expressionBuilder, sql } from 'kysely';
 import type { Schema } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 
-/** What is rolled up, as `rollups` calls it: by the table whose rows are added up. */
+/** The name of a rollup in the table `rollups`: the table whose rows it adds up. */
 export type RollupName = 'artifacts' | 'activity';
 
-/** In a query: the position up to which a rollup has come. */
+/** A subquery for the position up to which a rollup is complete. */
 export function rolledUpTo(rollup: RollupName) {
   const eb = expressionBuilder<Schema, never>();
   return eb.fn.coalesce(eb.selectFrom('rollups').select('rollups.up_to_seq').where('rollups.name', '=', rollup), sql.lit(0));
@@ -22,7 +22,9 @@ export async function positionOf(tx: Transaction, rollup: RollupName): Promise<n
   return 0;
 }
 
-/** Only one of several processes can move on from the same place; false for the others, who leave the step to it. */
+/**
+ * Moves the position of a rollup. Returns false if another process has moved it first; that process then does the step.
+ */
 export async function moveOn(tx: Transaction, rollup: RollupName, { from, to }: { from: number; to: number }): Promise<boolean> {
   const moved = await tx.db.updateTable('rollups').set({ up_to_seq: to }).where('name', '=', rollup).where('up_to_seq', '=', from).executeTakeFirst();
   return moved.numUpdatedRows > 0n;

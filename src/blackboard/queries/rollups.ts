@@ -10,7 +10,10 @@ import { ArtifactRollup } from './artifact-rollup.js';
 const EVERY_MS = 1_000;
 const CLEAR_EVERY_MS = 60_000;
 
-/** Adds up in the background what totals would otherwise have to count; stops after the step in hand. */
+/**
+ * Runs the rollups in the background, so that totals do not have to count everything. On shutdown it stops after the
+ * current step.
+ */
 @Injectable()
 export class Rollups implements OnModuleDestroy {
   private readonly work = new SingleFlight(() => this.rollUpAll());
@@ -25,7 +28,7 @@ export class Rollups implements OnModuleDestroy {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Returns when all that was there has been rolled up; where this process does not work, at once. */
+  /** Resolves when everything present has been rolled up. Does nothing in a process without the worker role. */
   @Interval(EVERY_MS)
   async run(): Promise<void> {
     if (this.role.worker) await this.work.run();
@@ -41,8 +44,8 @@ export class Rollups implements OnModuleDestroy {
       while (!this.work.stopped && (await this.activity.step()));
       if (this.clock.now() >= this.nextClearing) await this.clear();
     } catch (error) {
-      // Totals stay right without it, only slower; the next turn tries again.
-      this.logger.warn({ err: error }, 'counts could not be rolled up');
+      // Totals stay correct without the rollup and are only slower. The next run tries again.
+      this.logger.warn({ err: error }, 'the rollup of counts failed; the next run tries again');
     }
   }
 

@@ -1,24 +1,27 @@
 import { PART } from './held-text.js';
 
-/** Artifacts that are read when their turn comes: as a whole, with their consumptions, or only their payloads, plain or as quoted cells of a CSV. */
+/**
+ * Artifacts that are read from the database when they are sent: whole, whole with their consumptions, or only their
+ * payloads, plain or as quoted CSV cells.
+ */
 export interface StoredItems {
   show: 'artifacts' | 'consumed' | 'payloads' | 'cells';
-  /** Their positions. */
+  /** The positions of the artifacts. */
   seqs: number[];
-  /** What each is in the database. */
+  /** Bytes of each artifact in the database. */
   bytes: number[];
 }
 
-/** An item of a list, as its text or to be read. */
+/** An item of a list: its text, or stored items that are still to be read. */
 export type Item = string | StoredItems;
 
-/** A piece of a text: as it is, or a list of items, between which commas are put. */
+/** A piece of a text: a string, or a list of items that are joined by commas. */
 export type Piece = string | readonly Item[];
 
-/** Rows of one query. */
+/** Rows per query. */
 const MOST_ROWS = 64;
 
-/** After the last item, or as a part of it. */
+/** Appends an artifact, to the last item if that has the same `show`. */
 export function addStored(items: Item[], show: StoredItems['show'], seq: number, bytes: number): void {
   const last = items.at(-1);
   if (typeof last !== 'object' || last.show !== show) return void items.push({ show, seqs: [seq], bytes: [bytes] });
@@ -26,7 +29,10 @@ export function addStored(items: Item[], show: StoredItems['show'], seq: number,
   last.bytes.push(bytes);
 }
 
-/** A piece in what can be read, or added, at once. Stored items: as many as one part takes, or one that is larger. */
+/**
+ * Splits a piece into groups that can be read or added together. A group of stored items fills at most one part, or is
+ * a single larger item.
+ */
 export function* groupsOf(piece: Piece): Generator<Item> {
   if (typeof piece === 'string') return yield piece;
   for (const item of piece) {
@@ -35,7 +41,6 @@ export function* groupsOf(piece: Piece): Generator<Item> {
   }
 }
 
-/** The same of stored items alone. */
 export function* groupsOfStored({ show, seqs, bytes }: StoredItems): Generator<StoredItems> {
   for (let start = 0; start < seqs.length; ) {
     let end = start;
@@ -49,7 +54,7 @@ export function* groupsOfStored({ show, seqs, bytes }: StoredItems): Generator<S
 
 export const sizeOf = (item: Item): number => (typeof item === 'string' ? item.length : item.bytes.reduce((sum, each) => sum + each, 0));
 
-/** The whole text if none of it has to be read and it fits into one part; otherwise null. */
+/** Returns the whole text if it needs no reads and fits into one part, otherwise null. */
 export function textAtHand(pieces: readonly Piece[]): string | null {
   let text = '';
   for (const piece of pieces) {
@@ -66,7 +71,7 @@ export function textAtHand(pieces: readonly Piece[]): string | null {
   return text.length <= PART ? text : null;
 }
 
-/** The same in a cell of a CSV (RFC 4180) that the caller puts quotes around. */
+/** Escapes the pieces for a CSV cell (RFC 4180). The caller adds the quotes around it. */
 export const inCell = (pieces: readonly Piece[]): Piece[] =>
   pieces.map((piece) => (typeof piece === 'string' ? quoted(piece) : piece.map((item) => (typeof item === 'string' ? quoted(item) : { ...item, show: 'cells' }))));
 

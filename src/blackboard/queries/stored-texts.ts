@@ -9,17 +9,17 @@ import { HeldText } from './held-text.js';
 import { addStored, groupsOf, type Item, type Piece, quoted, sizeOf, type StoredItems, textAtHand } from './stored-pieces.js';
 import { artifactText, findPayloads, findSizes, findWhole, isWhole, type WireRow } from './wire-rows.js';
 
-/** Rows behind a place, in order, with texts of up to `most` bytes. */
+/** Finds rows after a place, in order, with texts of up to `most` bytes. */
 export type FindRows<Row extends WireRow = WireRow> = (after: number, limit: number, most: number) => Promise<Row[]>;
 
-/** With their texts, where these are small: a query's first rows are all that most answers show. */
+/** The first query reads small texts together with their rows, because most answers need no more rows. */
 const FIRST_ROWS = 64;
 const MOST_IN_FIRST = 4 * 1_024;
 
-/** Those behind them, of which nothing but the size is read yet. */
+/** Rows per later query, which reads only their sizes. */
 const LATER_ROWS = 1_000;
 
-/** Makes texts of stored artifacts, a few at a time, without parsing what they hold. */
+/** Builds texts of stored artifacts. It reads a few artifacts at a time and does not parse them. */
 @Injectable()
 export class StoredTexts {
   constructor(
@@ -27,22 +27,25 @@ export class StoredTexts {
     private readonly memory: MemoryBudget,
   ) {}
 
-  /** For an answer that may be refused if the budget has no room for its first part. */
+  /** Builds an answer that is refused if the memory budget has no room for its first part. */
   of(pieces: readonly Piece[]): StoredText {
     return new StoredText(pieces, () => this.parts(pieces, false));
   }
 
-  /** For the answer to a request that has had its effect: it waits for memory, because a client that is refused would send the request again. */
+  /**
+   * Builds the answer to a request that has already taken effect. It waits for memory, because a client that is refused
+   * would repeat the request.
+   */
   ofEffect(pieces: readonly Piece[]): StoredText {
     return new StoredText(pieces, () => this.parts(pieces, true));
   }
 
-  /** For an answer that is made of more than is known when it begins; `make` is called for each time that it is sent. */
+  /** Builds an answer whose content is not known in advance. `make` is called each time that the answer is sent. */
   lazy(make: () => AsyncIterable<Piece>, contentType?: string): TextInParts {
     return new LazyText(() => this.parts(make(), false), contentType);
   }
 
-  /** Rows as items of a list; what is large of them is read when its turn comes. */
+  /** Turns rows into items of a list. Large artifacts are read when they are sent. */
   async items(rows: readonly WireRow[], show: 'artifacts' | 'consumed' = 'artifacts'): Promise<Item[]> {
     const more = show === 'consumed' ? await this.consumptions(rows.filter(isWhole)) : undefined;
     const sizes = rows.every(isWhole) ? undefined : await this.sizes(rows);
@@ -54,7 +57,7 @@ export class StoredTexts {
     return items;
   }
 
-  /** The same of rows of which there may be many. `placeOf` says what `find` goes on behind. */
+  /** Like `items`, for a long list of rows. `placeOf` returns the place after which `find` continues. */
   async itemsAlong<Row extends WireRow>(
     find: FindRows<Row>,
     after: number,
@@ -74,7 +77,7 @@ export class StoredTexts {
     return items;
   }
 
-  /** The parts of a text whose pieces are themselves made as they are needed. */
+  /** Yields the parts of a text. The pieces may be made while it is sent. */
   async *parts(pieces: Iterable<Piece> | AsyncIterable<Piece>, isPatient: boolean): AsyncGenerator<TextPart, void> {
     const held = new HeldText(this.memory, isPatient);
     try {
@@ -103,7 +106,7 @@ export class StoredTexts {
     return this.artifacts(items);
   }
 
-  /** Retention may have deleted some meanwhile, as if the answer had begun later. */
+  /** Leaves out what retention has deleted meanwhile, as if the answer had started later. */
   private async artifacts({ show, seqs }: StoredItems): Promise<string[]> {
     const found = new Map((await findWhole(this.unitOfWork.reader, {}, seqs)).map((row) => [row.seq, row]));
     const rows = seqs.flatMap((seq) => found.get(seq) ?? []);
@@ -111,10 +114,10 @@ export class StoredTexts {
     return rows.map((row) => artifactText(row, more?.(row.seq)));
   }
 
-  /** A payload stands for itself, so that leaving one out would say something else. */
+  /** A payload has no id next to it, so leaving one out would silently change the answer. */
   private async payloads(seqs: readonly number[]): Promise<string[]> {
     const found = new Map((await findPayloads(this.unitOfWork.reader, {}, seqs)).map(({ seq, payload }) => [seq, payload]));
-    if (seqs.some((seq) => !found.has(seq))) throw new DomainError('unavailable', 'Retention has deleted what this answer shows; ask again');
+    if (seqs.some((seq) => !found.has(seq))) throw new DomainError('unavailable', 'Retention has deleted artifacts of this answer; send the request again');
     return seqs.map((seq) => found.get(seq)!);
   }
 
@@ -128,7 +131,7 @@ export class StoredTexts {
   }
 }
 
-/** A text in pieces, of which those that are stored need no memory until they are sent. */
+/** A text in pieces. Stored pieces take no memory until they are sent. */
 export class StoredText extends TextInParts {
   readonly atHand: string | null;
 

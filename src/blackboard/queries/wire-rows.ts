@@ -6,22 +6,22 @@ import type { ArtifactRow } from '../artifacts/artifact.js';
 const COLUMNS = ['seq', 'id', 'type', 'version', 'produced_by', 'visibility_kind', 'partition_key', 'correlation_id', 'created_at'] as const;
 
 /**
- * An artifact for an answer. `texts` is what it has in JSON already, as a part of its text on the wire: its payload goes out as it is
- * stored, since parsing it and writing it again takes longer than reading it, and many times its size in memory.
+ * An artifact for an answer. `texts` holds the columns that are stored as JSON, in the form of the wire. The payload is
+ * sent as it is stored: parsing and serializing it takes longer than reading it, and many times its size in memory.
  */
 export type WireRow = Pick<ArtifactRow, (typeof COLUMNS)[number]> & {
-  /** Null where it is larger than was asked for. */
+  /** Null if it is larger than the query's limit. */
   texts: string | null;
 };
 
 export type WholeRow = WireRow & { texts: string };
 
-/** Of an artifact's texts, in bytes of UTF-8. */
+/** Bytes of an artifact's texts in UTF-8. */
 export const SIZE = sql<number>`octet_length(artifacts.payload) + octet_length(artifacts.tags) + octet_length(artifacts.visibility)`;
 
 const TEXTS = sql<string>`artifacts.payload || ',"tags":' || artifacts.tags || ',"visibility":' || artifacts.visibility`;
 
-/** What a WireRow is selected by from `artifacts`, with texts of up to `most` bytes: a page of large ones would fill the memory. */
+/** The columns of a WireRow, with texts of up to `most` bytes: a page of large texts would fill the memory. */
 export const wireColumns = (most: RawBuilder<number>) => [
   ...COLUMNS.map((column) => sql.ref(`artifacts.${column}`).as(column)),
   sql<string | null>`case when ${SIZE} <= ${most} then ${TEXTS} end`.as('texts'),
@@ -29,12 +29,12 @@ export const wireColumns = (most: RawBuilder<number>) => [
 
 export const isWhole = (row: WireRow): row is WholeRow => row.texts !== null;
 
-/** As it stands on the wire (docs/api.md, "Query artifacts"). `more`: further fields. */
+/** Returns the artifact's JSON text (docs/api.md, "Query artifacts"). `more` contains further fields. */
 export const artifactText = (row: WholeRow, more = ''): string =>
   `{"id":"${row.id}${beforePayload(row.type)}${row.texts}${afterVisibility(row.produced_by)}${toTimestamp(row.created_at)}",` +
   `"correlation_id":${JSON.stringify(row.correlation_id)},"partition_key":${JSON.stringify(row.partition_key)},"version":${row.version},"visibility_kind":"${row.visibility_kind}"${more}}`;
 
-// Types and producers are few: a text that is put together of a few long pieces is made faster than one of many short ones.
+// There are few types and producers. Joining a few long strings is faster than joining many short ones.
 const beforePayload = memoize((type: string): string => `","type":${JSON.stringify(type)},"payload":`);
 const afterVisibility = memoize((producer: string): string => `,"produced_by":${JSON.stringify(producer)},"created_at":"`);
 
@@ -50,7 +50,7 @@ export const findPayloads = preparedWithList<object, number, { seq: number; payl
   db.selectFrom('artifacts').select(['seq', 'payload']).where('seq', 'in', seqs),
 );
 
-/** Bytes of each one's texts. */
+/** Finds the bytes of each artifact's texts. */
 export const findSizes = preparedWithList<object, number, { seq: number; bytes: number }>((db, _place, seqs) =>
   db.selectFrom('artifacts').select(['seq', SIZE.as('bytes')]).where('seq', 'in', seqs),
 );
