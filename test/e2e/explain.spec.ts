@@ -113,13 +113,13 @@ describe('why an agent ran on an artifact, or did not', () => {
     const done = expect.stringMatching(/^It triggered the agent; the execution completed at 2026-11-20T10:00:00\.\d{3}Z\.$/) as string;
     expect(verdicts.slice(0, 5)).toEqual([
       { agent: 'plain', subscription: 0, verdict: 'triggered', detail: done, ...executed },
-      { agent: 'choosy', subscription: 0, verdict: 'producer', detail: 'from_agents asks for plain or echo, and this was published by external.' },
-      { agent: 'choosy', subscription: 1, verdict: 'tag', detail: 'tags asks for vip or staff, and this has only late.' },
-      { agent: 'choosy', subscription: 2, verdict: 'where_false', detail: 'where is false for it.' },
-      { agent: 'choosy', subscription: 3, verdict: 'where_error', detail: expect.stringMatching(/^where errs for it, and what errs does not trigger: .*missing/) as string },
+      { agent: 'choosy', subscription: 0, verdict: 'producer', detail: 'from_agents accepts plain or echo, and external published this artifact.' },
+      { agent: 'choosy', subscription: 1, verdict: 'tag', detail: 'tags accepts vip or staff, and this artifact has only late.' },
+      { agent: 'choosy', subscription: 2, verdict: 'where_false', detail: 'where is false for this artifact.' },
+      { agent: 'choosy', subscription: 3, verdict: 'where_error', detail: expect.stringMatching(/^where failed for this artifact, so it does not trigger the agent: .*missing/) as string },
     ]);
     expect(new Set(verdicts.slice(5).map(({ verdict }) => verdict))).toEqual(new Set(['type']));
-    expect(verdicts.find(({ agent }) => agent === 'pairer')!.detail).toBe('It asks for Left, Middle and Right, and this is of the type Order.');
+    expect(verdicts.find(({ agent }) => agent === 'pairer')!.detail).toBe('The subscription takes Left, Middle and Right, and this artifact has the type Order.');
     const [first] = await board.artifacts(correlation, { embed_meta: true });
     expect((first as unknown as { consumptions: { run_id: string }[] }).consumptions.map(({ run_id }) => run_id)).toEqual([verdicts[0]!.execution_id]);
   });
@@ -136,10 +136,10 @@ describe('why an agent ran on an artifact, or did not', () => {
 
   it('says who may see what', async () => {
     const cases: [object, string][] = [
-      [{ kind: 'Private', agents: ['echo', 'plain'] }, 'cleared may not see it: it is for echo and plain alone.'],
-      [{ kind: 'Labelled', required_labels: ['pii', 'legal'] }, 'cleared may not see it: it asks for the labels pii and legal, and the agent has pii.'],
-      [{ kind: 'Tenant', tenant_id: 'other' }, 'cleared may not see it: it is for the tenant other, and the agent is of acme.'],
-      [{ kind: 'After', ttl: 'PT1H', then: { kind: 'Private', agents: [] } }, 'cleared may not see it: it is for no agent alone.'],
+      [{ kind: 'Private', agents: ['echo', 'plain'] }, 'cleared may not see it: it is visible only to echo and plain.'],
+      [{ kind: 'Labelled', required_labels: ['pii', 'legal'] }, 'cleared may not see it: it requires the labels pii and legal, and the agent has only pii.'],
+      [{ kind: 'Tenant', tenant_id: 'other' }, "cleared may not see it: it is for the tenant other, and the agent's tenant is acme."],
+      [{ kind: 'After', ttl: 'PT1H', then: { kind: 'Private', agents: [] } }, 'cleared may not see it: it is visible to no agent.'],
     ];
     for (const [visibility, sentence] of cases) {
       const { artifact } = await publish('Secret', {}, { visibility });
@@ -150,7 +150,7 @@ describe('why an agent ran on an artifact, or did not', () => {
   it('says that an agent does not hear itself', async () => {
     const { artifacts } = await board.publishSync('Say', {});
     expect(await at('echo', artifacts[0]!.id)).toEqual([
-      { agent: 'echo', subscription: 0, verdict: 'own_output', detail: 'echo published it itself, and the subscription does not say allow_self: true.' },
+      { agent: 'echo', subscription: 0, verdict: 'own_output', detail: 'echo published it itself, and the subscription does not set allow_self: true.' },
     ]);
   });
 
@@ -178,7 +178,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     const since = new Date(clock.now()).toISOString();
     const waiting = { agent: 'pairer', subscription: 0, verdict: 'join_waiting', join_key: JSON.stringify(correlation), since, until: null };
     expect(await at('pairer', artifact)).toEqual([
-      { ...waiting, waiting_for: ['Middle'], detail: `It waits for Middle under the same key, since ${since} and without a limit.` },
+      { ...waiting, waiting_for: ['Middle'], detail: `It waits for Middle with the same key, since ${since} and without a time limit.` },
     ]);
     await board.publish('Middle', {}, { correlation });
     await board.ended(correlation);
@@ -194,10 +194,10 @@ describe('why an agent ran on an artifact, or did not', () => {
   it('says that an artifact has no key to join by', async () => {
     const [none, wrong] = [await publish('Ticket', { ticket: null }), await publish('Ticket', {})];
     expect(await at('keyed', none.artifact)).toEqual([
-      { agent: 'keyed', subscription: 0, verdict: 'key_null', detail: 'join.by gives null for it, and what has no key joins nothing.' },
+      { agent: 'keyed', subscription: 0, verdict: 'key_null', detail: 'join.by is null for this artifact, so it joins no group.' },
     ]);
     expect(await at('keyed', wrong.artifact)).toEqual([
-      { agent: 'keyed', subscription: 0, verdict: 'key_error', detail: expect.stringMatching(/^join\.by errs for it, and what has no key joins nothing: .*ticket/) as string },
+      { agent: 'keyed', subscription: 0, verdict: 'key_error', detail: expect.stringMatching(/^join\.by failed for this artifact, so it joins no group: .*ticket/) as string },
     ]);
   });
 
@@ -230,7 +230,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     const { artifact, correlation } = await publish('Claim', { n: 1 });
     await board.publish('Proof', { n: 2 }, { correlation });
     await board.ended(correlation);
-    const detail = 'It joined a group for which where did not give true, and the group was let go.';
+    const detail = 'It joined a group whose where was not true, and the group was dropped.';
     expect(await at('judge', artifact)).toEqual([{ agent: 'judge', subscription: 0, verdict: 'join_let_go', detail }]);
   });
 
@@ -238,7 +238,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     const first = await publish('Event');
     const second = await publish('Event');
     const [since, until] = [new Date(clock.now()).toISOString(), new Date(clock.now() + 30_000).toISOString()];
-    const detail = `It is in a batch window that holds 2 so far, and runs with 3, or until ${until}.`;
+    const detail = `It is in a batch window that has 2 so far and runs with 3, or at ${until}.`;
     expect(await at('timed', first.artifact)).toEqual([{ agent: 'timed', subscription: 0, verdict: 'window_filling', detail, size: 2, size_needed: 3, since, until }]);
     clock.advance(30_000);
     await board.ended(second.correlation);
@@ -258,14 +258,14 @@ describe('why an agent ran on an artifact, or did not', () => {
   it('says how an execution retries, fails and is cancelled', async () => {
     const [failing, cancelled] = [await publish('Bad'), await publish('Bad')];
     for (const { artifact } of [failing, cancelled]) {
-      await eventually('the first attempt has failed', async () => /waits for its attempt 2, which may start at 2026-11-20T/.test((await at('failing', artifact))[0]!.detail));
+      await eventually('the first attempt has failed', async () => /waits for attempt 2, which may start at 2026-11-20T/.test((await at('failing', artifact))[0]!.detail));
     }
     await board.http.post(`/api/v1/correlations/${cancelled.correlation}/cancel`).expect(200);
     expect(await at('failing', cancelled.artifact)).toMatchObject([{ verdict: 'triggered', execution_state: 'cancelled' }]);
     clock.advance(120_000);
     await stateBecomes('failing', failing.artifact, 'failed');
     expect(await at('failing', failing.artifact)).toMatchObject([
-      { verdict: 'triggered', detail: expect.stringMatching(/failed for good at 2026-11-20T.*, in its attempt 2: .*nothing/) as string },
+      { verdict: 'triggered', detail: expect.stringMatching(/failed permanently at 2026-11-20T.*, in attempt 2: .*nothing/) as string },
     ]);
   });
 
@@ -293,7 +293,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     const [output] = (run.body as { artifacts: { id: string; correlation_id: string }[] }).artifacts;
     const [input] = await board.artifacts(output!.correlation_id);
     expect((await at('looper', input!.id))[0]!.verdict).toBe('invoked');
-    const detail = 'It was published by looper in a direct run, to whose outputs no agent reacts.';
+    const detail = 'looper published it in a direct run, and no agent reacts to the outputs of a direct run.';
     expect(await at('looper', output!.id)).toEqual([{ agent: 'looper', subscription: 0, verdict: 'not_offered', detail }]);
   });
 
@@ -344,7 +344,7 @@ it('tells what is stored as it is when nobody works on it, and after the configu
       agent: 'judge',
       subscription: 0,
       verdict: 'join_undecided',
-      detail: 'All that it joins are there, and where is being asked of them.',
+      detail: 'All artifacts of the join are there, and where is being evaluated.',
       join_key: JSON.stringify(claim.correlation),
       since: new Date(clock.now()).toISOString(),
     },
@@ -358,14 +358,14 @@ it('tells what is stored as it is when nobody works on it, and after the configu
     ['leaver', 'triggered'],
     ['waiter', 'join_waiting'],
   ]);
-  expect((await at('newcomer', order.artifact))[0]!.detail).toMatch(/^It would trigger the agent today, and nothing is stored of it: /);
+  expect((await at('newcomer', order.artifact))[0]!.detail).toMatch(/^It would trigger the agent today, but nothing is stored about it\. /);
   expect(await at('leaver', order.artifact)).toMatchObject([{ execution_state: 'pending', detail: 'It triggered the agent; the execution waits, since no process has the agent leaver.' }]);
   expect((await at('waiter', order.artifact))[0]).toMatchObject({
     waiting_for: [],
-    detail: expect.stringMatching(/^It waits in a join since .*, and cannot go on: no process has its subscription of waiter\.$/) as string,
+    detail: expect.stringMatching(/^It has waited in a join since .* and cannot continue: no process has its subscription of waiter\.$/) as string,
   });
   expect(await at('judge', claim.artifact)).toMatchObject([
-    { subscription: null, verdict: 'join_undecided', detail: 'All that it joins are there, and where cannot be asked of them: no process has its subscription of judge.' },
+    { subscription: null, verdict: 'join_undecided', detail: 'All artifacts of the join are there, and where cannot be evaluated: no process has its subscription of judge.' },
   ]);
 
   await board.http.post('/api/v1/executions/fail').send({ agent: 'waiter' }).expect(200);

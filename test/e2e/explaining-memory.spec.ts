@@ -76,7 +76,7 @@ it('a trace is refused while there is no memory for it, and where there never wo
   const never = await trace('traced');
   expect([never.status, (never.body as { detail: string }).detail]).toEqual([
     400,
-    'limit: a trace of 500 artifacts takes more memory than memory_budget allows to one request; ask for fewer',
+    'limit: a trace of 500 artifacts takes more memory than memory_budget allows for one request; use a smaller limit',
   ]);
 
   const taken = memory.reserve(memory.largestBytes - 100 * 1_024);

@@ -1,6 +1,6 @@
 import type { ExecutionState } from '../../database/schema.js';
 
-/** Every verdict there is. From `type` to `key_error` they are the matcher's own; the others come of what is stored. */
+/** All verdicts. The matcher returns those from `type` to `key_error`; the others follow from stored data. */
 export const VERDICTS = [
   'triggered',
   'invoked',
@@ -26,31 +26,31 @@ export const VERDICTS = [
   'not_recorded',
 ] as const;
 
-/** What became of an artifact at one subscription, as it stands on the wire; what does not apply is absent. */
+/** What happened to an artifact at one subscription, in the form of the wire. Fields that do not apply are absent. */
 export interface Explanation {
   agent: string;
-  /** Its place in the agent's `consumes`; null where nothing is stored that says which. */
+  /** Index in the agent's `consumes`. Null if no stored data says which. */
   subscription: number | null;
   verdict: (typeof VERDICTS)[number];
   /** One sentence for people. */
   detail: string;
   execution_id?: string;
   execution_state?: ExecutionState;
-  /** The execution's, which is another than the artifact's where a join or a window spans several. */
+  /** The execution's correlation. It differs from the artifact's if a join or window spans several. */
   execution_correlation_id?: string;
-  /** The types that a waiting join still lacks. */
+  /** Types that a waiting join still needs. */
   waiting_for?: string[];
-  /** JSON of the key under which it waits. */
+  /** The JSON of the key under which it waits. */
   join_key?: string;
   /** Artifacts in the batch window. */
   size?: number;
-  /** Artifacts that fill the batch window; null where the subscription is no longer in the configuration. */
+  /** Artifacts that fill the batch window. Null if the subscription is no longer in the configuration. */
   size_needed?: number | null;
-  /** When the group's or the window's first artifact came. */
+  /** Time when the group's or window's first artifact arrived. */
   since?: string;
-  /** When the waiting ends by itself; null for never. */
+  /** Time when the waiting ends by itself. Null if it has no limit. */
   until?: string | null;
-  /** The WorkflowError that tells of it. */
+  /** The WorkflowError that reports it. */
   error_artifact_id?: string;
 }
 
@@ -59,6 +59,6 @@ export interface ArtifactExplanation {
   type: string;
   produced_by: string;
   correlation_id: string;
-  /** In the order of the configuration, and then those that are in it no more. */
+  /** In the order of the configuration, followed by subscriptions that are no longer in it. */
   verdicts: Explanation[];
 }

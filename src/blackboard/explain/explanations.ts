@@ -20,8 +20,9 @@ import { type RefusingError, RefusingErrors } from './refusing-errors.js';
 import { ofError, storedFacts } from './stored-facts.js';
 
 /**
- * Says for every subscription what became of an artifact there. What is stored comes first: executions, groups that wait,
- * errors. Of the other subscriptions the matcher is asked, as it was when the artifact was published, with today's configuration.
+ * Explains for every subscription what happened to an artifact. Stored data decides first: executions, waiting groups
+ * and errors. For the other subscriptions the matcher decides, with the current configuration, as it would have when
+ * the artifact was published.
  */
 @Injectable()
 export class Explanations {
@@ -37,7 +38,10 @@ export class Explanations {
     private readonly memory: MemoryBudget,
   ) {}
 
-  /** `undefined` where no artifact has this id. DomainError `unavailable` where expressions cannot be asked now, or there is no memory for the artifact. */
+  /**
+   * Returns undefined if no artifact has this id. Throws DomainError `unavailable` if expressions cannot be evaluated
+   * now or the artifact does not fit into memory.
+   */
   async of(artifactId: string): Promise<ArtifactExplanation | undefined> {
     const bytes = await this.artifacts.sizeOf(artifactId);
     if (bytes === undefined) return undefined;
@@ -45,7 +49,7 @@ export class Explanations {
     try {
       const row = await this.artifacts.get(artifactId);
       if (!row) return undefined;
-      // Its payload is parsed for the expressions.
+      // The expressions need the parsed payload.
       held.resize(bytes + parsedSize(Buffer.from(row.payload)));
       return await this.ofRow(row, held);
     } finally {
@@ -72,7 +76,7 @@ export class Explanations {
     };
   }
 
-  /** Of subscriptions where nothing is stored. */
+  /** Explains subscriptions that have no stored data. */
   private async explain(
     subscriptions: Subscription[],
     row: ArtifactRow,
@@ -80,7 +84,8 @@ export class Explanations {
     errors: RefusingError[],
   ): Promise<[Subscription, Explanation][]> {
     const matchable: Matchable = { artifact: agentArtifactFromRow(row, row.payload), visibility: JSON.parse(row.visibility) as Visibility, createdAt: row.created_at };
-    // As its subscriptions will see it: one that is hidden for now is refused for what remains.
+    // Matched at the time of its release, if that is later than now. Until then any other reason to refuse it is
+    // already final.
     const at = Math.max(this.clock.now(), releaseTime(matchable.visibility, row.created_at) ?? 0);
     const notOffered = whyNotOffered(recorded);
     const asked = notOffered === null ? subscriptions : subscriptions.filter((subscription) => refusal(subscription, matchable, this.catalog, at) === 'type');
@@ -94,7 +99,10 @@ export class Explanations {
   }
 }
 
-/** The stored fact of this subscription, taken out of the list. Executions of older programs do not say which one it was. */
+/**
+ * Takes the stored fact of this subscription out of the list. Executions of earlier versions do not store their
+ * subscription.
+ */
 function takeFact(facts: Explanation[], { agent, index, types }: Subscription, type: string): Explanation | undefined {
   const isOf = (fact: Explanation): boolean => {
     if (fact.agent !== agent) return false;
@@ -105,12 +113,12 @@ function takeFact(facts: Explanation[], { agent, index, types }: Subscription, t
 }
 
 function whyNotOffered({ executions, directRunOf }: Recorded): string | null {
-  if (directRunOf !== null) return `It was published by ${directRunOf} in a direct run, to whose outputs no agent reacts.`;
+  if (directRunOf !== null) return `${directRunOf} published it in a direct run, and no agent reacts to the outputs of a direct run.`;
   const invoked = executions.find((execution) => execution.invoked);
   return invoked ? `It is the input of a run that named ${invoked.agent}, and no other agent reacts to it.` : null;
 }
 
-/** The matcher lets it through, and yet nothing is stored of it. */
+/** Explains why the matcher accepts the artifact and yet nothing is stored. */
 function whyNoExecution(subscription: Subscription, { releaseAt, correlation }: Recorded, errors: RefusingError[]): Explanation {
   if (releaseAt !== null) {
     const until = toTimestamp(releaseAt);
@@ -120,16 +128,19 @@ function whyNoExecution(subscription: Subscription, { releaseAt, correlation }: 
   if (error) return ofError(error, subscription.index);
   if (correlation?.state === 'cancelled') return explanation(subscription, 'cancelled', 'Its correlation was cancelled before the agent ran.');
   if (isJoin(subscription) && subscription.where !== null) {
-    return explanation(subscription, 'join_let_go', 'It joined a group for which where did not give true, and the group was let go.');
+    return explanation(subscription, 'join_let_go', 'It joined a group whose where was not true, and the group was dropped.');
   }
   return explanation(
     subscription,
     'not_recorded',
-    'It would trigger the agent today, and nothing is stored of it: this subscription was another or not there when the artifact was published, or the group that it joined ended with another correlation.',
+    'It would trigger the agent today, but nothing is stored about it. Either the subscription has changed, or its group ended with another correlation.',
   );
 }
 
-/** A limit holds for all of the agent's subscriptions; what ended a group's waiting, for one of those that wait. */
+/**
+ * A `limit` error applies to all subscriptions of an agent. An error that ended a group's waiting applies to one of
+ * those that wait.
+ */
 function takeError(errors: RefusingError[], subscription: Subscription): RefusingError | undefined {
   const waits = isJoin(subscription) || subscription.batch !== null;
   const error = errors.find(({ agent, errorType }) => agent === subscription.agent && (errorType === 'limit' || waits));

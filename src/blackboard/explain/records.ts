@@ -6,15 +6,15 @@ import type { ArtifactRow } from '../artifacts/artifact.js';
 import { WINDOW_KEY } from '../joins/waiting-groups.js';
 
 type ExecutionColumn = 'id' | 'agent' | 'subscription' | 'correlation_id' | 'state' | 'direct' | 'attempt' | 'available_at' | 'ended_at' | 'error_message' | OutsideColumn;
-/** Who is to do it outside, and who is at it. */
+/** The columns that say who shall do the work outside of Starling, and who is doing it. */
 type OutsideColumn = 'assignee' | 'claimed_by' | 'lease_owner' | 'lease_until';
 
 export type ExecutionOfInput = Pick<Selectable<ExecutionsTable>, ExecutionColumn> & {
-  /** Whether a caller named the agent, for a run or a direct run. */
+  /** True if a caller named the agent, for a run or a direct run. */
   invoked: boolean;
-  /** Whether it waits for room in a budget. */
+  /** True if it waits for room in a budget. */
   waitsForBudget: boolean;
-  /** Whether it waits because its agent is paused. */
+  /** True if it waits because its agent is paused. */
   paused: boolean;
 };
 
@@ -23,21 +23,21 @@ export type GroupOfArrival = Pick<Selectable<JoinGroupsTable>, 'id' | 'agent' | 
   types: string[];
 };
 
-/** What is stored of an artifact's way to its subscriptions. */
+/** What is stored about an artifact's way to its subscriptions. */
 export interface Recorded {
-  /** When it is to be handed to its subscriptions (epoch ms); null where it has been, or never will be. */
+  /** When it will be offered to its subscriptions (epoch ms). Null if it has been, or never will be. */
   releaseAt: number | null;
   groups: GroupOfArrival[];
   executions: ExecutionOfInput[];
-  /** Null where the correlation is no longer stored. */
+  /** Null if the correlation is no longer stored. */
   correlation: { state: CorrelationState; error_count: number } | null;
-  /** The agent of the direct run that published it, to whose outputs no agent reacts. */
+  /** The agent of the direct run that published it. No agent reacts to outputs of a direct run. */
   directRunOf: string | null;
 }
 
 /**
- * Reads in the order in which artifacts go: what moves on while this reads is found in its next place, not in none. So an
- * artifact that is released, joins or is cancelled meanwhile is never taken for one that was forgotten.
+ * Reads the tables in the order in which artifacts move through them. What moves during the read is found in its next
+ * place. An artifact that is released, joined or cancelled meanwhile therefore never seems to be missing.
  */
 @Injectable()
 export class Records {
@@ -58,7 +58,7 @@ async function releaseOf(reader: Reader, { seq }: ArtifactRow): Promise<number |
   return timer?.due_at ?? null;
 }
 
-/** A group with its members in one statement, since the two change together. */
+/** One statement reads a group and its members, because they change together. */
 async function groupsOf(reader: Reader, { seq, correlation_id }: ArtifactRow): Promise<GroupOfArrival[]> {
   const rows = await reader
     .selectFrom('join_arrivals as own')

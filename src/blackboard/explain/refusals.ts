@@ -7,7 +7,10 @@ import type { Explanation } from './explanation.js';
 
 export type Refused = Exclude<Verdict, { kind: 'triggered' }>;
 
-/** The matcher's verdict with a sentence for people. It quotes neither the payload nor an expression, which may hold a secret. */
+/**
+ * The matcher's verdict with a sentence for people. It quotes neither the payload nor an expression, since both may
+ * contain a secret.
+ */
 export const refused = (verdict: Refused, matchable: Matchable, agent: AgentDefinition): Explanation => ({
   agent: agent.name,
   subscription: verdict.subscription.index,
@@ -18,17 +21,17 @@ export const refused = (verdict: Refused, matchable: Matchable, agent: AgentDefi
 type Sentence = (subscription: Subscription, matchable: Matchable, agent: AgentDefinition, message: string) => string;
 
 const SENTENCES: Record<Refused['kind'], Sentence> = {
-  type: ({ types }, { artifact }) => `It asks for ${listed(types, 'and')}, and this is of the type ${artifact.type}.`,
-  own_output: (_, __, { name }) => `${name} published it itself, and the subscription does not say allow_self: true.`,
-  producer: ({ fromAgents }, { artifact }) => `from_agents asks for ${listed(fromAgents, 'or')}, and this was published by ${artifact.produced_by}.`,
+  type: ({ types }, { artifact }) => `The subscription takes ${listed(types, 'and')}, and this artifact has the type ${artifact.type}.`,
+  own_output: (_, __, { name }) => `${name} published it itself, and the subscription does not set allow_self: true.`,
+  producer: ({ fromAgents }, { artifact }) => `from_agents accepts ${listed(fromAgents, 'or')}, and ${artifact.produced_by} published this artifact.`,
   tag: ({ tags }, { artifact }) =>
-    `tags asks for ${listed(tags, 'or')}, and this has ${artifact.tags.length === 0 ? 'no tags' : `only ${listed(artifact.tags, 'and')}`}.`,
+    `tags accepts ${listed(tags, 'or')}, and this artifact has ${artifact.tags.length === 0 ? 'no tags' : `only ${listed(artifact.tags, 'and')}`}.`,
   visibility: (_, { visibility }, agent) =>
     `${agent.name} may not see it: ${seenBy(visibility.kind === 'After' ? (visibility.then ?? PUBLIC) : visibility, agent)}.`,
-  where_false: () => 'where is false for it.',
-  where_error: (_, __, ___, message) => `where errs for it, and what errs does not trigger: ${message}`,
-  key_null: () => 'join.by gives null for it, and what has no key joins nothing.',
-  key_error: (_, __, ___, message) => `join.by errs for it, and what has no key joins nothing: ${message}`,
+  where_false: () => 'where is false for this artifact.',
+  where_error: (_, __, ___, message) => `where failed for this artifact, so it does not trigger the agent: ${message}`,
+  key_null: () => 'join.by is null for this artifact, so it joins no group.',
+  key_error: (_, __, ___, message) => `join.by failed for this artifact, so it joins no group: ${message}`,
 };
 
 function seenBy(visibility: LastingVisibility, agent: AgentDefinition): string {
@@ -36,10 +39,10 @@ function seenBy(visibility: LastingVisibility, agent: AgentDefinition): string {
     case 'Public':
       return 'it is public';
     case 'Private':
-      return `it is for ${visibility.agents.length === 0 ? 'no agent' : listed(visibility.agents, 'and')} alone`;
+      return `it is visible ${visibility.agents.length === 0 ? 'to no agent' : `only to ${listed(visibility.agents, 'and')}`}`;
     case 'Labelled':
-      return `it asks for the labels ${listed(visibility.required_labels, 'and')}, and the agent has ${agent.labels.length === 0 ? 'none' : listed(agent.labels, 'and')}`;
+      return `it requires the labels ${listed(visibility.required_labels, 'and')}, and the agent has ${agent.labels.length === 0 ? 'none' : `only ${listed(agent.labels, 'and')}`}`;
     case 'Tenant':
-      return `it is for the tenant ${visibility.tenant_id}, and the agent is of ${agent.tenantId === null ? 'none' : agent.tenantId}`;
+      return `it is for the tenant ${visibility.tenant_id}, and the agent's tenant is ${agent.tenantId === null ? 'not set' : agent.tenantId}`;
   }
 }

@@ -10,13 +10,13 @@ import { narrowest } from '../queries/narrowest-route.js';
 import { groupsOfStored, sizeOf } from '../queries/stored-pieces.js';
 import { findPayloads } from '../queries/wire-rows.js';
 
-/** A WorkflowError that tells why an agent was not run: a limit, an expired join, a subscription that is gone. */
+/** A WorkflowError that says why an agent was not run: a limit, an expired join, or a subscription that was removed. */
 export interface RefusingError {
   id: string;
   agent: string;
   errorType: 'limit' | 'join_expired' | 'agent_removed';
   message: string;
-  /** Whether it names the artifact that was asked for. */
+  /** True if it names the artifact in question. */
   namesArtifact: boolean;
 }
 
@@ -27,13 +27,16 @@ interface ErrorPayload {
   input_artifact_ids: string[];
 }
 
-/** Steps of one query. */
+/** Steps per query. */
 const WINDOW = 250;
 
-/** Bytes of memory for one of a payload: its text, and what is parsed from it, most of which are ids. */
+/**
+ * Memory for a payload, in multiples of its stored bytes: its text, and what is parsed from it, which consists mostly
+ * of ids.
+ */
 const TIMES_STORED = 4;
 
-/** Of memory, for one that is found, without its message. */
+/** Bytes of memory for an error that was found, without its message. */
 const BYTES_OF_ERROR = 512;
 
 /** Finds the WorkflowErrors of a correlation that belong to no execution. */
@@ -42,8 +45,9 @@ export class RefusingErrors {
   constructor(private readonly unitOfWork: UnitOfWork) {}
 
   /**
-   * Those that name the artifact, and those of a limit: only the first artifact that a limit kept away is named. `held` grows by what is
-   * found, and while payloads are read, by these: each may name thousands of artifacts. DomainError `unavailable`.
+   * Returns the errors that name the artifact and all `limit` errors, because only the first artifact that a limit
+   * refused is named. `held` grows by the size of the result and, while payloads are read, by theirs: each may name
+   * thousands of artifacts. Throws DomainError `unavailable`.
    */
   async of(artifactId: string, correlationId: string, held: MemoryReservation): Promise<RefusingError[]> {
     const { reader } = this.unitOfWork;

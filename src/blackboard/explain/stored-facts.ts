@@ -9,10 +9,13 @@ import type { Explanation } from './explanation.js';
 import type { ExecutionOfInput, GroupOfArrival, Recorded } from './records.js';
 import type { RefusingError } from './refusing-errors.js';
 
-/** What is stored is the truth, whatever the configuration says today. One for each execution and each group that waits. */
+/**
+ * Stored data is decisive, whatever the current configuration says. Returns one fact for each execution and each
+ * waiting group.
+ */
 export function storedFacts({ executions, groups }: Recorded, numbers: SubscriptionNumbers, known: KnownWork): Explanation[] {
   const waiting = groups.map((group) => ({ group, configured: numbers.find(group) }));
-  // Read before the executions, so that a group may have become one of them meanwhile.
+  // Groups are read before executions, so a group may have become an execution meanwhile.
   const stillWaiting = waiting.filter(({ group, configured }) => !executions.some(({ agent, subscription }) => agent === group.agent && subscription === configured?.index));
   return [...executions.map((execution) => ofExecution(execution, known)), ...stillWaiting.map(({ group, configured }) => ofGroup(group, configured, known))];
 }
@@ -34,14 +37,14 @@ function howFar(execution: ExecutionOfInput, known: KnownWork): string {
     case 'pending':
       if (!known.hasAgent(agent)) return `waits, since no process has the agent ${agent}`;
       if (paused) return 'waits until the agent is resumed';
-      if (waitsForBudget) return 'waits until there is room in its budget: calls of models that are under way may take the rest of it';
-      return available_at === null ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}` : `waits for its attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;
+      if (waitsForBudget) return 'waits until there is room in its budget: running model calls may use the rest of it';
+      return available_at === null ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}` : `waits for attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;
     case 'running':
-      return until === null ? `runs, in its attempt ${attempt}` : `is held by ${claimed_by ?? 'whoever claimed it'} until ${toTimestamp(until)}, in its attempt ${attempt}`;
+      return until === null ? `is running attempt ${attempt}` : `is held by ${claimed_by ?? 'an external worker'} until ${toTimestamp(until)}, in attempt ${attempt}`;
     case 'completed':
       return `completed at ${toTimestamp(ended_at!)}`;
     case 'failed':
-      return `failed for good at ${toTimestamp(ended_at!)}, in its attempt ${attempt}: ${error_message}`;
+      return `failed permanently at ${toTimestamp(ended_at!)}, in attempt ${attempt}: ${error_message}`;
     case 'cancelled':
       return `was cancelled at ${toTimestamp(ended_at!)}`;
   }
@@ -53,25 +56,25 @@ function ofGroup(group: GroupOfArrival, configured: Subscription | undefined, kn
   const times = { since: toTimestamp(opened_at), until: closes_at === null ? null : toTimestamp(closes_at) };
   if (isWindow(group)) {
     const needed = configured?.batch?.size ?? null;
-    const end = times.until === null ? '' : `, or until ${times.until}`;
+    const end = times.until === null ? '' : ` or at ${times.until}`;
     const when = needed === null ? `cannot run: ${whyNotHere(group, known)}` : `runs with ${needed}${end}`;
-    const detail = `It is in a batch window that holds ${group.size} so far, and ${when}.`;
+    const detail = `It is in a batch window that has ${group.size} so far and ${when}.`;
     return { agent, subscription, verdict: 'window_filling', detail, size: group.size, size_needed: needed, ...times };
   }
   if (state === 'complete') {
-    const detail = `All that it joins are there, and ${configured ? 'where is being asked of them' : `where cannot be asked of them: ${whyNotHere(group, known)}`}.`;
+    const detail = `All artifacts of the join are there, and where ${configured ? 'is being evaluated' : `cannot be evaluated: ${whyNotHere(group, known)}`}.`;
     return { agent, subscription, verdict: 'join_undecided', detail, join_key: group.key, since: times.since };
   }
   const lacking = configured?.types.filter((type) => !group.types.includes(type)) ?? [];
-  const end = times.until === null ? 'without a limit' : `until ${times.until}`;
+  const end = times.until === null ? 'without a time limit' : `until ${times.until}`;
   const detail = configured
-    ? `It waits for ${listed(lacking, 'and')} under the same key, since ${times.since} and ${end}.`
-    : `It waits in a join since ${times.since}, and cannot go on: ${whyNotHere(group, known)}.`;
+    ? `It waits for ${listed(lacking, 'and')} with the same key, since ${times.since} and ${end}.`
+    : `It has waited in a join since ${times.since} and cannot continue: ${whyNotHere(group, known)}.`;
   return { agent, subscription, verdict: 'join_waiting', detail, waiting_for: lacking, join_key: group.key, ...times };
 }
 
 const whyNotHere = (group: GroupOfArrival, known: KnownWork): string =>
-  known.hasSubscription(group) ? `this process does not have its subscription of ${group.agent}, and another one does` : `no process has its subscription of ${group.agent}`;
+  known.hasSubscription(group) ? `another process has its subscription of ${group.agent}, but this one does not` : `no process has its subscription of ${group.agent}`;
 
 export const ofError = (error: RefusingError, subscription: number | null): Explanation => ({
   agent: error.agent,

@@ -3,15 +3,18 @@ import type { Selectable } from 'kysely';
 import type { ArtifactsTable, ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 
-/** How many inputs, and how many outputs, are listed of one execution: a window has up to 10,000, and 1,000 are published. */
+/**
+ * How many inputs and outputs of one execution are listed. A window has up to 10,000 inputs, and an execution publishes
+ * up to 1,000 outputs.
+ */
 export const MOST_LISTED = 100;
 
-/** Executions of one statement: node:sqlite answers at once, and others have to get their turn. */
+/** Executions per statement. node:sqlite queries are synchronous, so other requests run only between statements. */
 const AT_ONCE = 200;
 
 export type ArtifactOfTrace = Pick<Selectable<ArtifactsTable>, 'seq' | 'id' | 'type' | 'produced_by' | 'execution_id' | 'created_at'>;
 
-/** The artifacts of a correlation behind a position, in order and without their payloads. */
+/** Finds the artifacts of a correlation after a position, sorted by position and without payloads. */
 export const findArtifacts = (reader: Reader, correlationId: string, after: number, limit: number): Promise<ArtifactOfTrace[]> =>
   reader
     .selectFrom('artifacts')
@@ -22,7 +25,7 @@ export const findArtifacts = (reader: Reader, correlationId: string, after: numb
     .limit(limit)
     .execute();
 
-/** Which executions have which of these artifacts as an input. */
+/** Finds the executions that have these artifacts as inputs. */
 export const findUses = (reader: Reader, seqs: readonly number[]): Promise<{ artifact_seq: number; execution_id: string }[]> =>
   inParts(seqs, (part) => reader.selectFrom('execution_inputs').select(['artifact_seq', 'execution_id']).where('artifact_seq', 'in', part).execute());
 
@@ -64,13 +67,13 @@ export const findExecutions = (reader: Reader, ids: readonly string[]): Promise<
       .execute(),
   );
 
-/** An artifact's id with the execution that it is an input or an output of. */
+/** An artifact's id and the execution that it is an input or an output of. */
 export interface End {
   execution_id: string | null;
   id: string;
 }
 
-/** In the order of the inputs; of each execution one more than is listed, where it has as many. */
+/** Finds the inputs in their order. Each execution gets at most one more than is listed. */
 export const findInputs = (reader: Reader, ids: readonly string[]): Promise<End[]> =>
   inParts(ids, (part) =>
     reader
@@ -85,8 +88,8 @@ export const findInputs = (reader: Reader, ids: readonly string[]): Promise<End[
   );
 
 /**
- * In the order of publishing; of each execution one more than is listed, where it has as many. A query of its own for each, so that
- * no more than these are read.
+ * Finds the outputs in the order of publishing. Each execution gets at most one more than is listed. Each has its own
+ * subquery, so that no more rows are read.
  */
 export const findOutputs = (reader: Reader, ids: readonly string[]): Promise<End[]> =>
   inParts(ids, (part) => {
@@ -104,7 +107,10 @@ const firstOutputs = (reader: Reader, executionId: string) =>
 
 export type AttemptOfTrace = Selectable<ExecutionAttemptsTable>;
 
-/** The attempts that failed and were followed by another one, in order; of each execution one more than is listed, where it has as many. */
+/**
+ * Finds the failed attempts that were followed by another one, in order. Each execution gets at most one more than is
+ * listed.
+ */
 export const findFailedAttempts = (reader: Reader, ids: readonly string[]): Promise<AttemptOfTrace[]> =>
   inParts(ids, (part) => {
     const [first, ...others] = part.map((id) => reader.selectFrom(firstAttempts(reader, id).as('attempt')).selectAll());

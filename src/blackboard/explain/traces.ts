@@ -21,10 +21,10 @@ import {
   MOST_LISTED,
 } from './trace-rows.js';
 
-/** Executions that are read together: each can have hundreds of kilobytes of errors. */
+/** Executions that are read together. Each can have hundreds of kilobytes of errors. */
 const EXECUTIONS_AT_ONCE = 20;
 
-/** Memory that a part of a trace takes beside its length in JSON. */
+/** Memory of a part of a trace, in multiples of its JSON length. */
 const COPIES = 3;
 
 /** Shows a correlation as a graph: its artifacts, and the executions that consumed and published them. */
@@ -37,14 +37,14 @@ export class Traces {
   ) {}
 
   /**
-   * At most `limit` artifacts behind the position `after`. `undefined` where there is no such correlation. DomainError `unavailable` where
-   * there is no memory for it, `invalid` where there never would be.
+   * Returns at most `limit` artifacts after the position `after`, or undefined if the correlation does not exist.
+   * Throws DomainError `unavailable` if there is no memory for it now, and `invalid` if it can never fit.
    */
   async of(correlationId: string, after: number, limit: number): Promise<Trace | undefined> {
     const held = this.memory.reserve(0);
     const hold = (characters: number): void => {
       const bytes = COPIES * characters;
-      if (bytes > this.memory.largestBytes) throw new DomainError('invalid', `limit: a trace of ${limit} artifacts takes more memory than memory_budget allows to one request; ask for fewer`);
+      if (bytes > this.memory.largestBytes) throw new DomainError('invalid', `limit: a trace of ${limit} artifacts takes more memory than memory_budget allows for one request; use a smaller limit`);
       held.resize(bytes);
     };
     try {
@@ -77,7 +77,7 @@ export class Traces {
     };
   }
 
-  /** In the order in which they were made. */
+  /** Sorted by the time when they were made. */
   private async executions(ids: string[], hold: (characters: number) => void): Promise<TracedExecution[]> {
     const lacking = await this.withoutAgent.agents();
     const found: { seq: number; execution: TracedExecution }[] = [];
@@ -149,7 +149,7 @@ const executionOf = (row: ExecutionOfTrace, inputs: End[], outputs: End[], attem
   truncated: [inputs, outputs, attempts].some(({ length }) => length > MOST_LISTED),
 });
 
-/** Those that failed before, and the last one where it has started: its data is with the execution. */
+/** The earlier failed attempts, and the last attempt if it has started: its data is stored with the execution. */
 function attemptsOf(row: ExecutionOfTrace, failed: AttemptOfTrace[]): TracedAttempt[] {
   const started = hasStarted(row, failed) ? [...failed, { ...row, started_at: row.attempt_started_at }] : failed;
   return started.map(({ attempt, round, started_at, ended_at, error_type, error_message }) => ({
@@ -162,7 +162,10 @@ function attemptsOf(row: ExecutionOfTrace, failed: AttemptOfTrace[]): TracedAtte
   }));
 }
 
-/** Where it waits, or was cancelled while it waited, the time is still that of the attempt before. */
+/**
+ * While an execution waits, or if it was cancelled while it waited, its start time is still that of the previous
+ * attempt.
+ */
 function hasStarted({ state, attempt_started_at }: ExecutionOfTrace, failed: AttemptOfTrace[]): boolean {
   if (state !== 'cancelled') return state !== 'pending';
   return attempt_started_at !== null && attempt_started_at !== failed.at(-1)?.started_at;

@@ -18,9 +18,10 @@ interface Old {
 }
 
 /**
- * Deletes artifacts that are older than their type's `retain`, with their tags and with the record of who consumed them. What stays:
- * whatever an active correlation has; what belongs to a run that is still kept; what a batch window or a completed join has, or is an
- * input of an execution that has not ended, whatever correlation that is of. What waits in a join that has no end leaves it.
+ * Deletes artifacts that are older than their type's `retain`, with their tags and consumptions. It keeps all artifacts
+ * of an active correlation or of a stored run. It also keeps, in any correlation, the members of batch windows and of
+ * completed joins, and the inputs of executions that have not ended. An artifact that waits in a join without a time
+ * limit is removed from the join.
  */
 @Injectable()
 export class ArtifactDeletion implements Deletion {
@@ -55,7 +56,7 @@ export class ArtifactDeletion implements Deletion {
       const last = old.at(-1);
       if (!last) break;
       place = { after: last.created_at, afterSeq: last.seq };
-      // Looked at before a transaction is asked for: much that is old may have to stay.
+      // This check needs no transaction, and many old artifacts may have to stay.
       const free = await this.findFree(reader, cleanup, old.map(({ seq }) => seq));
       if (free.length > 0) deleted += await cleanup.step((tx) => this.deleteFree(tx, cleanup, kind, free));
       if (old.length < AT_ONCE) break;
@@ -64,11 +65,12 @@ export class ArtifactDeletion implements Deletion {
   }
 
   private async deleteFree(tx: Transaction, cleanup: Cleanup, kind: ArtifactKind, found: readonly DeletedArtifact[]): Promise<number> {
-    // Before the correlations, as everybody does who lets something arrive.
+    // Joins are locked before correlations, in the same order as everywhere else, to avoid deadlocks.
     await this.joinRemoval.holdArtifacts(tx, found.map(({ seq }) => seq));
     const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), cleanup.settledBy);
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ seq }) => seq);
-    // After the hold: what has come to need one of them since it was found is seen now, and nothing comes to need one any more.
+    // Checked again with the locks held: this finds what has started to need an artifact meanwhile, and from here on
+    // nothing new can.
     const free = await this.findFree(tx.db, cleanup, candidates);
     if (free.length === 0) return 0;
     const seqs = free.map(({ seq }) => seq);
@@ -85,8 +87,8 @@ export class ArtifactDeletion implements Deletion {
     return this.free(db, { settledBy }, seqs);
   }
 
-  // One statement, and so of one moment: what leaves a join or a window becomes an execution's input in the same transaction. Of
-  // what is not rolled up yet nobody knows whether a rollup that is under way counts it.
+  // One statement sees one snapshot: an artifact that leaves a join or window becomes an execution's input in the same
+  // transaction. Artifacts that are not rolled up yet stay, because a running rollup may or may not count them.
   private readonly free = preparedWithList<{ settledBy: number }, number, DeletedArtifact>((db, place, seqs) =>
     db
       .selectFrom('artifacts')
@@ -121,13 +123,14 @@ export class ArtifactDeletion implements Deletion {
   );
 }
 
-// A join that waits without an end may wait for ever. A batch window fills with whatever comes next, and is bounded by its size.
+// A join without a time limit may wait forever, so it does not keep its members. A batch window keeps them: it fills
+// with whatever comes next, and its size is bounded.
 const NEEDS_ITS_MEMBERS = sql<SqlBool>`(join_groups.closes_at is not null or join_groups.state <> 'waiting' or join_groups.key = ${sql.lit(WINDOW_KEY)})`;
 
-// Found by their ids: see queue/state-predicate.ts.
+// Executions are found by their ids here: see queue/state-predicate.ts.
 const HAS_NOT_ENDED = sql<SqlBool>`coalesce(executions.state, '') in ('pending', 'running')`;
 
-/** Those with something old in them, by what is counted of them. */
+/** Finds the kinds of a type that have something old, with the time of their earliest artifact. */
 const findKinds = prepared<{ type: string; cutoff: number }, ArtifactKind & { earliest_created_at: number }>((db, place) =>
   db
     .selectFrom('artifact_counts')
@@ -136,7 +139,7 @@ const findKinds = prepared<{ type: string; cutoff: number }, ArtifactKind & { ea
     .where('earliest_created_at', '<=', place('cutoff')),
 );
 
-/** The next of a kind in the order of their age. */
+/** Finds the next artifacts of a kind, oldest first. */
 const findOld = prepared<ArtifactKind & { after: number; afterSeq: number; cutoff: number }, Old>((db, place) =>
   db
     .selectFrom('artifacts')

@@ -2,37 +2,40 @@ import { setImmediate } from 'node:timers/promises';
 import type { Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { SchedulerLock } from './scheduler-locks.js';
 
-/** Rows that one transaction of a cleanup looks at: the most that other writers wait for. */
+/** Rows per transaction of a cleanup. It bounds how long other writers wait. */
 export const AT_ONCE = 100;
 
 /**
- * What every transaction of a cleanup holds: with it, no two processes delete at once. Whoever makes something that has ended read
- * artifacts again holds it too, and looks afterwards whether they are still there.
+ * The lock of every cleanup transaction, so that two processes never delete at the same time. Code that makes ended
+ * work read artifacts again takes it too, and then checks that the artifacts still exist.
  */
 export const DELETIONS = 'deletions';
 
-/** Something that is deleted when it has been kept long enough. */
+/** A kind of data that is deleted when its retention time has passed. */
 export interface Deletion {
   /** What is deleted, for the log. */
   readonly name: string;
-  /** Deletes what is due, a few at a time, as long as the cleanup `goesOn`; how many that were. */
+  /** Deletes what is due, a few rows at a time, while `goesOn` returns true. Returns how many rows it deleted. */
   run(cleanup: Cleanup): Promise<number>;
 }
 
-/** A table's rows, of which those are deleted that ended long enough ago. */
+/** A table whose rows are deleted some time after they ended. */
 export interface EndedRows<Due> {
-  /** The next ones, in the order of their making: at most AT_ONCE, behind this position. */
+  /** Returns the next rows by `seq`: at most AT_ONCE, after this position. */
   next(after: number): Promise<{ seq: number; id: string; created_at: number }[]>;
-  /** Those of them that may go, looked at before a transaction is asked for. */
+  /** Returns those of the rows that may be deleted. It runs before a transaction is opened. */
   due(ids: readonly string[]): Promise<Due[]>;
-  /** Deletes those that still may; how many that were. */
+  /** Deletes those rows that may still be deleted. Returns how many it deleted. */
   remove(tx: Transaction, due: readonly Due[]): Promise<number>;
 }
 
-/** An answer is stored under its key after what it names has ended; its time begins only then. */
+/**
+ * An answer is stored under its idempotency key shortly after the work has ended, and the key's retention time starts
+ * only then.
+ */
 const STORING_MS = 60_000;
 
-/** One pass over all that may have been kept long enough, as of the time at which it began. */
+/** One pass over everything that may be due, measured at the time when the pass began. */
 export class Cleanup {
   private lost = false;
 
@@ -46,43 +49,48 @@ export class Cleanup {
   ) {}
 
   /**
-   * What ended at this time or before has been kept for `retainMs`; null keeps it for ever. No idempotency key names it any more: one
-   * would be asked for the very thing that was deleted.
+   * What ended at or before this time (epoch ms) has been kept for `retainMs`; null keeps it forever. The time is early
+   * enough that no idempotency key refers to the data any more: a repeated request would otherwise ask for what was
+   * deleted.
    */
   cutoff(retainMs: number | null): number | null {
     return retainMs === null ? null : Math.min(this.now - retainMs, this.settledBy);
   }
 
-  /** Correlations that settled at this time or before, no idempotency key names any more. */
+  /** No idempotency key refers to correlations that settled at or before this time (epoch ms). */
   get settledBy(): number {
     return this.now - this.keysMs - STORING_MS;
   }
 
-  /** Lets others run: reading alone holds a process up too. False where it stops, or another one cleans up by now. */
+  /**
+   * Yields to the event loop, because reading alone blocks a process too. Returns false if this cleanup was stopped or
+   * another process has taken it over.
+   */
   async goesOn(): Promise<boolean> {
     await setImmediate();
     return !this.lost && !this.isStopped();
   }
 
-  /** Deletes what is due of rows that were made at `cutoff` or before; how many that were. */
+  /** Deletes the due rows among those made at or before `cutoff`. Returns how many it deleted. */
   async deleteEnded<Due>(cutoff: number, rows: EndedRows<Due>): Promise<number> {
     let after = 0;
     let deleted = 0;
     while (await this.goesOn()) {
-      // In the order of their making, which is nearly that of their ends: an index over these would be written to with every outcome.
+      // Rows are read in the order in which they were made, which is close to that in which they ended. An index on the
+      // end would cost a write for each outcome.
       const some = await rows.next(after);
       const last = some.at(-1);
       if (!last) break;
       after = last.seq;
       const due = await rows.due(some.map(({ id }) => id));
       if (due.length > 0) deleted += await this.step((tx) => rows.remove(tx, due));
-      // Not at the first that is too young: clocks of several machines differ.
+      // The loop does not stop at the first row that is too new, because the clocks of several machines differ.
       if (some.every(({ created_at }) => created_at > cutoff)) break;
     }
     return deleted;
   }
 
-  /** One small transaction; 0, and nothing done, where the cleanup is over. */
+  /** Runs one small transaction. Does nothing and returns 0 if another process has taken the cleanup over. */
   async step(work: (tx: Transaction) => Promise<number>): Promise<number> {
     const deleted = await this.unitOfWork.run(async (tx) => {
       await tx.lock([DELETIONS]);

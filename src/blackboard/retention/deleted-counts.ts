@@ -5,7 +5,7 @@ import { type Place, prepared, preparedWithList } from '../../database/prepared.
 import type { ArtifactCountsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 
-/** Artifacts are counted together that have these in common. */
+/** Artifacts with the same values in these columns are counted together. */
 export type ArtifactKind = Pick<ArtifactCountsTable, 'type' | 'produced_by' | 'visibility_kind'>;
 
 export interface DeletedArtifact {
@@ -14,14 +14,15 @@ export interface DeletedArtifact {
 }
 
 /**
- * Takes deleted artifacts, all of one kind and rolled up, out of the counts of what is there, and adds them to what was deleted: in the
- * transaction that deletes them, so that both together never fall.
+ * Subtracts deleted artifacts, all of one kind and rolled up, from the current counts and adds them to the deleted
+ * counts. It runs in the transaction that deletes them, so that the sum of both never falls.
  */
 export async function countDeleted(tx: Transaction, kind: ArtifactKind, deleted: readonly DeletedArtifact[]): Promise<void> {
   const count = deleted.length;
   await addToDeletions(tx.db, { type: kind.type, up_to_seq: Math.max(...deleted.map(({ seq }) => seq)), count });
   await countInCorrelations(tx, kind, deleted);
-  // What another process adds up meanwhile has to be seen by what looks for the earliest and the latest that are left.
+  // The row is locked first, so that the queries for the earliest and latest time see what another process has added
+  // meanwhile.
   await holdCounts(tx.db, kind);
   await takeFromCounts(tx.db, { ...kind, count });
   await removeEmptyCounts(tx.db, kind);
@@ -29,7 +30,7 @@ export async function countDeleted(tx: Transaction, kind: ArtifactKind, deleted:
 
 async function countInCorrelations(tx: Transaction, { type }: ArtifactKind, deleted: readonly DeletedArtifact[]): Promise<void> {
   const byCorrelation = Map.groupBy(deleted, ({ correlation_id }) => correlation_id);
-  // Most have lost equally many: one, or what an agent publishes at a time.
+  // Most correlations lose the same number of artifacts: one, or what an agent publishes in one execution.
   for (const [count, same] of Map.groupBy(byCorrelation, ([, artifacts]) => artifacts.length)) {
     await addToCorrelations(tx.db, { count, errors: type === WORKFLOW_ERROR ? count : 0 }, same.map(([id]) => id));
   }
@@ -80,7 +81,8 @@ const takeFromCounts = prepared<ArtifactKind & { count: number }, unknown>((db, 
     .updateTable('artifact_counts')
     .set(({ eb, fn, ref }) => ({
       count: eb('count', '-', place('count')),
-      // From the one before on: Postgres passes all that is gone, as long as some session could still see it.
+      // Each search starts from the previous time: otherwise Postgres scans all dead rows that some session may still
+      // see.
       earliest_created_at: fn.coalesce(timeOf(db, place, 'asc').where('created_at', '>=', EARLIEST), ref('earliest_created_at')),
       latest_created_at: fn.coalesce(timeOf(db, place, 'desc').where('created_at', '<=', LATEST), ref('latest_created_at')),
     }))
@@ -101,7 +103,7 @@ const removeEmptyCounts = prepared<ArtifactKind, unknown>((db, place) =>
 const EARLIEST = sql.ref<number>('artifact_counts.earliest_created_at');
 const LATEST = sql.ref<number>('artifact_counts.latest_created_at');
 
-/** Of the first that is left of a kind, or of the last. */
+/** The time of the first or the last artifact left of a kind. */
 const timeOf = (db: Reader, place: Place<ArtifactKind & { count: number }>, order: 'asc' | 'desc') =>
   db
     .selectFrom('artifacts')

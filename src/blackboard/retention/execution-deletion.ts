@@ -13,9 +13,9 @@ interface Ended {
 }
 
 /**
- * Deletes executions that ended longer than `retain_executions` ago, with what is known of their inputs, of their attempts, and of what
- * these used of models and of tools. What they consumed goes with the artifacts. What stays: whatever an active correlation has, or a run that is
- * still kept.
+ * Deletes executions that ended longer than `retain_executions` ago, with their inputs, attempts, model usage and tool
+ * calls. Their consumptions are deleted with the artifacts. It keeps executions of an active correlation or of a stored
+ * run.
  */
 @Injectable()
 export class ExecutionDeletion implements Deletion {
@@ -58,7 +58,7 @@ export class ExecutionDeletion implements Deletion {
       .innerJoin('correlations', 'correlations.id', 'executions.correlation_id')
       .select(['executions.id', 'executions.correlation_id'])
       .where('executions.id', 'in', ids)
-      // As in queue/state-predicate.ts: what is found by its id stays off the partial indexes over what has ended.
+      // As in queue/state-predicate.ts: a lookup by id must not use the partial indexes on ended executions.
       .where(sql<number>`coalesce(executions.ended_at, ${sql.lit(Number.MAX_SAFE_INTEGER)})`, '<=', place('cutoff'))
       .where(this.correlations.letsContentGo(place('settledBy'))),
   );

@@ -14,7 +14,7 @@ import { SchedulerLocks } from './scheduler-locks.js';
 const TICK_MS = 10_000;
 const EVERY_MS = 600_000;
 
-/** Deletes what has been kept long enough, in the background; features add what is theirs. */
+/** Deletes in the background what has been kept long enough. Features add their own deletions. */
 @Injectable()
 export class Retention implements OnModuleDestroy {
   private readonly work = new SingleFlight(() => this.runIfDue());
@@ -31,12 +31,15 @@ export class Retention implements OnModuleDestroy {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** For a feature's start, before any cleanup. */
+  /** Call this when a feature starts, before the first cleanup. */
   add(deletion: Deletion): void {
     this.ofFeatures.push(deletion);
   }
 
-  /** Returns when all that is due has been deleted; at once where this process does not work, or the work is not due. */
+  /**
+   * Resolves when everything due has been deleted. Does nothing if the cleanup is not due or this process lacks the
+   * worker role.
+   */
   @Interval(TICK_MS)
   async run(): Promise<void> {
     if (this.role.worker) await this.work.run();
@@ -51,18 +54,18 @@ export class Retention implements OnModuleDestroy {
       const lock = await this.locks.take('retention', EVERY_MS);
       if (lock) await this.cleanup(new Cleanup(this.clock.now(), this.settings.retainKeysMs, this.unitOfWork, lock, () => this.work.stopped));
     } catch (error) {
-      // What is kept for longer than asked for does no harm; the next run tries again.
-      this.logger.warn({ err: error }, 'what has been kept long enough could not be deleted');
+      // Keeping data for longer is harmless. The next run tries again.
+      this.logger.warn({ err: error }, 'retention failed; the next run tries again');
     }
   }
 
-  // Features first: what they no longer need may then go in the same run.
+  // Features run first: what only they needed can then be deleted in the same run.
   private async cleanup(cleanup: Cleanup): Promise<void> {
     const deleted: Record<string, number> = {};
     for (const deletion of [...this.ofFeatures, this.artifacts, this.executions]) {
       const count = await deletion.run(cleanup);
       if (count > 0) deleted[deletion.name] = count;
     }
-    if (Object.keys(deleted).length > 0) this.logger.info({ deleted }, 'deleted what had been kept long enough');
+    if (Object.keys(deleted).length > 0) this.logger.info({ deleted }, 'retention deleted expired data');
   }
 }

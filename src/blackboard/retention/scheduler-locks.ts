@@ -4,8 +4,8 @@ import { prepared } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 
 /**
- * Scheduled work that one process at a time does. All of them tick; which of them works, is decided by a conditional update. One that
- * ends while it works leaves the rest to the process that ticks when the lock is due again.
+ * Scheduled work that one process at a time does. All processes tick, and a conditional update decides which one works.
+ * If that process ends during the work, the next one continues when the lock is due again.
  */
 @Injectable()
 export class SchedulerLocks {
@@ -14,7 +14,7 @@ export class SchedulerLocks {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Null where none is due, or another process was quicker. */
+  /** Returns null if the lock is not due or another process has taken it. */
   async take(name: string, everyMs: number): Promise<SchedulerLock | null> {
     const now = this.clock.now();
     const [row] = await findLock(this.unitOfWork.reader, { name });
@@ -32,9 +32,9 @@ export class SchedulerLock {
     private readonly clock: Clock,
   ) {}
 
-  /** Has the lock be due again `everyMs` from now. False where another process has it by now. */
+  /** Makes the lock due again `everyMs` from now. Returns false if another process has taken it. */
   async renew(tx: Transaction): Promise<boolean> {
-    // Never the same twice, so that of several that found it due only the first takes it.
+    // Always a new value, so that of several processes that found the lock due only the first one takes it.
     const next = Math.max(this.clock.now() + this.everyMs, this.dueAt + 1);
     const moved = await moveLock(tx.db, { name: this.name, from: this.dueAt, to: next });
     if (moved.length === 0) return false;

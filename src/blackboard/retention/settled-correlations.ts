@@ -10,42 +10,43 @@ type Correlations = ExpressionBuilder<Schema, 'correlations'>;
 
 export type CorrelationCondition = (correlations: Correlations) => Expression<SqlBool>;
 
-/** What a feature keeps about correlations, as conditions on `correlations`. */
+/** How a feature uses correlations, as conditions on `correlations`. */
 export interface CorrelationUse {
-  /** Its artifacts and executions are still read. */
+  /** True if the feature still reads the correlation's artifacts and executions. */
   readsContent: CorrelationCondition;
-  /** Something of the feature is left that names the correlation. */
+  /** True if the feature still has data that refers to the correlation. */
   names: CorrelationCondition;
-  /** Deletes what belongs to these correlations alone, together with them. */
+  /** Deletes the feature's data about these correlations when they are deleted. */
   forget?(tx: Transaction, ids: readonly string[]): Promise<void>;
 }
 
-/** Correlations that have settled, of which some or all may be deleted. Features say here what they still need. */
+/** Settled correlations whose content may be deleted. Features add what they still need. */
 @Injectable()
 export class SettledCorrelations {
   private readonly uses: CorrelationUse[] = [];
 
-  /** For a feature's start, before any cleanup. */
+  /** Call this when a feature starts, before the first cleanup. */
   add(use: CorrelationUse): void {
     this.uses.push(use);
   }
 
-  /** In a query: the correlation's artifacts and executions may go, as far as the correlation has a say. */
+  /** A condition for queries: the correlation does not prevent the deletion of its artifacts and executions. */
   letsContentGo(settledBy: RawBuilder<number>): Expression<SqlBool> {
     const eb = expressionBuilder<Schema, 'correlations'>();
     return eb.and([isSettled(eb, settledBy), ...this.uses.map((use) => eb.not(use.readsContent(eb)))]);
   }
 
   /**
-   * Holds those that settled at `settledBy` or before, so that nothing is published into them meanwhile. What another transaction
-   * holds is left to a later cleanup: whoever works never waits for a cleanup longer than one of its steps.
+   * Locks the correlations that settled at or before `settledBy`, so that nothing is published into them meanwhile, and
+   * returns their ids. It skips those that another transaction has locked: a later cleanup finds them. Other work
+   * therefore never waits for more than one step of a cleanup.
    */
   async hold(tx: Transaction, ids: readonly string[], settledBy: number): Promise<string[]> {
     const rows = await findSettled(tx.db, { settledBy }, [...new Set(ids)]);
     return rows.map(({ id }) => id);
   }
 
-  /** Deletes those of which nothing is left, out of some that are held; their ids are as good as new then. */
+  /** Deletes those of the locked correlations that are empty. Their ids can then be used as new ones. */
   async removeEmpty(tx: Transaction, held: readonly string[]): Promise<void> {
     const removed = await this.deleteEmpty(tx.db, {}, held);
     const ids = removed.map(({ id }) => id);
@@ -53,7 +54,7 @@ export class SettledCorrelations {
     for (const use of this.uses) await use.forget?.(tx, ids);
   }
 
-  // Made for this application's features, which have all been added when it is first used.
+  // Built on first use, after all features have been added.
   private readonly deleteEmpty = preparedWithList<object, string, { id: string }>((db, _place, ids) => {
     const eb = expressionBuilder<Schema, 'correlations'>();
     return db

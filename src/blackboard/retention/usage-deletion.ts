@@ -2,14 +2,17 @@ import { sql } from 'kysely';
 import { preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 
-/** Deletes what executions used; its sums stay for their agents' budgets as long as the correlations. The caller holds these. */
+/**
+ * Deletes the usage of executions. Its sums stay for the agents' budgets until their correlation is deleted. The caller
+ * holds locks on the correlations.
+ */
 export async function deleteUsage(tx: Transaction, executionIds: readonly string[]): Promise<void> {
   await keepSums(tx.db, {}, executionIds);
   await deleteRows(tx.db, {}, executionIds);
   await deleteReservations(tx.db, {}, executionIds);
 }
 
-/** With correlations that go themselves. */
+/** Deletes the sums of correlations that are being deleted. */
 export const forgetUsage = (tx: Transaction, correlationIds: readonly string[]): Promise<unknown> => deleteSums(tx.db, {}, correlationIds);
 
 const keepSums = preparedWithList<object, string, unknown>((db, _place, ids) =>
@@ -33,7 +36,7 @@ const keepSums = preparedWithList<object, string, unknown>((db, _place, ids) =>
 
 const deleteRows = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('usage').where('execution_id', 'in', ids));
 
-// Those whose leases were lost.
+// Reservations remain when an execution's lease was lost.
 const deleteReservations = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('budget_reservations').where('execution_id', 'in', ids));
 
 const deleteSums = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('deleted_usage').where('correlation_id', 'in', ids));

@@ -115,6 +115,6 @@ export const EXPLANATION_EXAMPLE: ExplanationBody = {
       execution_state: 'completed',
       execution_correlation_id: ARTIFACT_EXAMPLE.correlation_id,
     },
-    { agent: 'router', subscription: 0, verdict: 'type', detail: 'It asks for Intent, and this is of the type CustomerMessage.' },
+    { agent: 'router', subscription: 0, verdict: 'type', detail: 'The subscription takes Intent, and this artifact has the type CustomerMessage.' },
   ],
 };
