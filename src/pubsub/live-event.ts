@@ -1,6 +1,6 @@
 /**
- * What streams show besides artifacts, as it goes over the wire. It has no position and is not kept: a reader that is not there misses it.
- * Times are ISO 8601.
+ * A live event in the form of the wire: what streams show besides artifacts. It has no position and is not stored, so
+ * readers that are not connected miss it. Times are ISO 8601.
  */
 export type LiveEvent = ArtifactConsumed | ExecutionChanged | ExecutionEscalated | ExecutionOutput | RunProgress | BatchProgress | CorrelationSettled;
 
@@ -19,14 +19,14 @@ interface ExecutionChanged {
   agent: string;
   attempt: number;
   correlation_id: string;
-  /** Of what was tried in vain. */
+  /** Error type of the failed attempt. */
   error_type?: string;
   /** When a retry may start. */
   retry_at?: string;
   timestamp: string;
 }
 
-/** It was due, and is somebody else's now. */
+/** The execution was due and is now assigned to someone else. */
 interface ExecutionEscalated {
   event_type: 'execution_escalated';
   execution_id: string;
@@ -36,13 +36,16 @@ interface ExecutionEscalated {
   timestamp: string;
 }
 
-/** What a model says while an execution runs, in the order of saying it. */
+/** Text that a model produces while an execution runs, in order. */
 interface ExecutionOutput {
   event_type: 'execution_output';
   execution_id: string;
   agent: string;
   attempt: number;
-  /** Which answer of the attempt it is a piece of, from 1: it may call tools between them, or have one sent back. */
+  /**
+   * The answer of the attempt to which the text belongs, from 1. An attempt has several if the model calls tools or
+   * must correct its answer.
+   */
   answer: number;
   text: string;
   correlation_id: string;

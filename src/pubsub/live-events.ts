@@ -4,7 +4,7 @@ import type { LiveEvent } from './live-event.js';
 import { Signals } from './signals.js';
 import { StreamInterest } from './stream-interest.js';
 
-/** Hands live events to the streams that ask for them, here and in other processes. */
+/** Passes live events to the streams that want them, in this process and in others. */
 @Injectable()
 export class LiveEvents {
   constructor(
@@ -12,12 +12,12 @@ export class LiveEvents {
     private readonly interest: StreamInterest,
   ) {}
 
-  /** Whether any stream asks for live events; to be asked before one is made. */
+  /** True if any stream wants live events. Check it before making one. */
   get areWanted(): boolean {
     return this.signals.liveEvent.isHeard || this.interest.wantsLiveElsewhere;
   }
 
-  /** Emits it once the transaction is committed. */
+  /** Emits the event after the transaction is committed. */
   emitAfterCommit(tx: Transaction, event: LiveEvent): void {
     tx.afterCommit(() => this.emit(event));
   }

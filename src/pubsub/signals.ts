@@ -4,13 +4,13 @@ import type { LiveEvent } from './live-event.js';
 
 type Listener<T> = (value: T) => void;
 
-/** A wake-up of one kind; carries hints, never truth: whoever wakes looks at the database. */
+/** A wake-up signal of one kind. Its values are hints: every listener must read the database. */
 export class Topic<T> {
   private readonly listeners = new Set<Listener<T>>();
 
   constructor(private readonly sendToOthers: Listener<T> = () => undefined) {}
 
-  /** Whether anybody in this process would be woken. */
+  /** True if this process has listeners. */
   get isHeard(): boolean {
     return this.listeners.size > 0;
   }
@@ -20,12 +20,12 @@ export class Topic<T> {
     return () => this.listeners.delete(listener);
   }
 
-  /** Wakes those in this process. */
+  /** Wakes the listeners in this process. */
   publish(value: T): void {
     for (const listener of this.listeners) listener(value);
   }
 
-  /** Wakes those in the other processes that share the database. */
+  /** Wakes the listeners in the other processes of this database. */
   publishElsewhere(value: T): void {
     this.sendToOthers(value);
   }
@@ -36,46 +36,54 @@ export class Topic<T> {
   }
 }
 
-/** Wake-ups between those who write and those who wait: in this process, and where it helps in the others too. */
+/** Wake-up signals between writers and waiters, in this process and, where useful, between processes. */
 @Injectable()
 export class Signals {
   private readonly shared = new Map<string, Topic<unknown>>();
   private receiving = false;
   private sent = 0;
 
-  /** A generation of a correlation has settled; published after the commit. */
+  /** A generation of a correlation has settled. Published after the commit. */
   readonly correlationSettled: Topic<{ correlationId: string; generation: number }>;
-  /** An agent has an execution to claim; published when a following transaction can see it. */
+  /** An agent has an execution to claim. Published when a following transaction can see it. */
   readonly executionReady: Topic<string>;
-  /** An agent has an execution to claim that is not new: retried, taken over or handed back; published after the commit. */
+  /**
+   * An agent has an execution to claim that is not new: it was retried, taken over or handed back. Published after the
+   * commit.
+   */
   readonly executionReturned: Topic<string>;
-  /** Executions were cancelled, by their ids; published after the commit. */
+  /** Executions were cancelled; the value has their ids. Published after the commit. */
   readonly executionsCancelled: Topic<readonly string[]>;
-  /** An execution is to be retried at a time (epoch ms); published after the commit. */
+  /** An execution will be retried at a time (epoch ms). Published after the commit. */
   readonly retryScheduled: Topic<number>;
-  /** A durable timer was set to a time (epoch ms); published after the commit. */
+  /** A durable timer was set to a time (epoch ms). Published after the commit. */
   readonly timerSet: Topic<number>;
-  /** A batch may be moved on, by its position; published after the commit. */
+  /** A batch may continue; the value is its position. Published after the commit. */
   readonly batchReady: Topic<number>;
-  /** A target has a delivery to claim, by its queue; published when a following transaction can see it. */
+  /** A target has a delivery to claim; the value is its queue. Published when a following transaction can see it. */
   readonly deliveryReady: Topic<string>;
-  /** A target has a delivery to claim, by its queue, that is not new: sent again by hand, taken over or handed back; published after the commit. */
+  /**
+   * A target has a delivery to claim that is not new: it was sent again by hand, taken over or handed back. The value
+   * is its queue. Published after the commit.
+   */
   readonly deliveryReturned: Topic<string>;
-  /** A delivery is to be tried again at a time (epoch ms); published after the commit. */
+  /** A delivery will be retried at a time (epoch ms). Published after the commit. */
   readonly deliveryRetryScheduled: Topic<number>;
-  /** Artifacts were stored, up to this position; published after the commit, while streams are open somewhere. */
+  /** Artifacts were stored, up to this position. Published after the commit, while any process has open streams. */
   readonly artifactStored: Topic<number>;
-  /** What streams show besides artifacts; published after the commit, while streams ask for it somewhere. */
+  /** A live event. Published after the commit, while any process has streams that want it. */
   readonly liveEvent: Topic<LiveEvent>;
-  /** A process has streams open, and whether some of them ask for live events. */
+  /** A process has open streams. The value says whether some of them want live events. */
   readonly streamsOpen: Topic<{ live: boolean }>;
-  /** A process does not know who has streams open. */
+  /** A process asks which processes have open streams. */
   readonly whoHasStreams: Topic<null>;
-  /** A process has come or left, so that other agents may be known; published after the commit. */
+  /** A process has started or ended, so the known agents may have changed. Published after the commit. */
   readonly processesChanged: Topic<null>;
-  /** A lease was left to somebody outside until then (epoch ms), and may end with its time; published after the commit. */
+  /**
+   * An external worker holds a lease until then (epoch ms), which may expire at that time. Published after the commit.
+   */
   readonly leaseDeferred = new Topic<number>();
-  /** Wake-ups of other processes may have been lost: whoever waits for one looks now. */
+  /** Signals of other processes may have been lost, so every listener must read the database now. */
   readonly resync = new Topic<void>();
 
   constructor(private readonly broadcast: Broadcast) {
@@ -98,8 +106,8 @@ export class Signals {
   }
 
   /**
-   * `name`: between processes, whose versions may differ; what one does not know it leaves alone. Of wake-ups that say the same one is
-   * enough; `each`: what is sent twice counts twice, as pieces of a text do.
+   * Shares a topic between processes. Their versions may differ, so a process ignores names that it does not know.
+   * Equal signals may be merged into one; with `each` all of them are delivered, as pieces of a text must be.
    */
   private share<T>(name: string, { each = false } = {}): Topic<T> {
     const topic = new Topic<T>((value) => this.sendToOthers(each ? [name, value, (this.sent += 1)] : [name, value]));
@@ -107,7 +115,7 @@ export class Signals {
     return topic;
   }
 
-  // All have got what came from elsewhere: those who cannot use it would hand it to each other for ever.
+  // A signal from another process has already reached all processes. Sending it again could make it circulate forever.
   private sendToOthers(message: [name: string, value: unknown, sent?: number]): void {
     if (!this.receiving) this.broadcast.send(JSON.stringify(message));
   }

@@ -5,7 +5,7 @@ import { StreamInterest } from './stream-interest.js';
 
 const SEND_EVERY_MS = 20;
 
-/** Wakes those who read the changelog, where there are any: here at once, elsewhere a few dozen times a second at most. */
+/** Wakes changelog readers if there are any: immediately in this process, and up to 50 times per second in others. */
 @Injectable()
 export class StoredArtifacts {
   private unsent = 0;
@@ -16,7 +16,7 @@ export class StoredArtifacts {
     private readonly interest: StreamInterest,
   ) {}
 
-  /** An artifact gets this position if the transaction commits. */
+  /** Call this in the transaction that gives an artifact this position. It signals after the commit. */
   stored(tx: Transaction, seq: number): void {
     if (this.signals.artifactStored.isHeard || this.interest.isElsewhere) tx.afterCommit(() => this.emit(seq));
   }

@@ -6,8 +6,9 @@ const ANNOUNCE_EVERY_MS = 5_000;
 const HOLDS_MS = 3 * ANNOUNCE_EVERY_MS;
 
 /**
- * Whether streams are open in other processes: while there are none, nothing is sent for them. Those that have some say so every few
- * seconds, by the machine's time. What is missed until then, streams find by looking; live events are lost.
+ * Knows whether other processes have open streams. While they have none, nothing is sent for them. A process with open
+ * streams announces them every few seconds of machine time. Until then, streams find missed artifacts by reading the
+ * database, but live events are lost.
  */
 @Injectable()
 export class StreamInterest {
@@ -17,7 +18,7 @@ export class StreamInterest {
 
   constructor(private readonly signals: Signals) {
     signals.streamsOpen.subscribe(({ live }) => this.heard(live));
-    // Nothing can be sent while something is being received.
+    // Deferred, because nothing can be sent while a signal is being received.
     signals.whoHasStreams.subscribe(() => void setImmediate(() => this.announce()));
     signals.resync.subscribe(() => {
       this.announce();
@@ -25,17 +26,17 @@ export class StreamInterest {
     });
   }
 
-  /** Another process has streams open. */
+  /** True if another process has open streams. */
   get isElsewhere(): boolean {
     return performance.now() < this.elsewhereUntil;
   }
 
-  /** And some of them ask for live events. */
+  /** True if some of them want live events. */
   get wantsLiveElsewhere(): boolean {
     return performance.now() < this.liveElsewhereUntil;
   }
 
-  /** A stream was opened here; the returned function is to be called once, when it ends. */
+  /** Registers a stream of this process. Call the returned function once, when the stream ends. */
   add(withLive: boolean): () => void {
     const { here } = this;
     const isFirst = here.streams === 0 || (withLive && here.withLive === 0);

@@ -11,45 +11,54 @@ import type { RowLeases } from './row-leases.js';
 import type { FreeSlots, Slots } from './slots.js';
 
 const CLAIM_AGAIN_AFTER_MS = 1_000;
-/** Queues that one round looks at; each is a query, and on Postgres a lock. The others come next. */
+/** Queues per round. Each costs a query and, on Postgres, a lock. Further rounds take the other queues. */
 const QUEUES_AT_ONCE = 64;
-/** Others' transactions end within milliseconds; no time of the service's clock, but of the machine's. */
+/** Other transactions end within milliseconds. The pause uses machine time, not the service's clock. */
 const MISSED_PAUSE_MS = 5;
 
-/** What runs of a claim. */
+/** The work that was started for a claim. */
 export interface StartedRun {
-  /** The outcome is committed, or no longer ours to commit. Never rejects. */
+  /** Resolves when the outcome is committed or another process has the claim. Never rejects. */
   committed: Promise<void>;
-  /** What was started has returned. Never rejects. */
+  /** Resolves when the started work has returned. Never rejects. */
   returned: Promise<void>;
-  /** It has not begun and waits, until this resolves, for what it needs; others take its slot meanwhile. Never rejects. */
+  /**
+   * Set if the work has not begun: it waits for what it needs until this resolves, and its slot is free meanwhile.
+   * Never rejects.
+   */
   waiting?: Promise<void>;
-  /** Keeps what is known of it, where it was handed back and its outcome is another's. Never rejects. */
+  /**
+   * Stores what is known about the work when its claim was handed back and another process commits its outcome. Never
+   * rejects.
+   */
   handedBack?: () => Promise<void>;
 }
 
-/** Who holds the claim while it runs. */
+/** Tells running work about its claim. */
 export interface ClaimHolder {
-  /** False once the claim was handed back: its outcome is then another's. */
+  /** Returns false once the claim was handed back: another process then commits the outcome. */
   isOurs: () => boolean;
-  /** Called in the outcome's transaction, when transactions after it see it. */
+  /** Call this in the outcome's transaction, when transactions after it can see the outcome. */
   onOutcomeVisible: () => void;
 }
 
-/** What is claimed here, and what is done with it. */
+/** What a loop claims, and how it runs it. */
 export interface Claimant<Claimed> {
-  /** What a claim is called, in the plural. */
+  /** Plural name of the claimed items, for log lines. */
   name: string;
-  /** The limit of this queue counts more than this process runs: whoever frees a slot of it looks for what was found when none was free. */
+  /**
+   * True if the limit of this queue also counts rows that other processes run. The process that frees a slot then looks
+   * for rows that were found when no slot was free.
+   */
   isLimitShared(queue: string): boolean;
   queueOf(claimed: Claimed): string;
-  /** The queues in which something may wait. */
+  /** The queues in which rows may wait. */
   queues(): Iterable<string> | Promise<Iterable<string>>;
   claim(tx: Transaction, slots: FreeSlots, lease: Lease, now: number): Promise<{ claimed: Claimed[]; moreWaiting: string[]; missed: boolean }>;
   start(claimed: Claimed, abort: AbortController, holder: ClaimHolder): StartedRun;
 }
 
-/** The wake-ups of a table's claims. */
+/** The signals that wake the loop of a table. */
 export interface ClaimTopics {
   ready: Topic<string>;
   returned: Topic<string>;
@@ -58,16 +67,16 @@ export interface ClaimTopics {
 }
 
 /**
- * Claims what waits in queues as slots are free, and has it run. Wakes on signals; one round at a time, and a round that the triggering
- * transaction woke joins its group commit.
+ * Claims rows from queues as slots become free, and starts them. Signals wake it. It runs one round at a time, and a
+ * round that a transaction woke joins the group commit of that transaction.
  */
 export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow, Input> {
-  // By claim and not by row: a retry can be claimed before the attempt before it has left.
+  // The key is the claim, not the row: a retry can be claimed before the previous attempt has left the map.
   private readonly running = new Map<Claimed, { abort: AbortController; done: Promise<void>; handedBack: StartedRun['handedBack'] }>();
-  /** Queues that may have something waiting. */
+  /** Queues that may have waiting rows. */
   private readonly pendingQueues = new Set<string>();
   private claiming: Promise<void> | null = null;
-  /** What was cancelled while a round of claims was on its way, which may have claimed it. */
+  /** Ids that were cancelled during a round of claims. The round may have claimed them. */
   private readonly cancelledMeanwhile = new Set<string>();
   private working = false;
   /** Why the last round of claims failed. */
@@ -92,7 +101,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     return this.working;
   }
 
-  /** Why it cannot claim now; null where it can. */
+  /** Why it cannot claim now, or null if it can. */
   get whyNotClaiming(): string | null {
     return this.trouble;
   }
@@ -115,12 +124,14 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     await this.lookAtAll();
   }
 
-  /** Other processes may have ended, or left something, without a word. To be called from time to time. */
+  /** Other processes may have ended or left rows without a signal, so this is called from time to time. */
   lookAgain(): void {
     if (!this.unitOfWork.dialect.exclusive && this.working) void this.lookAtAll();
   }
 
-  /** Claims no more; resolves when what runs has ended, or `graceMs` later, and then hands back what is left. */
+  /**
+   * Stops claiming. Resolves when everything running has ended, or after `graceMs`, when it has handed back the rest.
+   */
   async stop(graceMs: number): Promise<void> {
     this.working = false;
     this.retries.stop();
@@ -128,7 +139,8 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     try {
       await this.endOrHandBack(graceMs);
     } finally {
-      // Until here: what outcomes of the grace period make claimable is for the others to claim, who must be told.
+      // The subscriptions stay until here: outcomes of the grace period make rows claimable, and other processes must
+      // learn of them.
       this.unsubscribe.splice(0).forEach((unsubscribe) => unsubscribe());
     }
   }
@@ -141,23 +153,22 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     const handedBack = await this.leases.handBack();
     await Promise.all(left.map((run) => run.handedBack?.()));
     const { name } = this.claimant;
-    this.logger.warn({ [name]: handedBack }, `shutdown grace is over: running ${name} are handed back and start again with the next process`);
+    this.logger.warn({ [name]: handedBack }, `the shutdown grace period is over: running ${name} are handed back and start again in the next process`);
   }
 
-  /** A queue may have something to claim. */
   wake(queue: string): void {
     this.pendingQueues.add(queue);
     this.claimSome();
     this.offerElsewhere([queue], this.topics.ready);
   }
 
-  /** Ends what runs. Its slots stay taken until it returns; what it still answers, the lease's guard discards. */
+  /** Aborts running work. Its slots stay taken until it returns. The lease guard discards whatever it still returns. */
   abort(cancelled: ReadonlySet<string>, reason: Error): void {
     if (this.claiming) cancelled.forEach((id) => this.cancelledMeanwhile.add(id));
     for (const [{ id }, { abort }] of this.running) if (cancelled.has(id)) abort.abort(reason);
   }
 
-  // Offered as what it is: others have perhaps searched beyond its place.
+  // Published as a return, not as new: other processes may have searched beyond the row's position.
   private wakeForReturned(queue: string): void {
     this.claims.ready.returned(queue);
     this.pendingQueues.add(queue);
@@ -165,7 +176,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     this.offerElsewhere([queue], this.topics.returned);
   }
 
-  // A database that has crashed gives out numbers again that it had not yet written down.
+  // After a crash, a database may assign sequence numbers again that it had not written to disk.
   private resync(): void {
     this.claims.forget();
     if (this.working) void this.lookAtAll();
@@ -186,7 +197,8 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     }
   }
 
-  // Each process that is told looks at once: for nothing, where this one has a slot itself.
+  // Each process that receives the signal searches immediately, so none is sent for a queue in which this process has a
+  // free slot.
   private offerElsewhere(queues: readonly string[], topic: Topic<string>): void {
     const { byQueue } = this.slots.free(queues);
     for (const queue of queues) if (!this.working || !byQueue.has(queue)) topic.publishElsewhere(queue);
@@ -206,9 +218,9 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     try {
       this.claims.ready.look();
       const { claimed, moreWaiting, missed } = await this.unitOfWork.run((tx) => {
-        // Where the database runs this again, it is for those too that it was run for first.
+        // The database may run this function again. It then serves the queues of the first run too.
         asked.forEach((queue) => this.pendingQueues.add(queue));
-        // Taken here and not before: whoever woke us until now is served by this round.
+        // The queues are taken here and not earlier, so that this round serves every wake-up until now.
         const { byQueue, total } = this.slots.free(this.pendingQueues);
         const looked = new Map([...byQueue].slice(0, QUEUES_AT_ONCE));
         asked = [...looked.keys()];
@@ -231,12 +243,13 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     }
   }
 
-  // Whether the round was committed is not known: what it claimed, if it did, would wait until its leases have run out.
+  // It is unknown whether the round was committed. What it may have claimed would otherwise wait until its leases
+  // expire.
   private async handBackUnknown(): Promise<void> {
     try {
       if (!this.unitOfWork.dialect.exclusive && this.working) await this.leases.handBack(this.runningIds());
     } catch (error) {
-      this.logger.debug({ err: error }, 'what a failed round may have claimed could not be handed back');
+      this.logger.debug({ err: error }, 'handing back the rows that a failed round may have claimed failed; their leases will expire');
     }
   }
 
@@ -249,11 +262,11 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
       if (this.claimant.isLimitShared(queue)) this.pendingQueues.add(queue);
       this.claimSome();
     });
-    // A slot is held until what was started returns, which may be after its outcome.
+    // A slot is taken until the started work returns, which may be after its outcome.
     let hasReturned = false;
     const { committed, returned, waiting, handedBack } = this.claimant.start(claimed, abort, {
       isOurs: () => this.running.has(claimed),
-      // The next claim joins the outcome's group commit: waiting for that commit would cost another one.
+      // The next claim joins the group commit of the outcome. Waiting for that commit would cost a second one.
       onOutcomeVisible: () => hasReturned && free(),
     });
     if (waiting) {

@@ -5,8 +5,8 @@ import type { ClaimHolder } from './claiming-loop.js';
 const COMMIT_AGAIN_AFTER_MS = 1_000;
 
 /**
- * Commits an outcome, and where the database cannot be written to now, again and again: what was done is done, and its outcome waits.
- * `discarded` once the claim is no longer ours. Rejects with whatever else `commit` rejects with.
+ * Commits an outcome, and retries while the database cannot be written to: the work is done, so its outcome must not be
+ * lost. Returns `discarded` if another process has the claim now. Rejects with any other error of `commit`.
  */
 export async function commitWithRetry<T>(holder: ClaimHolder, clock: Clock, commit: () => Promise<T>): Promise<T | 'discarded'> {
   while (holder.isOurs()) {

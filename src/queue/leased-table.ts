@@ -1,15 +1,18 @@
 /**
- * A table whose rows wait in queues, are claimed from there by any process, and are held by leases until their outcome is committed. What
- * claiming and leases write and search by has the same columns, and the same partial indexes, in each.
+ * A table whose rows wait in queues, are claimed by any process, and are leased until their outcome is committed. The
+ * columns and partial indexes that claiming and leases use are the same in each such table.
  */
 export interface LeasedTable {
-  /** Typed as the one of them that has every column that claiming and leases name. */
+  /** The type is the table that has every column used for claims and leases. */
   readonly name: 'executions';
-  /** The column that says in which queue a row waits: its agent, or the target that it goes to. */
+  /** The column with the queue in which a row waits: its agent, or the target of a delivery. */
   readonly queue: 'agent';
-  /** What else is read of a row that is claimed, or whose lease was lost. */
+  /** Further columns to read when a row is claimed or has lost its lease. */
   readonly columns: readonly string[];
-  /** A column that is null in what anybody may claim from its queue; other rows are claimed in another way. Without it, all are anybody's. */
+  /**
+   * If set, only rows in which this column is null may be claimed from their queue; other rows are claimed in another
+   * way.
+   */
   readonly owner?: 'assignee';
 }
 
@@ -19,7 +22,7 @@ export const leasedTable = (name: 'executions' | 'deliveries', queue: 'agent' | 
   columns,
 });
 
-/** What is read of every row. */
+/** The columns that are read of every row. */
 export interface LeasedRow {
   id: string;
   queue: string;
@@ -28,6 +31,6 @@ export interface LeasedRow {
   created_at: number;
 }
 
-/** What is read of each row of a table, by the names in LeasedRow. */
+/** The columns to read of a table, under their names in LeasedRow. */
 export const columnsOf = ({ queue, columns }: LeasedTable) =>
   ['id', `${queue} as queue`, 'priority', 'seq', 'created_at', ...columns] as ['id', 'agent as queue', 'priority', 'seq', 'created_at'];

@@ -8,32 +8,39 @@ import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
 export interface FoundRows<Row> {
   queue: string;
   ready: Row[];
-  /** There was room for more. */
+  /** True if the queue had fewer ready rows than were asked for. */
   isAll: boolean;
-  /** The first ones, `taken`, are no longer ready after the commit. `nothingLeft`: neither is any other. */
+  /**
+   * After the commit, `taken`, the first of these rows, are no longer ready. `nothingLeft`: no other row is ready
+   * either.
+   */
   take(taken: readonly Row[], nothingLeft: boolean): void;
 }
 
-/** How much of a queue is known to hold nothing that is ready. */
+/** How much of a queue is known to contain no ready rows. */
 interface Frontier {
-  /** By priority: the position up to which nothing is ready. */
+  /** For each priority, the position up to which no row is ready. */
   readonly upTo: Map<number, number>;
-  /** When the whole queue is looked at again (epoch ms). */
+  /** When the whole queue is searched again (epoch ms). */
   wholeAt: number;
-  /** The last look at the whole found as many as it asked for: of an earlier configuration's priorities there may be others. */
+  /**
+   * The last search of the whole queue found as many rows as it asked for, so rows with priorities of an earlier
+   * configuration may remain.
+   */
   sawNotAll: boolean;
 }
 
 const WHOLE_EVERY_MS = 30_000;
 const FINAL_EVERY_MS = 100;
-/** Queues that are remembered; where they come from clients, there is no end of them. */
+/** Queues with a frontier in memory. It is bounded because clients may create any number of queues. */
 const MAX_QUEUES = 10_000;
 
 /**
- * Finds what is ready to be claimed. Postgres keeps rows and index entries that no longer hold until nobody can see them any
- * more: while some session holds an old snapshot, every search from the front of a queue would pass all that was claimed since.
- * So each process remembers, by queue and priority, up to where nothing is ready, and searches from there; what comes back to the
- * queue behind that place (`returned`) has it searched as a whole, as the passing of time does. SQLite keeps nothing of the kind.
+ * Finds rows that are ready to be claimed. Postgres keeps dead rows and index entries until no session can see them.
+ * While a session holds an old snapshot, each search from the front of a queue would scan everything claimed since.
+ * Each process therefore remembers, by queue and priority, the position up to which nothing is ready, and searches from
+ * there. A row that returns to the queue before that position (`returned`) causes a search of the whole queue, and so
+ * does the passing of time. SQLite keeps no dead rows.
  */
 export class ReadyRows<Row extends LeasedRow> {
   private readonly findAll: Prepared<{ queue: string; limit: number }, Row>;
@@ -42,7 +49,10 @@ export class ReadyRows<Row extends LeasedRow> {
   private final = 0;
   private finalAt = -Infinity;
 
-  /** `prioritiesOf`: those that a queue's rows are given now. Others, of an earlier configuration, come with the look at the whole. */
+  /**
+   * `prioritiesOf` returns the priorities that new rows of a queue get. Searches of the whole queue find rows with
+   * other priorities, of an earlier configuration.
+   */
   constructor(
     private readonly table: LeasedTable,
     private readonly prioritiesOf: (queue: string) => number[],
@@ -53,7 +63,7 @@ export class ReadyRows<Row extends LeasedRow> {
     this.findFrom = findingFrom(table);
   }
 
-  /** Rows of a queue are ready again that were not new: the whole queue is searched next. */
+  /** Rows of the queue that are not new are ready again. The next search covers the whole queue. */
   returned(queue: string): void {
     this.frontiers.delete(queue);
   }
@@ -63,21 +73,21 @@ export class ReadyRows<Row extends LeasedRow> {
     this.final = 0;
   }
 
-  /** To be called with every search: finds out, from time to time, up to which position every row has come into sight. */
+  /** Call this with every search. From time to time it asks up to which position all rows are visible. */
   look(): void {
     if (this.unitOfWork.dialect.exclusive || performance.now() - this.finalAt < FINAL_EVERY_MS) return;
     this.finalAt = performance.now();
     this.unitOfWork.finalPosition(this.table.name).then(
       (final) => (this.final = final),
-      // The search itself says what is wrong with the database.
+      // The search itself reports what is wrong with the database.
       () => undefined,
     );
   }
 
-  /** The first `limit` of a queue, by priority and then in the order of their making. */
+  /** Finds the first `limit` rows of a queue, by priority and then by the order in which they were made. */
   async find(tx: Transaction, queue: string, limit: number): Promise<FoundRows<Row>> {
     const { final } = this;
-    // Searched and moved is the same one, even if others come back to the queue in between, which begin a new one.
+    // The search and the move use this same frontier. If rows return to the queue in between, they start a new one.
     const frontier = this.frontierOf(queue);
     const isWhole = this.unitOfWork.dialect.exclusive || this.isDue(frontier);
     const ready = await (isWhole ? this.findAll(tx.db, { queue, limit }) : this.findBehind(tx, queue, frontier, limit));
@@ -96,7 +106,7 @@ export class ReadyRows<Row extends LeasedRow> {
     };
   }
 
-  /** Not again for a while, whatever is left: under a steady load, a queue is never seen empty. */
+  /** Even if rows are left, the next search of the whole queue waits: under steady load a queue is never empty. */
   private looked(frontier: Frontier, ready: readonly Row[], isFull: boolean): void {
     frontier.wholeAt = this.clock.now() + WHOLE_EVERY_MS;
     frontier.sawNotAll = isFull;
@@ -109,7 +119,9 @@ export class ReadyRows<Row extends LeasedRow> {
     return (await Promise.all(found)).flat().slice(0, limit);
   }
 
-  /** Of equal or higher priority than the last one taken, nothing is ready before it; where nothing was left, nothing at all. */
+  /**
+   * Moves the frontier behind what was taken: before the last row taken, no row of equal or higher priority is ready.
+   */
   private move(frontier: Frontier, taken: readonly Row[], nothingLeft: boolean, final: number): void {
     const last = taken.at(-1);
     if (!last && !nothingLeft) return;
@@ -141,7 +153,7 @@ const findingAll = <Row extends LeasedRow>(table: LeasedTable) =>
       .selectFrom(table.name)
       .select(columnsOf(table))
       .where(table.queue, '=', place('queue'))
-      // A literal, since a partial index serves no query whose state is a parameter.
+      // A literal: Postgres does not use a partial index for a query with the state as a parameter.
       .where('state', '=', sql.lit('pending' as const))
       .where('available_at', 'is', null)
       .$call((ready) => ofNobody(ready, table))

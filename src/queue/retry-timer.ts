@@ -6,13 +6,13 @@ import type { LeasedRow } from './leased-table.js';
 
 const RELEASE_AGAIN_AFTER_MS = 1_000;
 
-/** Makes retries claimable when they are due; one timer, set to the next of them. */
+/** Makes retries claimable when they are due. It sets one timer, for the next of them. */
 export class RetryTimer<Row extends LeasedRow, Input> {
   private cancel: Cancel = () => undefined;
   private nextAt = Infinity;
   private stopped = true;
 
-  /** `returned`: a queue has something to claim again; called after the commit. */
+  /** `returned` is called after the commit when a queue has something to claim again. */
   constructor(
     private readonly claims: RowClaims<Row, Input>,
     private readonly returned: (queue: string) => void,
@@ -38,7 +38,7 @@ export class RetryTimer<Row extends LeasedRow, Input> {
     this.cancel = this.clock.at(time, () => void this.release());
   }
 
-  /** Releases what is due now, and finds out what is next. */
+  /** Makes the retries that are due claimable, and sets the timer for the next one. */
   async release(): Promise<void> {
     this.nextAt = Infinity;
     try {

@@ -9,35 +9,43 @@ import type { LeasedRow, LeasedTable } from './leased-table.js';
 import { ReadyRows } from './ready-rows.js';
 import type { FreeSlots } from './slots.js';
 
-/** A lease to be taken, or renewed: which process holds it, and until when (epoch ms). One of no process outlives them all. */
+/**
+ * A lease to take or renew: the process that holds it, and its end (epoch ms). `owner` is null if a worker outside of
+ * Starling holds it, because such a lease outlives processes.
+ */
 export interface Lease {
   owner: string | null;
   until: number;
 }
 
 export interface Claimed<Row, Input> {
-  /** In the order of their priorities. */
+  /** In the order of priority. */
   rows: Row[];
-  /** Of each of them: the guard of its outcome. */
+  /** Guards the outcome of each row. */
   leaseToken: string;
-  /** What was read along with them, and perhaps with some that were not claimed after all. */
+  /** The inputs of these rows, possibly with inputs of rows that were not claimed. */
   inputs: Input[];
-  /** Queues that may have more waiting than there were slots for. */
+  /** Queues in which more rows may wait than there were slots for. */
   moreWaiting: string[];
-  /** Some were there, but held by other transactions. */
+  /** True if other transactions had locked some of the rows. */
   missed: boolean;
 }
 
-/** What may be claimed, and what is read along with it; both in the transaction of the claim. */
+/** How many rows may be claimed, and what is read with them. Both run in the claim's transaction. */
 export interface ClaimRules<Input> {
-  /** How many more of some queues may run on all processes; asked first, and nobody else may change it until the commit. */
+  /**
+   * Returns how many more rows of limited queues may run in all processes. It is asked first, and no other transaction
+   * may change the count until the commit.
+   */
   free(tx: Transaction, queues: string[]): Promise<ReadonlyMap<string, number>>;
   inputsOf(tx: Transaction, ids: string[]): Promise<Input[]>;
-  /** What was remembered of earlier counts may no longer hold. */
+  /** Discards remembered counts, which may be wrong. */
   forget(): void;
 }
 
-/** Claims waiting rows of a table. The claim is committed before anything is done with them, so that a crash is seen as a lost lease. */
+/**
+ * Claims waiting rows of a table. The claim is committed before the work starts, so that a crash shows as a lost lease.
+ */
 export class RowClaims<Row extends LeasedRow, Input> {
   readonly ready: ReadyRows<Row>;
   private readonly takeLease: ReturnType<typeof leaseTaking>;
@@ -54,7 +62,8 @@ export class RowClaims<Row extends LeasedRow, Input> {
   }
 
   async claim(tx: Transaction, slots: FreeSlots, lease: Lease, now: number): Promise<Claimed<Row, Input>> {
-    // Sent together, and answered in this order: first the counts, which nobody changes until the commit.
+    // Both queries are sent together and answered in this order. The counts come first; no transaction changes them
+    // until the commit.
     const [free, found] = await Promise.all([
       this.rules.free(tx, [...slots.byQueue.keys()]),
       Promise.all([...slots.byQueue].map(([queue, here]) => this.ready.find(tx, queue, Math.min(here, slots.total)))),
@@ -66,13 +75,17 @@ export class RowClaims<Row extends LeasedRow, Input> {
     for (const { queue, ready, isAll, take } of found) {
       const firstLeft = ready.findIndex(({ id }) => !ours.has(id));
       take(firstLeft < 0 ? ready : ready.slice(0, firstLeft), isAll && firstLeft < 0);
-      // Where the limit of all processes was reached, whoever frees a slot looks again; where it is paused, whoever resumes it.
+      // If the limit of all processes is reached, the process that frees a slot searches again. If the queue is paused,
+      // resuming it does.
       if (free.get(queue) !== 0 && !(isAll && firstLeft < 0)) moreWaiting.push(queue);
     }
     return { rows, leaseToken, inputs, moreWaiting, missed: rows.length < chosen.length };
   }
 
-  /** Claims rows that were found in another way, the first of each queue where not all may run; what is no longer ready is left out. */
+  /**
+   * Claims rows that were found in another way. If not all of a queue may run, it claims the first. Rows that are no
+   * longer ready are left out.
+   */
   async claimThese(tx: Transaction, found: readonly Row[], lease: Lease, now: number): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs'>> {
     const queues = [...new Set(found.map(({ queue }) => queue))];
     const free = await this.rules.free(tx, queues);
@@ -80,13 +93,13 @@ export class RowClaims<Row extends LeasedRow, Input> {
     return this.take(tx, chosen, lease, now);
   }
 
-  /** What was remembered of earlier searches and counts may no longer hold. */
+  /** Discards remembered searches and counts, which may be wrong. */
   forget(): void {
     this.ready.forget();
     this.rules.forget();
   }
 
-  /** Makes retries whose time has come claimable; the queues that have some. */
+  /** Makes due retries claimable. Returns their queues. */
   async releaseRetries(tx: Transaction, now: number): Promise<string[]> {
     const rows = await tx.db
       .updateTable(this.table.name)
@@ -99,7 +112,7 @@ export class RowClaims<Row extends LeasedRow, Input> {
     return [...new Set(rows.map(({ queue }) => queue))];
   }
 
-  /** When the next retry is due (epoch ms); null where none waits. */
+  /** When the next retry is due (epoch ms), or null if none waits. */
   async nextRetry(reader: Reader): Promise<number | null> {
     const row = await reader
       .selectFrom(this.table.name)
@@ -113,7 +126,8 @@ export class RowClaims<Row extends LeasedRow, Input> {
   }
 
   private async take(tx: Transaction, chosen: readonly Row[], lease: Lease, now: number): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs'> & { ours: Set<string> }> {
-    // Outside the process, whoever knows it may end what it holds: none may follow from another.
+    // External workers get this token, and it lets them end the execution, so it must not be predictable from another
+    // one.
     const leaseToken = randomUUID();
     const ids = chosen.map(({ id }) => id);
     const [leased, inputs] = await Promise.all([this.takeLease(tx.db, { leaseToken, ...lease, now }, ids), this.rules.inputsOf(tx, ids)]);
@@ -122,7 +136,7 @@ export class RowClaims<Row extends LeasedRow, Input> {
   }
 }
 
-/** Leaves out what has been ended since it was found, and what another transaction holds. */
+/** Leaves out rows that have ended since they were found, and rows that another transaction has locked. */
 const leaseTaking = (table: LeasedTable) =>
   preparedWithList<Lease & { leaseToken: string; now: number }, string, { id: string }>((db, place, ids) => {
     const ready = db
@@ -139,7 +153,7 @@ const leaseTaking = (table: LeasedTable) =>
         claim: dialectOf(db).nextClaim,
         lease_owner: place('owner'),
         lease_until: place('until'),
-        // Of the first attempt: a repeated one begins nothing.
+        // The start of the first attempt: later attempts keep it.
         started_at: fn.coalesce(ref('started_at'), place('now')),
         attempt_started_at: place('now'),
       }))

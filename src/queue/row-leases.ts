@@ -8,29 +8,39 @@ import { isInState } from './state-predicate.js';
 import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
 import type { Lease } from './row-claims.js';
 
-/** After this many lost leases a row is given up: one that crashes its process must not do so for ever. */
+/**
+ * After this many lost leases a row is given up, because a row that crashes its process would otherwise do so forever.
+ */
 export const MAX_LOST_LEASES = 10;
 
 export const TAKEN_AT_ONCE = 100;
 
-/** A row whose holder is gone. */
+/** A row whose holder no longer renews its lease. */
 export type LostRow<Row extends LeasedRow> = Row & { lease_token: string; lease_owner: string | null; lost_leases: number };
 
-/** Who holds leases, for how long (ms), and what follows when they are given back or lost. */
+/** The holder of leases, their duration (ms), and what follows when they are handed back or lost. */
 export interface Holder<Row extends LeasedRow> {
   owner: string;
   leaseMs: number;
-  /** True for a row whose work has ended with its lease: it is not done again, but given up at once. */
+  /**
+   * Returns true if the row's work is over when its lease ends. Such a row is given up immediately instead of repeated.
+   */
   isOver?(lost: LostRow<Row>): boolean;
-  /** Queues that this process knows too little of to say so: what somebody outside holds of them is left to the other processes. */
+  /**
+   * Queues about which this process knows too little to call `isOver`. Other processes handle leases that external
+   * workers hold in them.
+   */
   leftToOthers?(): Promise<string[]>;
-  /** Ends a row that is over, or whose lease was lost too often, `lost_leases` times now; in a transaction of its own, which holds nothing yet. */
+  /**
+   * Ends a row whose work is over, or whose lease was lost `lost_leases` times. It runs in a separate transaction that
+   * holds no locks yet.
+   */
   giveUp(tx: Transaction, lost: LostRow<Row>): Promise<void>;
-  /** A queue has something to claim that is not new; called after the commit. */
+  /** Called after the commit when a queue has something to claim that is not new. */
   returned(queue: string): void;
 }
 
-/** Who holds which running row of a table: renewing our leases, and taking over those that another process lost. */
+/** Renews the leases of this process and takes over those that other processes lost. */
 export class RowLeases<Row extends LeasedRow> {
   constructor(
     private readonly table: LeasedTable,
@@ -39,12 +49,12 @@ export class RowLeases<Row extends LeasedRow> {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** A lease taken now. */
+  /** A lease that begins now. */
   next(): Lease & { owner: string } {
     return { owner: this.holder.owner, until: this.clock.now() + this.holder.leaseMs };
   }
 
-  /** Renews the leases of these rows; whatever else is held lapses, and is taken over like a dead process's. */
+  /** Renews the leases of these rows. Leases of other rows expire and are taken over, as if this process had ended. */
   async renew(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const { owner, until } = this.next();
@@ -60,7 +70,10 @@ export class RowLeases<Row extends LeasedRow> {
     );
   }
 
-  /** Takes over what runs under a lease that nobody renews; ends when none is left. A lost lease repeats the same attempt. */
+  /**
+   * Takes over all running rows whose lease has expired. A row with a lost lease repeats the same attempt. Returns
+   * their number.
+   */
   async takeOverLost(): Promise<number> {
     let taken = 0;
     const leftToOthers = (await this.holder.leftToOthers?.()) ?? [];
@@ -73,8 +86,8 @@ export class RowLeases<Row extends LeasedRow> {
   }
 
   /**
-   * Gives back what this process holds, but for `kept`: no lease lost, the same attempt again. At the end of its shutdown grace, or
-   * where it does not know what it has claimed.
+   * Hands back all rows of this process except `kept`: no lease counts as lost, and the same attempt runs again. Used
+   * at the end of the shutdown grace period, and when it is unknown what was claimed.
    */
   async handBack(kept: readonly string[] = []): Promise<number> {
     const handedBack = await this.unitOfWork.run((tx) =>
@@ -107,7 +120,7 @@ export class RowLeases<Row extends LeasedRow> {
     const givenUp: LostRow<Row>[] = [];
     for (const row of lost) {
       const again = { ...row, lost_leases: row.lost_leases + 1 };
-      // Nobody's, it is over again where this process ends before it has given it up.
+      // Without an owner, the row is over again if this process ends before it has given it up.
       if (this.holder.isOver?.(row)) givenUp.push(await this.seize(tx, row, null));
       else if (again.lost_leases < MAX_LOST_LEASES) await this.takeOver(tx, again);
       else givenUp.push(await this.seize(tx, again, this.holder.owner));
@@ -121,8 +134,9 @@ export class RowLeases<Row extends LeasedRow> {
   }
 
   /**
-   * Holds it by a lease of this process instead of ending it here: its end holds its correlation first, then the row, as all others do,
-   * and this transaction has the row already. Where the process ends in between, the lease is lost once more.
+   * Leases the row to this process instead of ending it in this transaction. Ending a row locks its correlation first
+   * and then the row, as everywhere, but this transaction has already locked the row. If the process ends in between,
+   * the lease is lost once more.
    */
   private async seize(tx: Transaction, lost: LostRow<Row>, owner: string | null): Promise<LostRow<Row>> {
     const { until } = this.next();

@@ -1,22 +1,25 @@
-/** How many rows may be taken: of each queue, and in all. */
+/** How many rows may be claimed: from each queue and in total. */
 export interface FreeSlots {
   byQueue: ReadonlyMap<string, number>;
   total: number;
 }
 
-/** Queues that have a limit in common. A group that has as many as are still free gets no more, so that slow ones never keep them all. */
+/**
+ * Queues that share a limit. A group that has used as many slots as are still free gets no more, so that slow queues
+ * never take all slots.
+ */
 export interface QueueGroups {
   of(queue: string): string;
   limit: number;
 }
 
-/** Counts what runs in this process against the limits of each queue, of each group of queues and of the process. */
+/** Counts what runs in this process against the limits of each queue, of each queue group and of the process. */
 export class Slots {
   private readonly usedBy = new Map<string, number>();
   private readonly usedByGroup = new Map<string, number>();
   private used = 0;
 
-  /** `limitOf`: how many of a queue may run at once in this process. */
+  /** `limitOf` returns how many rows of a queue may run at the same time in this process. */
   constructor(
     private readonly limitOf: (queue: string) => number,
     private readonly total: number,
@@ -35,7 +38,10 @@ export class Slots {
     if (this.groups) count(this.usedByGroup, this.groups.of(queue), -1);
   }
 
-  /** What was taken waits for something else: it counts for its queue, and for the process only when it goes on. */
+  /**
+   * The work that has this slot waits for something else. It counts for its queue, but not for the process until it
+   * continues.
+   */
   beginWaiting(): void {
     this.used -= 1;
   }
@@ -44,7 +50,10 @@ export class Slots {
     this.used += 1;
   }
 
-  /** What is free for `queues`; those without a free slot are left out. Of one group, the first ones get what is free for all of it. */
+  /**
+   * Returns the free slots of `queues`. Queues without a free slot are left out. The first queues of a group get all
+   * free slots of the group.
+   */
   free(queues: Iterable<string>): FreeSlots {
     const total = Math.max(this.total - this.used, 0);
     const byQueue = new Map<string, number>();
@@ -65,7 +74,7 @@ export class Slots {
   }
 }
 
-// Queues without end come and go, where they are no agents.
+// Entries with zero are deleted, because the number of queues that are not agents is unbounded.
 function count(counts: Map<string, number>, name: string, difference: number): void {
   const value = (counts.get(name) ?? 0) + difference;
   if (value > 0) counts.set(name, value);

@@ -2,7 +2,8 @@ import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import type { DeliveryState, ExecutionState } from '../database/schema.js';
 
 /**
- * The state of rows that are found by their ids. Written so that no partial index over a state serves it: those look small to
- * Postgres' planner, and hold all that has ended since while some session keeps an old snapshot.
+ * The state of rows that are looked up by their ids. The expression prevents the use of a partial index on a state:
+ * Postgres' planner considers such an index small, but it contains everything that ended while a session holds an old
+ * snapshot.
  */
 export const isInState = (state: ExecutionState | DeliveryState): RawBuilder<SqlBool> => sql<SqlBool>`coalesce(state, '') = ${sql.lit(state)}`;
