@@ -1,25 +1,25 @@
 /**
- * Short texts between the processes that share a database: hints, never truth. They may be lost, and come twice; whoever needs
- * one looks at the database every few seconds too.
+ * Short texts between the processes that share a database. They are hints: a text may be lost or arrive twice, so each
+ * reader also reads the database every few seconds.
  */
 export abstract class Broadcast {
-  /** Sends to the other processes, soon. Never throws, and is not waited for. */
+  /** Sends a text to the other processes soon. Never throws, and the caller does not wait. */
   abstract send(text: string): void;
 
-  /** `listener` gets what other processes have sent; null where some may have been lost. */
+  /** `listener` gets the texts of other processes, or null if some may have been lost. */
   abstract listen(listener: (text: string | null) => void): void;
 
   abstract close(): Promise<void>;
 }
 
-/** One process alone has no others to notify. */
+/** For a database that only one process uses. */
 export class NoBroadcast extends Broadcast {
   send(): void {
-    // Nobody is there.
+    // There is no other process.
   }
 
   listen(): void {
-    // Nobody is there.
+    // There is no other process.
   }
 
   close(): Promise<void> {

@@ -15,7 +15,7 @@ import { openDatabase } from './open-database.js';
 import { UnitOfWork } from './unit-of-work.js';
 import { Upkeep } from './upkeep.js';
 
-/** The first waits for its connection. */
+/** The first reading includes the time to connect. */
 const FIRST_READINGS = 3;
 
 async function open(settings: Settings, clock: Clock, logger: Logger): Promise<Database> {
@@ -30,7 +30,7 @@ async function open(settings: Settings, clock: Clock, logger: Logger): Promise<D
 function unitOfWorkOn(database: Database, logger: Logger, telemetry: Telemetry): UnitOfWork {
   if (database instanceof PostgresDatabase) return new PostgresUnitOfWork(database, logger, telemetry);
   return new SqliteUnitOfWork(database as SqliteDatabase, logger, telemetry, (reason, error) => {
-    logger.fatal({ err: error }, `${reason}; stopping, and the next start sorts it out`);
+    logger.fatal({ err: error }, `${reason}; the process stops, and the next start recovers`);
     process.exit(70);
   });
 }
@@ -42,7 +42,7 @@ async function broadcastOn(database: Database, logger: Logger): Promise<Broadcas
   return broadcast;
 }
 
-/** Closes the connections last of all: shutdown hooks before this one still write. */
+/** Closes the connections last: the shutdown hooks that run before it still write. */
 @Injectable()
 class DatabaseCloser implements OnApplicationShutdown {
   constructor(

@@ -1,11 +1,11 @@
-/** An open database, before anybody works on it. */
+/** An open database, before it is used. */
 export abstract class Database {
-  /** For people: where it is, without user and password. */
+  /** Where the database is, for people, without user and password. */
   abstract readonly location: string;
 
-  /** `warnings`: what is doubtful about where it is, a line each, to be logged. */
+  /** `warnings` are lines for the log about doubtful settings of its location. */
   constructor(readonly warnings: readonly string[] = []) {}
 
-  /** Closed already, it does nothing; in the midst of closing, it ends with that. */
+  /** Idempotent. A call during the close resolves with it. */
   abstract close(): Promise<void>;
 }

@@ -8,10 +8,10 @@ import { StartError } from './start-error.js';
 
 export const isPostgresUrl = (databaseUrl: string): boolean => /^postgres(ql)?:/.test(databaseUrl);
 
-/** The file that a SQLite URL names; null for another database's. */
+/** Returns the file that a SQLite URL names, or null for another database. */
 export const sqlitePath = (databaseUrl: string): string | null => /^sqlite:(.+)$/.exec(databaseUrl)?.[1] ?? null;
 
-/** Opens and migrates the database that `databaseUrl` names. StartError where it cannot be had. */
+/** Opens and migrates the database at `databaseUrl`. Throws StartError if that fails. */
 export const openDatabase = (databaseUrl: string): Promise<Database> =>
   isPostgresUrl(databaseUrl) ? openPostgres(databaseUrl) : openSqlite(databaseUrl);
 
@@ -26,7 +26,7 @@ export async function openSqlite(databaseUrl: string): Promise<SqliteDatabase> {
     return database;
   } catch (error) {
     await database.close();
-    // A statement that is wrong is a bug of a migration, whose stack is wanted.
+    // An invalid statement is a bug in a migration, so its error keeps its stack.
     throw sqliteReason(error) === undefined ? error : asStartError(database.path, error);
   }
 }

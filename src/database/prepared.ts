@@ -1,24 +1,27 @@
 import { type Compilable, type CompiledQuery, type Insertable, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Schema } from './schema.js';
 
-/** Stands in a query where each run puts a value of its own. */
+/** Marks a place in a query that gets a new value for each run. */
 class Placeholder<Values> {
   constructor(readonly pick: (values: Values) => unknown) {}
 }
 
-/** A place for the value of that name. */
+/** Returns the place for the value of that name. */
 export type Place<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
 
 export type Prepared<Values, Row> = (db: Kysely<Schema>, values: Values) => Promise<Row[]>;
 
 /**
- * A query that is built and compiled once and from then on only run: on the hot paths, building one with Kysely costs
- * several times what SQLite takes to answer it.
+ * A query that is built and compiled once and then only run. On hot paths, building it with Kysely costs several times
+ * what SQLite takes to run it.
  */
 export const prepared = <Values, Row>(build: (db: Kysely<Schema>, place: Place<Values>) => Compilable<Row>): Prepared<Values, Row> =>
   compileOnce((db) => build(db, (name) => holdPlace((values: Values) => values[name])));
 
-/** The same with a list. Its length is evened out by repeating the last item, since every length is a statement of its own. */
+/**
+ * Like `prepared`, with a list. The list is filled up to a power of two by repeating its last item, because every
+ * length needs a separate statement.
+ */
 export function preparedWithList<Values extends object, Item, Row>(
   build: (db: Kysely<Schema>, place: Place<Values>, items: RawBuilder<Item>[]) => Compilable<Row>,
 ): (db: Kysely<Schema>, values: Values, items: readonly Item[]) => Promise<Row[]> {
@@ -33,10 +36,13 @@ export function preparedWithList<Values extends object, Item, Row>(
   };
 }
 
-// Rows in one statement; with more, SQLite's limit on variables would come near.
+// Rows per statement. More would come close to SQLite's limit on variables.
 const MOST_ROWS = 64;
 
-/** Inserts rows of these columns, in as few statements as powers of two allow, so that there are few to prepare. */
+/**
+ * Inserts rows of these columns. The number of rows per statement is a power of two, so that few statements are
+ * prepared.
+ */
 export function preparedInsert<Table extends keyof Schema & string, Column extends keyof Insertable<Schema[Table]> & string>(
   table: Table,
   columns: readonly Column[],
@@ -57,7 +63,7 @@ export function preparedInsert<Table extends keyof Schema & string, Column exten
   };
 }
 
-/** Places for several values, for instance of a row that is written. */
+/** Returns places for several values, for example of a row to insert. */
 export const places = <Values, Name extends keyof Values & string>(place: Place<Values>, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, place(name)])) as { [N in Name]: RawBuilder<Values[N]> };
 
@@ -77,9 +83,9 @@ function compileOnce<Values, Row>(build: (db: Kysely<Schema>) => Compilable<Row>
   };
 }
 
-/** What the adapters of both databases can do: run a compiled query without what Kysely puts between a query and its database. */
+/** The adapters of both databases can run a compiled query without Kysely's layers in between. */
 export interface DirectAdapter {
-  /** What all connections to one database have in common: queries are compiled once for it. */
+  /** Identifies the connections that share compiled queries. */
   readonly compiledFor: object;
   runDirectly(query: CompiledQuery, parameters: readonly unknown[]): unknown[] | Promise<unknown[]>;
 }

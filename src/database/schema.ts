@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely';
 
 /**
- * The tables, one schema for both databases. Times are epoch milliseconds, JSON is text, booleans are 0 and 1: what both
- * databases store and compare alike.
+ * The tables, one schema for both databases. Times are epoch milliseconds, JSON is text and booleans are 0 and 1,
+ * because both databases store and compare these alike.
  */
 export interface Schema {
   artifacts: ArtifactsTable;
@@ -48,14 +48,14 @@ export interface ArtifactsTable {
   version: number;
   payload: string;
   produced_by: string;
-  /** JSON of the wire's visibility object. */
+  /** JSON of the visibility object of the wire. */
   visibility: string;
   visibility_kind: string;
-  /** JSON list, for reading; `artifact_tags` is its index. */
+  /** JSON list, for reading. `artifact_tags` is the index on it. */
   tags: string;
   partition_key: string | null;
   correlation_id: string;
-  /** The execution that produced it; null for what a client published. */
+  /** The execution that produced it. Null if a client published it. */
   execution_id: string | null;
   created_at: number;
 }
@@ -66,8 +66,8 @@ export interface ArtifactTagsTable {
 }
 
 /**
- * Rollups: together they count the artifacts up to `rollups.up_to_seq` of `artifacts`. Reading a total adds the few
- * artifacts after it and never scans; publishing writes nothing here.
+ * Rollup: counts of the artifacts up to the position `rollups.up_to_seq` of `artifacts`. A total adds the few artifacts
+ * after that position, so it never scans the table. Publishing does not write here.
  */
 export interface ArtifactCountsTable {
   type: string;
@@ -78,10 +78,13 @@ export interface ArtifactCountsTable {
   latest_created_at: number;
 }
 
-/** What retention has deleted of each type. Written with the deletion, so that `count` and what is still there always add up. */
+/**
+ * What retention has deleted of each type. Written in the transaction of the deletion, so that `count` and the
+ * remaining artifacts always add up.
+ */
 export interface ArtifactDeletionsTable {
   type: string;
-  /** The highest position that was deleted. */
+  /** The highest deleted position. */
   up_to_seq: number;
   count: number;
 }
@@ -93,42 +96,42 @@ export interface RollupsTable {
 
 export type CorrelationState = 'active' | 'completed' | 'failed' | 'cancelled';
 
-/** What was used of models, summed up. */
+/** Sums of model usage. */
 export interface UsageSums {
   input_tokens: Generated<number>;
   output_tokens: Generated<number>;
-  /** In the currency of the configured prices; null where no model that was used has one. */
+  /** In the currency of the configured prices. Null if none of the models that were used has a price. */
   cost: Generated<number | null>;
 }
 
 export interface CorrelationsTable extends UsageSums {
   id: string;
   state: CorrelationState;
-  /** 1 where nothing may be published into it any more. */
+  /** 1 if nothing may be published into it any more. */
   closed: number;
-  /** 1 where nobody waits for it: of equal priority, its executions come after others. */
+  /** 1 if no client waits for it: its executions come after others of equal priority. */
   background: Generated<number>;
-  /** Counted from 1: publishing into a settled correlation begins the next; each generation settles once. */
+  /** Starts at 1. Publishing into a settled correlation begins the next generation; each settles once. */
   generation: number;
-  /** Executions, timed groups, undecided joins and releases that keep it open. */
+  /** How many executions, timed groups, undecided joins and releases keep it open. */
   pending: number;
-  /** All that were ever published into it. */
+  /** All artifacts ever published into it, including deleted ones. */
   artifact_count: number;
   error_count: number;
-  /** How many of these retention has deleted. */
+  /** How many of them retention has deleted. */
   deleted_artifacts: Generated<number>;
   deleted_errors: Generated<number>;
-  /** Artifacts that agents produced, errors apart: what tells completed from failed. */
+  /** Artifacts that agents produced, without errors. It decides between completed and failed. */
   output_count: number;
-  /** Executions created in this generation; the cascade limit looks closer only where this passes it. */
+  /** Executions created in this generation. The cascade limit runs its query only if this exceeds the limit. */
   generation_executions: number;
   /** JSON list of the agents whose limit was reported in this generation. */
   limited_agents: string;
-  /** When this generation is cancelled, if it is still active then (epoch ms); null for never. */
+  /** When this generation is cancelled if it is still active (epoch ms). Null for never. */
   deadline_at: number | null;
-  /** How many targets of its own its artifacts are announced to. */
+  /** Number of webhook targets that clients have set for this correlation. */
   webhook_targets: Generated<number>;
-  /** What began its trace (W3C Trace Context); null where nothing was traced. */
+  /** The parent of its trace (W3C Trace Context). Null if it is not traced. */
   traceparent: string | null;
   started_at: number;
   last_activity_at: number;
@@ -142,8 +145,8 @@ export interface ExecutionsTable {
   id: string;
   agent: string;
   /**
-   * Place of the subscription in the agent's `consumes`: what triggered it, or what its inputs were fitted to where a caller named
-   * the agent. Null for executions that were made before it was kept.
+   * Index in the agent's `consumes` of the subscription that triggered it or, if a caller named the agent, that fits
+   * its inputs. Null for executions that were made before this column existed.
    */
   subscription: Generated<number | null>;
   correlation_id: string;
@@ -151,37 +154,40 @@ export interface ExecutionsTable {
   state: ExecutionState;
   /** 1 for a direct run: no agent reacts to its outputs. */
   direct: number;
-  /** Twice its subscription's, less one in the background. */
+  /** Twice the priority of its subscription, minus one for background work. */
   priority: number;
-  /** The attempt that runs or comes next, from 1 in each round. */
+  /** The current or next attempt, from 1 in each round. */
   attempt: number;
-  /** How often it was retried by hand, after it had failed for good. */
+  /** How many times it was retried by hand after its final failure. */
   round: Generated<number>;
-  /** Of this attempt, by its last claim; meant by nothing while it is pending. */
+  /** Start of the current attempt, set by its last claim. Meaningless while it is pending. */
   attempt_started_at: Generated<number | null>;
-  /** The retry timer of a pending one; null where it may be claimed now. */
+  /** The time of a pending retry. Null if it may be claimed now. */
   available_at: number | null;
-  /** Set while running; a new token for every claim, and the guard of the outcome. */
+  /** Set while it runs. Every claim makes a new token, which guards the outcome. */
   lease_token: string | null;
-  /** The process that runs it; null where it is somebody's outside, whose lease ends with its time alone. */
+  /** The process that runs it. Null if an external worker holds it, whose lease ends only with its time. */
   lease_owner: string | null;
   lease_until: number | null;
-  /** Of an external agent's, whose it is; null where it is anybody's. */
+  /** External agents only: the person or system that shall do the work. Null if anyone may. */
   assignee: Generated<string | null>;
-  /** By what name it was claimed last from outside; null where none was given. */
+  /** The name that the last external claimant gave, or null. */
   claimed_by: Generated<string | null>;
-  /** The lease under which its last attempt was ended from outside, or `released` and the lease that was given back, so that who did so may say so twice. */
+  /**
+   * The lease under which an external worker ended its last attempt, or `released` and the released lease. It lets the
+   * worker repeat its request.
+   */
   ended_lease: Generated<string | null>;
-  /** When it is escalated or fails, if it has not ended; null for never. */
+  /** When it escalates or fails if it has not ended (epoch ms). Null for never. */
   due_at: Generated<number | null>;
-  /** When it was. */
+  /** When it escalated (epoch ms). */
   escalated_at: Generated<number | null>;
-  /** Number of its last claim; counts up over all processes. Null where one process alone claims. */
+  /** The number of its last claim, in increasing order over all processes. Null if only one process claims. */
   claim: Generated<number | null>;
   lost_leases: number;
-  /** What caused it, in its correlation's trace; null where nothing was traced. */
+  /** What caused it, in the trace of its correlation. Null if it is not traced. */
   traceparent: string | null;
-  /** 1 where the view of the inputs is a list: the execution of a batch window. */
+  /** 1 if the agent receives its inputs as a list: the execution of a batch window. */
   batch: number;
   created_at: number;
   started_at: number | null;
@@ -190,13 +196,13 @@ export interface ExecutionsTable {
   error_message: string | null;
 }
 
-/** An attempt that failed and was followed by another one. The last one's data is with the execution itself. */
+/** An attempt that failed and was followed by another one. The execution's row has the data of its last attempt. */
 export interface ExecutionAttemptsTable {
   execution_id: string;
-  /** As `executions.round` at the time. */
+  /** The value of `executions.round` at the time. */
   round: number;
   attempt: number;
-  /** Null where no engine was started: its agent had been removed. */
+  /** Null if no engine was started because its agent was removed. */
   started_at: number | null;
   ended_at: number;
   error_type: string;
@@ -222,79 +228,79 @@ export interface ConsumptionsTable {
   consumed_at: number;
 }
 
-/** What one attempt used of a model; one that was begun again after a lost lease has several. */
+/** What one attempt used of a model. An attempt that was repeated after a lost lease has several rows. */
 export interface UsageTable {
   seq: Generated<number>;
   execution_id: string;
   attempt: number;
-  /** Under which it was used: a lost lease repeats the attempt under another one. */
+  /** The lease during the usage. After a lost lease the attempt is repeated under another one. */
   lease_token: string;
   agent: string;
   correlation_id: string;
-  /** As the configuration names it. */
+  /** The model's name in the configuration. */
   model: string;
   input_tokens: number;
   output_tokens: number;
   cost: number | null;
-  /** Of its calls of the model, together. */
+  /** Sum over its model calls. */
   latency_ms: number;
   at: number;
 }
 
-/** What an agent used in one correlation by executions that are deleted. Written and read under a hold on the correlation. */
+/** What deleted executions of an agent used in one correlation. Read and written with the correlation locked. */
 export interface DeletedUsageTable {
   correlation_id: string;
   agent: string;
-  /** Read and written together. */
+  /** Input and output tokens. */
   tokens: number;
-  /** Zero where nothing had a price. */
+  /** Zero if nothing had a price. */
   cost: number;
 }
 
 /**
- * What an attempt's call of a model may take of the budgets, as long as its lease holds; nothing between two calls. Or what it will ask
- * for, where the execution waits for room. Written under a hold on the correlation.
+ * What an attempt's model call may take of the budgets while its lease is valid; zero between two calls. If the
+ * execution waits for room in a budget, what it will ask for. Written with the correlation locked.
  */
 export interface BudgetReservationsTable {
   execution_id: string;
   lease_token: string;
   correlation_id: string;
   agent: string;
-  /** Read and written together. */
+  /** Input and output tokens. */
   tokens: number;
-  /** How many of these are read; null where an older program has reserved them, and `model` too. */
+  /** How many of the tokens are input. Null, like `model`, if an older version made the reservation. */
   input_tokens: number | null;
-  /** As the configuration names it. */
+  /** The model's name in the configuration. */
   model: string | null;
-  /** Zero where the model has no price. */
+  /** Zero if the model has no price. */
   cost: number;
-  /** 1 where it waits. */
+  /** 1 if the execution waits for room. */
   waits: number;
 }
 
-/** One call of a tool by an attempt's model. */
+/** One tool call by the model of an attempt. */
 export interface ToolCallsTable {
   seq: Generated<number>;
   execution_id: string;
   attempt: number;
-  /** As of `usage`. */
+  /** The lease during the call, as in `usage`. */
   lease_token: string;
   server: string;
   tool: string;
-  /** `failed` where no answer came. */
+  /** `error`: the tool reported an error. `failed`: no answer came. */
   outcome: 'ok' | 'error' | 'failed';
-  /** When it began. */
+  /** When it began (epoch ms). */
   at: number;
-  /** Null where the attempt ended first. */
+  /** Null if the attempt ended first. */
   duration_ms: number | null;
-  /** Of what the model was told, as UTF-8. */
+  /** Bytes (UTF-8) of the result that the model received. */
   result_bytes: number;
 }
 
-/** `error`: the tool said that it could not; `failed`: no answer came. */
-
-
-/** One row for each ended execution and for what an attempt used of models, added up in `activity_hours` by a background step and then deleted. */
+/**
+ * One row for each ended execution and for the model usage of each attempt. A background step adds them up in
+ * `activity_hours` and then deletes them.
+ */
 export interface ActivityTable extends UsageSums {
   seq: Generated<number>;
   agent: string;
@@ -319,17 +325,17 @@ export interface ActivityHoursTable extends UsageSums {
 export interface JoinGroupsTable {
   id: string;
   agent: string;
-  /** As `subscriptions.number`. */
+  /** The value of `subscriptions.number`. */
   subscription: number;
   /** JSON of the join key; empty for a batch window. */
   key: string;
-  /** Counts up within (agent, subscription, key): first in, first out. */
+  /** Increases within (agent, subscription, key): first in, first out. */
   ordinal: number;
-  /** `complete`: all there, `where` not yet judged. */
+  /** `complete`: all artifacts are there, and `where` is not evaluated yet. */
   state: 'waiting' | 'complete';
   size: number;
   opened_at: number;
-  /** Null waits without limit, and keeps no correlation open. */
+  /** Null if it waits without a limit. It then does not keep its correlation open. */
   closes_at: number | null;
 }
 
@@ -340,7 +346,7 @@ export interface JoinArrivalsTable {
   group_id: string;
   key: string;
   ordinal: number;
-  /** Place in the group, in the order of arrival. */
+  /** Index in the group, in the order of arrival. */
   position: number;
   type: string;
   correlation_id: string;
@@ -348,45 +354,45 @@ export interface JoinArrivalsTable {
 }
 
 /**
- * Work on the blackboard that is due at a time and is no execution: an artifact to release to its subscriptions, a join
- * group whose `where` is to be judged, a group whose time is up; the deadline of a correlation, or when an execution is due.
+ * Work that is due at a time and is not an execution: an artifact to release to its subscriptions, the `where` of a
+ * join group to evaluate, the time limit of a group, the deadline of a correlation, or the due time of an execution.
  */
 export interface TimersTable {
   id: string;
   kind: 'release' | 'judge' | 'close' | 'deadline' | 'due';
-  /** Epoch ms; where it could not be fired, that of the next try. */
+  /** Epoch ms. After a failure, the time of the next try. */
   due_at: number;
   /** The artifact's seq, the group's id, the correlation's generation and id, or the execution's id. */
   subject: string;
-  /** How often it could not be fired. */
+  /** Number of failed tries. */
   failures: Generated<number>;
-  /** `due_at` as it was set; null where it could be fired so far. */
+  /** The original `due_at`. Null if no try has failed. */
   was_due_at: number | null;
 }
 
-/** Scheduled work that one process at a time does: whose turn it is, is decided by a conditional update. */
+/** Scheduled work that one process at a time does. A conditional update decides which one. */
 export interface SchedulerLocksTable {
   name: string;
-  /** Epoch ms; moved on by whoever takes the turn, and while it works. */
+  /** Epoch ms. The process that has the lock moves it forward when it takes the lock and while it works. */
   due_at: number;
 }
 
-/** `starting` is no state of its own here: a run whose execution was not claimed yet. */
+/** `starting` is not stored: it is a running run whose execution was not claimed yet. */
 export type RunState = 'running' | 'completed' | 'failed' | 'cancelled';
 
-/** Interface A's view of a correlation, whose id it shares. */
+/** A correlation as a run (docs/api.md, "Run a workflow"). Both have the same id. */
 export interface RunsTable {
   /** Position in the order of creation. */
   seq: Generated<number>;
   id: string;
   agent: string;
   status: RunState;
-  /** The one that runs the named agent on the inputs; null where the inputs of a batch's row never became any. */
+  /** The execution that runs the named agent on the inputs. Null if a batch row could not be turned into inputs. */
   execution_id: string | null;
   batch_id: string | null;
-  /** The batch's round in which it was started; a failed one of an earlier round is to run again. */
+  /** The round of the batch that started it. A failed run of an earlier round will run again. */
   batch_round: number;
-  /** How many of the batch's items it stands for: its own and those that repeat its row. */
+  /** How many items of the batch it represents: its own and those that repeat its row. */
   batch_items: number;
   created_at: number;
   ended_at: number | null;
@@ -394,36 +400,36 @@ export interface RunsTable {
 }
 
 /**
- * `importing`: its rows are still being read, and nobody is told of it. `removed`: they are being deleted, and nobody is told of it any
- * more. `starting` is a running one without a first run.
+ * `importing`: its rows are still being read, and it is not visible to clients. `removed`: its rows are being deleted,
+ * and it is no longer visible. `starting` is not stored: it is a running batch without a first run.
  */
 export type BatchState = 'importing' | 'running' | 'completed' | 'failed' | 'cancelled' | 'removed';
 
-/** The sums are of its runs that have ended. */
+/** The usage sums cover its ended runs. */
 export interface BatchesTable extends UsageSums {
   seq: Generated<number>;
   id: string;
   agent: string;
   status: BatchState;
-  /** Most runs at a time. */
+  /** How many runs may run at the same time. */
   max_workers: number;
   total_items: number;
   succeeded_items: number;
   failed_items: number;
   /** Runs that were started and have not ended. */
   running_runs: number;
-  /** The first row that was not looked at in this round. */
+  /** The first row that this round has not processed yet. */
   next_position: number;
-  /** From 0, and up with every `retry-failed`. */
+  /** Starts at 0 and increases with every `retry-failed`. */
   round: number;
-  /** JSON of the inputs that every run gets; a row's own values come before them. */
+  /** JSON of the inputs that every run gets. A row's own values take precedence. */
   static_inputs: string;
-  /** What the runs of all rows store of their inputs, `static_inputs` included. */
+  /** Bytes that the inputs of all runs take in the database, including `static_inputs`. */
   stored_bytes: Generated<number>;
-  /** 1 where it was cancelled once, so that some of its rows may never run. */
+  /** 1 if it was ever cancelled, so that some of its rows may never run. */
   was_cancelled: Generated<number>;
   error: string | null;
-  /** The process that reads its rows, and how long it may be silent; null once all are in. */
+  /** The process that imports its rows, and the end of its lease. Null when all rows are stored. */
   import_owner: string | null;
   import_until: number | null;
   created_at: number;
@@ -432,22 +438,22 @@ export interface BatchesTable extends UsageSums {
 }
 
 export interface BatchRowsTable {
-  /** `batches.seq`: shorter than the id, a million times. */
+  /** `batches.seq`, because it is shorter than the id and a batch may have a million rows. */
   batch_seq: number;
-  /** From 0, in the order of the input. */
+  /** Starts at 0, in the order of the input. */
   position: number;
   /** JSON of the run's inputs. */
   inputs: string;
-  /** Why the row cannot become inputs; it fails alone. */
+  /** Why the row cannot be turned into inputs. Only this row fails. */
   problem: string | null;
-  /** Position of the first row with the same `row_key`, whose result this one repeats; null for the first itself. */
+  /** Position of the first row with the same `row_key`, whose result this row repeats. Null for that first row. */
   repeats: number | null;
   /** How many rows repeat this one. */
   copies: Generated<number>;
   run_id: string | null;
 }
 
-/** The first row of each `row_key` value, while rows are read. */
+/** The first row for each `row_key` value, while rows are imported. */
 export interface BatchKeysTable {
   batch_seq: number;
   key: string;
@@ -463,20 +469,20 @@ export interface IdempotencyKeysTable {
   /** The process that holds the reservation. */
   owner: string;
   lease_until: number;
-  /** JSON of the cached answer; null while the first request runs, and where the answer is large. */
+  /** JSON of the stored answer. Null while the first request runs and if the answer is large. */
   response: string | null;
-  /** JSON of what a large answer is made of: texts, and positions of artifacts. */
+  /** JSON of the pieces of a large answer: texts, and positions of artifacts. */
   pieces: Generated<string | null>;
   expires_at: number;
 }
 
-/** A live process on the database. What may be null is null for processes of versions that did not say it. */
+/** A live process on the database. Columns are null for processes of versions that did not set them. */
 export interface WorkersTable {
-  /** As `executions.lease_owner`. */
+  /** The value of `executions.lease_owner`. */
   id: string;
-  /** JSON list of the names of the agents that its configuration has. */
+  /** JSON list of the names of the agents in its configuration. */
   agents: string;
-  /** JSON object: agent → numbers of its subscriptions that wait, as in `subscriptions`. */
+  /** JSON object: agent → numbers of its subscriptions in which artifacts wait, as in `subscriptions`. */
   subscriptions: Generated<string | null>;
   /** JSON list. */
   roles: Generated<string | null>;
@@ -484,76 +490,83 @@ export interface WorkersTable {
   /** Digest of its configuration. */
   configuration: Generated<string | null>;
   started_at: Generated<number | null>;
-  /** Epoch ms; its last sign of life. */
+  /** When it last renewed this row (epoch ms). */
   seen_at: Generated<number | null>;
-  /** Epoch ms; renewed with its leases. */
+  /** Epoch ms. Renewed together with its leases. */
   seen_until: number;
 }
 
-/** Every subscription in which artifacts can wait that any configuration has had: what waits belongs to it by its number. */
+/**
+ * Every subscription of any configuration so far in which artifacts can wait. Waiting artifacts refer to it by number.
+ */
 export interface SubscriptionsTable {
   agent: string;
-  /** As `join_groups.subscription`. */
+  /** The value of `join_groups.subscription`. */
   number: number;
-  /** What makes it the same one in another configuration. */
+  /** Two subscriptions with the same identity are the same one in different configurations. */
   identity: string;
 }
 
-/** Where deliveries go; equal ones are one. */
+/** A destination of deliveries. Equal destinations share a row. */
 export interface WebhookTargetsTable {
   id: string;
   url: string;
-  /** Of the url: what is known of a receiver's health holds for all its targets. */
+  /** The URL's origin. The health of a receiver applies to all targets with its origin. */
   origin: string;
-  /** Who gave it, and so what addresses it may reach. */
+  /** Who set the target, which decides what addresses it may reach. */
   by: 'client' | 'operator';
-  /** Sealed JSON list of the secrets that sign; null where it has none, and for the operator's, which the settings hold. */
+  /**
+   * Sealed JSON list of the signing secrets. Null if there are none, and for the operator's, which the settings hold.
+   */
   secrets: string | null;
-  /** Equal for equal targets; says nothing about the secrets to whoever has not their key. */
+  /** The same for equal targets. It reveals nothing about the secrets without their key. */
   fingerprint: string;
   created_at: number;
-  /** The first try that failed after the last one that it answered; null where the last one did not fail. */
+  /** Start of the first failed try since the last successful one. Null if the last try did not fail. */
   failing_since: Generated<number | null>;
 }
 
-/** The targets that a client has named for a correlation. */
+/** The targets that clients have set for a correlation. */
 export interface CorrelationTargetsTable {
   correlation_id: string;
   target_id: string;
 }
 
-/** `waiting`: something before it in its group, which is one correlation's deliveries to one target, has not ended. */
+/** `waiting`: an earlier delivery of the same correlation to the same target has not ended. */
 export type DeliveryState = 'waiting' | 'pending' | 'running' | 'delivered' | 'dead';
 
 export interface DeliveriesTable {
-  /** Its place in the group, too. */
+  /** Also its place among the deliveries of its correlation to its target. */
   seq: Generated<number>;
-  /** Also `webhook-id`, on every try. */
+  /** Also the header `webhook-id`, on every try. */
   id: string;
   target_id: string;
-  /** Of its target, by which it is claimed (src/features/webhooks/target-queue.ts). */
+  /** The queue of its target, from which it is claimed (src/features/webhooks/target-queue.ts). */
   queue: string;
   correlation_id: string;
   artifact_seq: number;
   artifact_id: string;
-  /** Of the artifact in its correlation, from 1. */
+  /** The artifact's number in its correlation, from 1. */
   sequence: number;
   state: DeliveryState;
-  /** 0, or -1 in the background, where deliveries to the same target come after others. */
+  /** 0, or -1 for background work, which comes after other deliveries to the same target. */
   priority: number;
-  /** The try that runs or comes next, from 1. */
+  /** The current or next try, from 1. */
   attempt: number;
-  /** Of this try, by its last claim; while it is pending, when it was last claimed or sent again by hand. */
+  /**
+   * Start of the current try, set by its last claim. While it is pending, the time when it was last claimed or sent
+   * again by hand.
+   */
   attempt_started_at: Generated<number | null>;
-  /** The retry timer of a pending one; null where it may be claimed now. */
+  /** The time of a pending retry. Null if it may be claimed now. */
   available_at: Generated<number | null>;
-  /** As those of executions. */
+  /** The following columns mean the same as those of executions. */
   lease_token: Generated<string | null>;
   lease_owner: Generated<string | null>;
   lease_until: Generated<number | null>;
   claim: Generated<number | null>;
   lost_leases: number;
-  /** What published its artifact, in its correlation's trace; null where nothing was traced. */
+  /** What published its artifact, in the trace of its correlation. Null if it is not traced. */
   traceparent: Generated<string | null>;
   created_at: number;
   /** When it was first claimed. */
@@ -568,19 +581,19 @@ export interface DeliveriesTable {
 export interface DeliveryAttemptsTable {
   seq: Generated<number>;
   delivery_id: string;
-  /** From 1; sending again by hand begins anew. */
+  /** Starts at 1, and again at 1 when the delivery is sent again by hand. */
   attempt: number;
   started_at: number;
   duration_ms: number;
-  /** Null where no answer came. */
+  /** Null if no answer came. */
   status: number | null;
-  /** Null where it was delivered. */
+  /** Null if it was delivered. */
   error: string | null;
 }
 
 export interface ProgramVersionsTable {
   migration: string;
-  /** The oldest program that may still run on the schema after this migration. */
+  /** The oldest version that may use the schema after this migration. */
   oldest_program: string;
   migrated_at: Generated<string>;
 }

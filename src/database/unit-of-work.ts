@@ -7,43 +7,43 @@ export interface Transaction {
   readonly db: Kysely<Schema>;
 
   /**
-   * Holds these names until the transaction ends; another one that asks for any of them waits. To be asked for before any row is
-   * changed, or two transactions may wait for each other. Nothing to do where transactions run one after another.
+   * Locks these names until the transaction ends; other transactions that lock one of them wait. Call it before any row
+   * is changed, or two transactions may deadlock. Does nothing if transactions run one after another.
    */
   lock(names: readonly string[]): Promise<void>;
 
   /**
-   * Runs once later transactions of this process see these writes and can only commit together with or after them: at the
-   * end of the closure on SQLite (so that a follow-up joins the same group commit), after the commit on Postgres. For
-   * effects that queue further transactions.
+   * Runs when later transactions of this process see these writes and can only commit together with or after them. On
+   * SQLite that is the end of the closure, so that a follow-up joins the same group commit; on Postgres it is after the
+   * commit. For effects that start further transactions.
    */
   whenVisible(effect: () => void): void;
 
-  /** Runs after the commit. For effects that the world outside may see. Must not throw. */
+  /** Runs after the commit. For effects that are visible outside of the process. Must not throw. */
   afterCommit(effect: () => void): void;
 }
 
-/** Reads outside of any transaction; sees what has been committed. */
+/** Reads committed data outside of a transaction. */
 export type Reader = Kysely<Schema>;
 
-/** Tables whose rows get positions, and are read in their order while others write. */
+/** Tables whose rows have positions and are read in that order while others are written. */
 export type PositionedTable = 'artifacts' | 'executions' | 'activity' | 'deliveries';
 
 export interface TransactionOptions {
   /**
-   * What it writes is simply written again where it is lost. It never is with a process, but may be with a crash of the database
-   * itself: its commit is not waited for on the disk there. Whatever is committed after it is lost only together with it.
+   * For writes that are simply repeated if they are lost. The commit does not wait for the database's disk. A crash of
+   * a process loses nothing, but a crash of the database may. Then everything committed later is lost too.
    */
   relaxedDurability?: boolean;
 }
 
-/** The only way to a transaction. */
+/** The only way to start a transaction. */
 export abstract class UnitOfWork {
   /**
-   * Runs `work` in a transaction and resolves after its commit. Where `work` rejects, its writes are undone and the error
-   * is passed on. `work` awaits nothing but queries of its own transaction. It may be run again, where the database gave the
-   * transaction up because others were in its way: what it changes elsewhere belongs into an effect.
-   * Rejects with a DomainError `unavailable` where the database cannot take writes now.
+   * Runs `work` in a transaction and resolves after its commit. If `work` rejects, its writes are rolled back and the
+   * error is passed on. `work` may await only queries of its transaction. It may run again if the database ended the
+   * transaction because of a conflict, so every change outside the transaction belongs in an effect. Rejects with a
+   * DomainError `unavailable` if the database cannot take writes now.
    */
   abstract run<T>(work: (tx: Transaction) => Promise<T>, how?: TransactionOptions): Promise<T>;
 
@@ -51,17 +51,17 @@ export abstract class UnitOfWork {
   abstract readonly dialect: Dialect;
 
   /**
-   * Up to which position no row of a table can still appear: who has read as far as that has missed none. One that was committed
-   * a moment ago may lie behind it for a few milliseconds more.
+   * The position up to which no row of a table can still appear: a reader that has read up to it has missed none. A row
+   * that was just committed may be after it for a few milliseconds.
    */
   abstract finalPosition(table: PositionedTable): Promise<number>;
 
-  /** The last position that was given out, be it that its row was never committed or is deleted by now; 0 where none was. */
+  /** The last assigned position, even if its row was never committed or has been deleted, or 0. */
   async lastPosition(table: PositionedTable): Promise<number> {
     const { rows } = await sql<{ last: number }>`select ${this.dialect.lastPosition(table)} as last`.execute(this.reader);
     return rows[0]!.last;
   }
 
-  /** Resolves when every transaction that was queued has ended. */
+  /** Resolves when all queued transactions have ended. */
   abstract idle(): Promise<void>;
 }

@@ -11,7 +11,10 @@ import { StartError } from './start-error.js';
 
 const EVERY_MS = 5_000;
 
-/** What a process that shares its database looks at from time to time: the database's clock, and whether it may still use the schema. */
+/**
+ * Regular checks of a process that shares its database: it reads the database's clock and checks that it may still use
+ * the schema.
+ */
 @Injectable()
 export class Upkeep {
   private isRunning = false;
@@ -32,14 +35,17 @@ export class Upkeep {
       await refuseNewerSchema(database.reader);
     } catch (error) {
       if (error instanceof StartError) this.end(error);
-      // Whoever works on the database says so too, and readiness shows it.
-      else if (!isUnavailable(error)) this.logger.warn({ err: error }, 'the database could not be looked after; trying again');
+      // Other users of the database report this too, and readiness shows it.
+      else if (!isUnavailable(error)) this.logger.warn({ err: error }, 'the regular check of the database failed; trying again');
     } finally {
       this.isRunning = false;
     }
   }
 
-  /** As an operator would: what runs has its grace period, and the rest is handed to the newer processes. */
+  /**
+   * Ends the process like an operator would: running work gets its grace period, and newer processes take over the
+   * rest.
+   */
   private end({ message }: StartError): void {
     this.logger.fatal(`${message}; stopping`);
     process.kill(process.pid, 'SIGTERM');

@@ -239,7 +239,7 @@ describe('starling migrate', () => {
     expect(await runProgram(['migrate', '--database-url', `sqlite:${path}`])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `database_url: ${path} is no SQLite database; name another file, which is made where it is missing\n`,
+      stderr: `database_url: ${path} is not a SQLite database; choose another file, which is created if it is missing\n`,
     });
     expect(readFileSync(path, 'utf8')).toMatch(/^Dear all/);
   });

@@ -88,7 +88,7 @@ it('what an earlier version left open is closed at the next start', async () => 
   it('that another user has made is not followed, and the start warns', async () => {
     const { mode, warnings } = await startBesideLink('planted-link', OTHER_USER);
     expect(mode).toBe('644');
-    expect(warnings).toEqual([expect.stringContaining('starling.db.key is a link that the user with the id 12345 has made')]);
+    expect(warnings).toEqual([expect.stringContaining('starling.db.key is a link that user 12345 made')]);
   });
 
   it('that the user of the process has made is followed', async () => {
@@ -106,7 +106,7 @@ it.each([
   const path = existing(`folder-${mode.toString(8)}`, mode);
   const service = await start(join(path, 'starling.db'));
   await eventually('the log has the start', () => service.log.some((line) => line.includes('"serving"')));
-  expect(warningsOf(service)).toEqual(isWarnedOf ? [expect.stringContaining(`other users may write to ${path}, and so replace the database or its key; run chmod go-w on it`)] : []);
+  expect(warningsOf(service)).toEqual(isWarnedOf ? [expect.stringContaining(`other users may write to ${path} and replace the database or its key; run chmod go-w on it`)] : []);
   expect(modeOf(path)).toBe(mode.toString(8));
 });
 

@@ -101,7 +101,7 @@ describe('migrations of a SQLite file', () => {
   it('are made by one process at a time: a second one on the file is refused', async () => {
     const path = files.path();
     const database = files.open(path);
-    const refusal = `database_url: ${path} is in use by another starling process; stop it, or give this one its own with --database-url sqlite:<path>`;
+    const refusal = `database_url: ${path} is in use by another starling process; stop it, or choose another database with --database-url sqlite:<path>`;
     expect(() => files.open(path)).toThrow(new StartError(refusal));
 
     const { code, stdout, stderr } = await runProgram(['migrate', '--database-url', `sqlite:${path}`]);

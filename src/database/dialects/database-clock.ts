@@ -1,26 +1,26 @@
 import { SystemClock } from '../../common/clock.js';
 
-/** A reading that took longer says too little about when it was made. */
+/** A reading that took longer than this is too inaccurate. */
 const SLOWEST_READING_MS = 1_000;
 
-/** How far apart two clocks may run, per ms: ten times what common hardware does. */
+/** How far two clocks may drift apart, per ms: ten times what common hardware does. */
 const DRIFT = 0.0005;
 
 /**
- * The time of a database that several machines share, since their own clocks differ: leases and timers mean the same to all. It runs
- * on with this machine's monotonic clock, which nobody can set, and is set by readings of the database's.
+ * The time of a database that several machines share, so that leases and timers mean the same on machines whose clocks
+ * differ. Between readings it advances with this machine's monotonic clock, which cannot be set.
  */
 export class DatabaseClock extends SystemClock {
-  /** Database time less monotonic time, in ms. */
+  /** Database time minus monotonic time (ms). */
   private offset = Date.now() - performance.now();
-  /** Of the reading that it goes by; `took`: twice how far it may be wrong. */
+  /** The current reading. `took` is twice its largest possible error. */
   private reading = { at: -Infinity, took: Infinity };
 
   override now(): number {
     return Math.round(performance.now() + this.offset);
   }
 
-  /** `read` asks the database for its time, in epoch ms. A quick reading is gone by for longer than a slow one. */
+  /** `read` returns the database's time in epoch ms. The faster a reading was, the longer it stays in use. */
   async set(read: () => Promise<number>): Promise<void> {
     const asked = performance.now();
     const time = await read();

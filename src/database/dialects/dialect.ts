@@ -1,24 +1,24 @@
 import { type ColumnDefinitionBuilder, type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 import type { Schema } from '../schema.js';
 
-/** In what the databases differ, apart from connecting and committing: the one table to read, or to extend. */
+/** The differences between the databases, apart from connecting and committing. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
   /**
-   * One process alone holds the database, and its transactions run one after another: every lease of another owner is dead,
-   * rows need no locks, and nobody else has to be looked after.
+   * True if only one process uses the database and its transactions run one after another. Then every lease of another
+   * owner is dead, rows need no locks, and there are no other processes to notify.
    */
   readonly exclusive: boolean;
-  /** Joins tables in the order in which a cross join names them. */
+  /** True if a cross join joins its tables in the order of the query. */
   readonly joinsAsWritten: boolean;
-  /** Column type of a position that the database counts up. */
+  /** Column type of a position that the database assigns in increasing order. */
   readonly positionType: 'integer' | 'bigint';
   position(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;
-  /** The last position that a table gave out; 0 where it gave none. */
+  /** The last position that a table has assigned, or 0. */
   lastPosition(table: keyof Schema): RawBuilder<number>;
-  /** The next number of a claim; they count up. Null where only one process claims. */
+  /** The next claim number, in increasing order. Null if only one process claims. */
   readonly nextClaim: RawBuilder<number | null>;
-  /** What a table needs whose rows change state often and are searched by it. */
+  /** Configures a table whose rows change state often and are searched by it. */
   prepareForChurn(db: Kysely<unknown>, table: keyof Schema): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export const SQLITE: Dialect = {
   name: 'sqlite',
   exclusive: true,
   joinsAsWritten: true,
-  // Only INTEGER PRIMARY KEY is the rowid itself; AUTOINCREMENT never gives a deleted position again.
+  // Only INTEGER PRIMARY KEY is the rowid. AUTOINCREMENT never assigns a deleted position again.
   positionType: 'integer',
   position: (column) => column.primaryKey().autoIncrement(),
   lastPosition: (table) => sql`coalesce((select seq from sqlite_sequence where name = ${table}), 0)`,
@@ -43,14 +43,14 @@ export const POSTGRES: Dialect = {
   lastPosition: (table) => sql`coalesce(pg_sequence_last_value(pg_get_serial_sequence(${table}, 'seq')::regclass), 0)`,
   nextClaim: sql`nextval('execution_claims')`,
   async prepareForChurn(db, table) {
-    // Vacuumed after thousands of changes, not after a fifth of all the history has changed, and without pausing; analysed as
-    // often, since a plan made for an empty table serves no full one.
+    // Vacuum and analyse run after a few thousand changes, not after a fifth of the whole history has changed, and
+    // vacuum does not pause. A plan that was made for an empty table is bad for a full one.
     const settings = 'autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0';
     await sql`alter table ${sql.table(table)} set (${sql.raw(settings)})`.execute(db);
   },
 };
 
-/** What Kysely's adapters of both databases know of themselves. */
+/** Kysely's adapters of both databases have this field. */
 export interface DialectAdapter {
   readonly starlingDialect: Dialect;
 }
@@ -58,8 +58,8 @@ export interface DialectAdapter {
 export const dialectOf = (db: Kysely<Schema>): Dialect => (db.getExecutor().adapter as object as DialectAdapter).starlingDialect;
 
 /**
- * That a column's value is among those that a query finds, which are found first. Without statistics, Postgres may find them anew for
- * every row that it looks at.
+ * The condition that a column's value is among the results of a query, which runs first. Without statistics, Postgres
+ * may otherwise run it again for every row.
  */
 export function amongFound(db: Kysely<Schema>, column: string, values: Expression<unknown>): Expression<SqlBool> {
   const name = sql.ref(column);
@@ -67,8 +67,8 @@ export function amongFound(db: Kysely<Schema>, column: string, values: Expressio
 }
 
 /**
- * Has a query keep the rows that it finds from being deleted until the transaction ends; others may do the same. Does nothing where
- * one process alone holds the database.
+ * Locks the rows that a query finds against deletion until the transaction ends. Other transactions may take the same
+ * lock. Does nothing if only one process uses the database.
  */
 export const keeping = <Tables extends keyof Schema, Row>(
   db: Kysely<Schema>,
@@ -78,8 +78,8 @@ export const keeping = <Tables extends keyof Schema, Row>(
 type Locked = { wait: boolean; of?: keyof Schema };
 
 /**
- * Has a query lock the rows that it finds until the transaction ends. `wait: false` leaves out those that another transaction
- * holds. `of` names the table where the query joins several. Does nothing where one process alone holds the database.
+ * Locks the rows that a query finds until the transaction ends. `wait: false` skips rows that another transaction has
+ * locked. `of` names the table to lock if the query joins several. Does nothing if only one process uses the database.
  */
 export function locking<Tables extends keyof Schema, Row>(
   db: Kysely<Schema>,

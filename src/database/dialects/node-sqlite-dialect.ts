@@ -3,7 +3,7 @@ import { type CompiledQuery, SqliteAdapter, SqliteDialect, type SqliteDatabase, 
 import type { DirectAdapter } from '../prepared.js';
 import { type DialectAdapter, SQLITE } from './dialect.js';
 
-// Lists of values make new SQL texts (`in (?, ?, ...)`); without a bound the cache would grow with them.
+// Lists of values make many SQL texts (`in (?, ?, ...)`), so the cache must be bounded.
 const CACHED_STATEMENTS = 500;
 
 class Adapter extends SqliteAdapter implements DirectAdapter, DialectAdapter {
@@ -21,12 +21,12 @@ class Adapter extends SqliteAdapter implements DirectAdapter, DialectAdapter {
     return [];
   }
 
-  // node:sqlite answers synchronously, so no query can come between another's; Kysely's lock per query would only cost.
+  // node:sqlite is synchronous, so queries cannot interleave. Kysely's lock per query would only cost time.
   override get supportsMultipleConnections(): boolean {
     return true;
   }
 
-  // SQLite undoes DDL with its transaction; a migration that is killed half-way leaves nothing behind.
+  // SQLite rolls back DDL with its transaction, so a migration that is killed half-way leaves nothing behind.
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
@@ -71,7 +71,7 @@ class CachingDatabase implements SqliteDatabase {
   }
 }
 
-/** Kysely on Node's own SQLite. Closing Kysely closes the connection. */
+/** Kysely on Node's SQLite. Closing Kysely closes the connection. */
 export class NodeSqliteDialect extends SqliteDialect {
   private readonly database: CachingDatabase;
 

@@ -6,17 +6,18 @@ import { Broadcast } from '../broadcast.js';
 import type { PostgresDatabase } from './postgres-database.js';
 
 const CHANNEL = 'starling';
-/** Postgres takes payloads below 8,000 bytes. */
+/** Bytes. Postgres accepts payloads below 8,000. */
 const LONGEST_PAYLOAD = 7_500;
 const MOST_WAITING = 10_000;
 const CONNECT_AGAIN_MS = 1_000;
-/** A listener does not learn that its connection is dead; a question that stays without an answer shows it. */
+/** A listener gets no event when its connection dies, so a query checks it this often. */
 const STILL_THERE_MS = 5_000;
 const LAST_WORDS_MS = 1_000;
 
 /**
- * LISTEN and NOTIFY on a connection of their own. A NOTIFY within a transaction takes a lock that all of the cluster's
- * commits queue for, so it is sent on its own, one at a time: what comes up meanwhile goes with the next.
+ * LISTEN and NOTIFY on a separate connection. NOTIFY in a transaction takes a lock for which all commits of the cluster
+ * queue. It is therefore sent outside of transactions, one at a time, and texts that arrive meanwhile go with the next
+ * one.
  */
 export class PostgresBroadcast extends Broadcast {
   private readonly process = newId();
@@ -35,7 +36,7 @@ export class PostgresBroadcast extends Broadcast {
   }
 
   send(text: string): void {
-    // With so much that nobody takes, the others' own look at the database is soon enough.
+    // The queue is bounded. If this much is waiting, it is enough that the others read the database from time to time.
     if (this.waiting.size < MOST_WAITING) this.waiting.add(text);
     void this.flush();
   }
@@ -44,7 +45,7 @@ export class PostgresBroadcast extends Broadcast {
     this.listeners.push(listener);
   }
 
-  /** Resolves when it listens for the first time, or has failed to; then it goes on trying. */
+  /** Resolves when it listens for the first time or the first attempt failed. It then continues to try. */
   async open(): Promise<void> {
     if (this.closed) return;
     const client = this.database.client();
@@ -64,7 +65,7 @@ export class PostgresBroadcast extends Broadcast {
     }
   }
 
-  /** What was said last, such as that this process leaves, still goes out where the server takes it soon. */
+  /** Waits a moment for the texts being sent, such as that this process has ended, and closes the connection. */
   async close(): Promise<void> {
     await Promise.race([this.sending, delay(LAST_WORDS_MS, undefined, { ref: false })]);
     this.closed = true;
@@ -79,7 +80,7 @@ export class PostgresBroadcast extends Broadcast {
   }
 
   private async sendWaiting(): Promise<void> {
-    // After what is being done now, so that what it says too goes along.
+    // Waits for the current turn of the event loop to end, so that its texts go with this notification.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.size > 0 && this.client && !this.closed) {
       const payload = JSON.stringify({ from: this.process, texts: this.nextTexts() });
@@ -90,7 +91,7 @@ export class PostgresBroadcast extends Broadcast {
         break;
       }
     }
-    // Here and not in a callback: what is said in between would be left waiting.
+    // Not in a `finally` callback: a text that arrived before it ran would stay in the queue.
     this.sending = null;
   }
 
@@ -98,7 +99,7 @@ export class PostgresBroadcast extends Broadcast {
     const texts: string[] = [];
     let size = 0;
     for (const text of this.waiting) {
-      // As it will be written: quotes within are escaped.
+      // The escaped size, because quotes within a text are escaped.
       size += Buffer.byteLength(JSON.stringify(text)) + 1;
       if (size > LONGEST_PAYLOAD && texts.length > 0) break;
       this.waiting.delete(text);
@@ -117,7 +118,7 @@ export class PostgresBroadcast extends Broadcast {
       try {
         listener(text);
       } catch (error) {
-        this.logger.error({ err: error }, 'a wake-up of another process failed');
+        this.logger.error({ err: error }, 'handling a wake-up from another process failed');
       }
     }
   }

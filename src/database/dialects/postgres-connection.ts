@@ -6,15 +6,15 @@ import type { Schema } from '../schema.js';
 import { type DialectAdapter, POSTGRES } from './dialect.js';
 import { isOutdated } from './postgres-errors.js';
 
-/** Sends one query; `name` makes it a prepared statement of the connection. */
+/** Sends one query. With `name` it is a prepared statement of the connection. */
 type Send = (query: { text: string; name?: string; values: unknown[] }) => Promise<QueryResult<Record<string, unknown>>>;
 
-/** One set of compiled queries for the process: their text is the same on every connection. */
+/** All connections share the compiled queries, because their text is the same on each. */
 const COMPILED = {};
 
 interface Statement {
   name: string;
-  /** False for a change that is asked for nothing back. */
+  /** False for a change without a `returning` clause. */
   answers: boolean;
 }
 
@@ -22,7 +22,7 @@ const statements = new WeakMap<CompiledQuery, Statement>();
 let named = 0;
 let generation = 0;
 
-/** Prepares every statement again, under another name, before it is next used. */
+/** Prepares every statement again, under a new name, before its next use. */
 export function prepareAnew(): void {
   generation += 1;
 }
@@ -40,8 +40,8 @@ function answersRows({ query }: CompiledQuery): boolean {
 }
 
 /**
- * Postgres takes no NUL in a text. Ids and whatever is looked for by its value never hold one, so that none is found; in a message
- * the sign for a character that cannot be shown stands for it.
+ * Postgres does not accept NUL in text. Ids and search values never contain it, so that such a search finds nothing; in
+ * messages the replacement character takes its place.
  */
 const storable = (parameters: readonly unknown[]): unknown[] =>
   parameters.map((value) => (typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value));
@@ -52,7 +52,7 @@ class Adapter extends PostgresAdapter implements DirectAdapter, DialectAdapter {
 
   constructor(
     private readonly send: Send,
-    /** Takes what nobody waits for; null where every query is waited for. */
+    /** Takes the results that no caller waits for. Null if every query is waited for. */
     private readonly putOff: ((sent: Promise<unknown>) => void) | null,
   ) {
     super();
@@ -77,13 +77,15 @@ class Connection implements DatabaseConnection {
   }
 
   streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('queries are not streamed here');
+    throw new Error('streaming queries is not supported');
   }
 }
 
-const refuse = (): Promise<never> => Promise.reject(new Error('transactions are begun by the unit of work alone'));
+const refuse = (): Promise<never> => Promise.reject(new Error('only the unit of work may begin transactions'));
 
-/** Kysely over whatever sends queries to Postgres. Changes that answer nothing go to `putOff` where that is given. */
+/**
+ * Makes a Kysely instance that sends its queries with `send`. Changes without a result go to `putOff`, if it is set.
+ */
 export function kyselyOver(send: Send, putOff: ((sent: Promise<unknown>) => void) | null = null): Kysely<Schema> {
   const connection = new Connection(send);
   const driver: Driver = {
@@ -106,12 +108,13 @@ export function kyselyOver(send: Send, putOff: ((sent: Promise<unknown>) => void
 }
 
 /**
- * A connection that runs transactions, one at a time. Its queries are pipelined: what a transaction asks for nothing back is
- * sent without waiting, and an error in it comes up with the next query that is waited for, at the latest with the commit.
+ * A connection that runs one transaction at a time. Its queries are pipelined: changes without a result are sent
+ * without waiting. An error in one of them surfaces with the next query that is waited for, at the latest with the
+ * commit.
  */
 export class TransactionConnection {
   readonly db: Kysely<Schema>;
-  /** The first error of the transaction; Postgres refuses everything after it, with a message that does not say why. */
+  /** The first error of the transaction. Postgres refuses everything after it with a message that does not say why. */
   private failure: unknown = null;
   private gathering = false;
 
@@ -128,14 +131,20 @@ export class TransactionConnection {
     void this.send({ text: relaxedDurability ? 'begin; set local synchronous_commit to off' : 'begin', values: [] }).catch(() => undefined);
   }
 
-  /** Rejects with the transaction's first error; then nothing of it is written, or, where the connection was lost, perhaps all. */
+  /**
+   * Rejects with the transaction's first error. Then nothing was written, unless the connection was lost, which may
+   * mean that all of it was.
+   */
   async commit(): Promise<void> {
     const { command } = await this.send({ text: 'commit', values: [] });
-    // Postgres answers the commit of a transaction that has failed with its rollback.
-    if (command !== 'COMMIT') throw this.failure ?? new Error('the transaction had failed');
+    // Postgres answers the commit of a failed transaction with a rollback.
+    if (command !== 'COMMIT') throw this.failure ?? new Error('the transaction failed');
   }
 
-  /** Undoes the transaction, and gives the error that it failed with. Rejects where the connection is of no more use. */
+  /**
+   * Rolls the transaction back and returns the error that it failed with. Rejects if the connection cannot be used any
+   * more.
+   */
   async rollback(error: unknown): Promise<unknown> {
     await this.client.query('rollback');
     return this.failure ?? error;
@@ -152,13 +161,16 @@ export class TransactionConnection {
     }
   }
 
-  /** What is sent in one turn goes out together: each write of its own would wake the server, and cost more than most queries. */
+  /**
+   * Sends all queries of one turn of the event loop together: each separate write would wake the server, which costs
+   * more than most queries.
+   */
   private gather(): void {
     if (this.gathering) return;
     this.gathering = true;
     const { stream } = (this.client as unknown as { connection: { stream: Writable } }).connection;
     stream.cork();
-    // After the promises of this turn.
+    // Runs after the promises of this turn.
     process.nextTick(() => {
       this.gathering = false;
       stream.uncork();

@@ -10,31 +10,34 @@ import { kyselyOver, prepareAnew } from './postgres-connection.js';
 
 const OLDEST_VERSION = 15;
 
-// Together with the one that listens, fewer than a fifth of the 100 connections that Postgres grants by default.
+// With the listening connection they are fewer than a fifth of Postgres' default of 100 connections.
 const TRANSACTIONS = 12;
 const READS = 6;
 
 const MIGRATION_LOCK = 7_827_546_891;
 
-/** How long things may take before they count as lost; none waits for ever, or a partition would fill the process with waiters. */
+/**
+ * Timeouts after which something counts as lost. Without them, a network partition would fill the process with waiting
+ * work.
+ */
 const LIMITS = {
   connectionTimeoutMillis: 5_000,
-  /** For an answer. */
+  /** Time for an answer. */
   query_timeout: 12_000,
-  /** The same by the server's clock, so that it does not go on with what nobody waits for. */
+  /** Shorter, by the server's clock, so that the server stops work for which no client waits any more. */
   statement_timeout: 10_000,
   lock_timeout: 8_000,
-  /** A process that was stopped in the midst of a transaction holds its locks no longer than this. */
+  /** Bounds how long a process that was suspended during a transaction holds its locks. */
   idle_in_transaction_session_timeout: 10_000,
   keepAlive: true,
 } as const;
 
-// Every query of ours is made for an index. The planner has no statistics of a table that was empty a minute ago, and would keep
-// reading it as a whole while it grows, also to join a few rows of it by merging or hashing; compiling a query to machine code
-// takes longer than most of ours do.
+// Every query has a fitting index. The planner lacks statistics for a table that was empty a minute ago: it would read
+// the whole table as it grows, or join a few of its rows by merging or hashing. JIT compilation takes longer than most
+// of the queries.
 const SESSION = '-c enable_seqscan=off -c enable_mergejoin=off -c enable_hashjoin=off -c jit=off';
 
-// Counts and positions, and sums of them, are far below 2^53.
+// Counts, positions and their sums are far below 2^53.
 const NUMBERS = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
 
 const types: pg.CustomTypesConfig = {
@@ -42,7 +45,7 @@ const types: pg.CustomTypesConfig = {
     NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
 };
 
-/** A Postgres database that this process shares with others: connections for transactions and, apart from them, for reads. */
+/** A Postgres database that several processes share. It has separate connections for transactions and for reads. */
 export class PostgresDatabase extends Database {
   readonly reader: Kysely<Schema>;
   private readonly pools: readonly pg.Pool[];
@@ -68,7 +71,7 @@ export class PostgresDatabase extends Database {
     });
   }
 
-  /** Connects once, to see that it can be done. StartError where it cannot. */
+  /** Connects once to check that it works. Throws StartError if it does not. */
   static async open(url: string): Promise<PostgresDatabase> {
     await tryOut(new pg.Client({ connectionString: url, ...LIMITS }));
     return new PostgresDatabase(url, poolOf(url, TRANSACTIONS, true), poolOf(url, READS, false));
@@ -78,9 +81,12 @@ export class PostgresDatabase extends Database {
     return withoutPassword(this.url);
   }
 
-  /** Brings the schema up to this program, one process at a time. StartError where a newer one has made it what this one must not touch. */
+  /**
+   * Migrates the schema to this version, in one process at a time. Throws StartError if a newer version has made it
+   * incompatible.
+   */
   async migrate(): Promise<void> {
-    // Of its own, without time limits: an index over a large table takes as long as it takes.
+    // A separate pool without timeouts, because an index on a large table may take long.
     const pool = new pg.Pool({ connectionString: this.url, application_name: 'starling', types, max: 2 });
     pool.on('error', () => undefined);
     const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
@@ -96,24 +102,24 @@ export class PostgresDatabase extends Database {
     }
   }
 
-  /** Epoch ms. */
+  /** Returns the database's time in epoch ms. */
   async time(): Promise<number> {
     const { rows } = await sql<{ time: number }>`select extract(epoch from clock_timestamp()) * 1000 as time`.execute(this.reader);
     return rows[0]!.time;
   }
 
-  /** Reports when an idle connection is lost, which the next query mends. */
+  /** Reports lost idle connections. The next query replaces them. */
   onLoss(report: (error: Error) => void): void {
     for (const pool of this.pools) {
       pool.on('error', (error: Error & { client?: unknown }) => {
-        // All of the connection, which the pool adds and a log has no use for.
+        // The pool attaches the whole client, which is useless in a log.
         delete error.client;
         report(error);
       });
     }
   }
 
-  /** A connection of its own, in no pool, to listen on. */
+  /** Returns a client outside of the pools, to listen on. */
   client(): pg.Client {
     return new pg.Client({ connectionString: this.url, application_name: 'starling', types, connectionTimeoutMillis: LIMITS.connectionTimeoutMillis, keepAlive: true });
   }
@@ -126,13 +132,13 @@ export class PostgresDatabase extends Database {
 
 function poolOf(url: string, max: number, pipeline: boolean): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, application_name: 'starling', options: SESSION, ...LIMITS, types, max, pipeline, idleTimeoutMillis: 60_000 });
-  // The pool itself listens to idle connections alone. One that breaks as it is handed out says so by an event that nobody would
-  // hear, which ends the process; whoever got it learns of it from its first query.
+  // The pool listens only to idle connections. A connection that breaks while it is handed out emits an error event,
+  // which would end the process without a listener. Its user gets the error from the first query.
   return pool.on('connect', (client) => void client.on('error', () => undefined));
 }
 
 async function tryOut(client: pg.Client): Promise<void> {
-  // A connection that breaks says so by an event too, which would end the process where nobody listens.
+  // A connection that breaks emits an error event, which would end the process without a listener.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -141,7 +147,7 @@ async function tryOut(client: pg.Client): Promise<void> {
     if (version < OLDEST_VERSION) throw new StartError(`database_url: the server is Postgres ${version}; starling needs ${OLDEST_VERSION} or later`);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    const reason = reasonOf(error) ?? 'it refuses';
+    const reason = reasonOf(error) ?? 'it refuses the connection';
     throw new StartError(`database_url: cannot use ${describe(client)}: ${reason} (${(error as Error).message || (error as { code?: string }).code})`);
   } finally {
     await client.end().catch(() => undefined);

@@ -3,19 +3,19 @@ import type { Schema } from '../schema.js';
 import type { PositionedTable } from '../unit-of-work.js';
 
 interface Sample {
-  /** The last position that was given out. */
+  /** The last position that was assigned. */
   last: number;
-  /** The transactions that write to the table, by their virtual ids, which are never used again. */
+  /** The virtual ids of the transactions that write to the table. Postgres never reuses them. */
   writers: string[];
 }
 
 /**
- * Up to which position no row of a table can still appear. Positions are given out before the commit, so that a reader may see 12
- * before 11; writers are not held up for that. Instead: a transaction locks the table, in a mode that keeps nobody out, before
- * it takes a position, and is seen by all before it lets go of that lock. So once everybody who held the lock at some moment has
- * gone, all positions that were given out until then are decided.
- *
- * One of these is good for as long as the database runs: after a crash it gives out positions again that it had not yet written down.
+ * Finds the position up to which no row of a table can still appear. Positions are assigned before the commit, so a
+ * reader may see 12 before 11, and writers must not wait for that. A transaction locks the table in a mode that
+ * excludes no other, before it takes a position, and becomes visible before it releases the lock. So when all
+ * transactions that held the lock at some moment have ended, all positions assigned until then are decided.
+ * An instance is valid while the database runs: after a crash, Postgres assigns positions again that it had not written
+ * to disk.
  */
 export class PostgresPositions {
   private known = 0;
@@ -26,9 +26,10 @@ export class PostgresPositions {
     private readonly table: PositionedTable,
   ) {}
 
-  /** What is known after one look; asked again a few milliseconds later it has moved on, as writers have ended. */
+  /** Returns what is known after one sample. A call a few milliseconds later returns more, as writers have ended. */
   async final(): Promise<number> {
-    // Before the look: of several at once, one that began before the undecided one says nothing about its writers.
+    // Read before the sample: with several calls at the same time, a sample that began before the undecided one says
+    // nothing about its writers.
     const { undecided } = this;
     const sample = await this.look();
     if (undecided && !undecided.writers.some((writer) => sample.writers.includes(writer))) this.decide(undecided);
@@ -48,7 +49,7 @@ export class PostgresPositions {
   }
 }
 
-// The position first and the locks after it, in this order: hence the one depends on the other.
+// The query must read the position first and the locks second, so one depends on the other.
 const look = (table: PositionedTable) => sql<Sample>`
   select coalesce(given.last, 0) as last,
     array(

@@ -11,13 +11,13 @@ import type { PostgresDatabase } from './postgres-database.js';
 import { asDomainError, isOutdated, wasGivenUp } from './postgres-errors.js';
 import { PostgresPositions } from './postgres-positions.js';
 
-/** Of one closure, before it is given up for good. */
+/** Tries of one transaction before its error is passed on. */
 const MOST_TRIES = 10;
 const LONGEST_PAUSE_MS = 50;
 
 type Effect = () => void;
 
-/** Transactions side by side, each on a connection of its own; Postgres groups their commits by itself. */
+/** Runs transactions in parallel, each on a separate connection. Postgres groups their commits. */
 export class PostgresUnitOfWork extends UnitOfWork {
   readonly reader: Kysely<Schema>;
   readonly dialect = POSTGRES;
@@ -56,8 +56,8 @@ export class PostgresUnitOfWork extends UnitOfWork {
     while (this.open.size > 0) await Promise.all(this.open);
   }
 
-  // Two transactions that wait for each other's rows are no fault: Postgres gives one of them up, and it is run again. So is one
-  // in whose way a newer program's migration came.
+  // Two transactions that wait for each other's rows are legitimate: Postgres ends one of them, and it runs again. The
+  // same applies to a transaction that conflicts with the migration of a newer version.
   private async runUntilDecided<T>(work: (tx: Transaction) => Promise<T>, how: TransactionOptions): Promise<T> {
     const startedAt = performance.now();
     for (let tries = 1; ; tries += 1) {
@@ -96,7 +96,7 @@ export class PostgresUnitOfWork extends UnitOfWork {
       client.release();
       return cause;
     } catch {
-      // A connection that cannot even roll back is broken; Postgres undoes the transaction when it notices.
+      // A connection that cannot roll back is broken. Postgres rolls the transaction back when it notices.
       client.release(true);
       return error;
     }
@@ -120,7 +120,7 @@ export class PostgresUnitOfWork extends UnitOfWork {
   }
 }
 
-// In one order, so that no two transactions wait for each other's names.
+// Names are sorted, so that two transactions never wait for each other's names.
 async function lock(db: Kysely<Schema>, names: readonly string[]): Promise<void> {
   const locks = [...new Set(names)].sort().map((name) => takeLock(db, { name }));
   await Promise.all(locks);

@@ -9,25 +9,25 @@ import { StartError } from '../start-error.js';
 import { NodeSqliteDialect } from './node-sqlite-dialect.js';
 import { SQLITE_BUSY, sqliteCode, sqliteReason } from './sqlite-errors.js';
 
-/** SQLite 3.51.3 mends a bug in WAL mode that can corrupt a database under concurrent checkpoints. */
+/** SQLite 3.51.3 fixes a bug in WAL mode that can corrupt a database during concurrent checkpoints. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
 /**
- * Pages that a connection keeps, in KiB; taken as they are needed. Reads go anywhere in the history, and a page that is not
- * kept costs several times as much; writes go to the ends of a few trees.
+ * Page cache of a connection in KiB, allocated as needed. Reads access the whole history, and a page that is not cached
+ * costs several times as much. Writes access only the ends of a few trees.
  */
 const READER_CACHE = 64_000;
 const WRITER_CACHE = 4_000;
 
 const NOT_A_DATABASE = 26;
 
-/** An open SQLite file: one writer, readers apart from it, held by this process alone. */
+/** An open SQLite file that only this process uses, with one writer and separate readers. */
 export class SqliteDatabase extends Database {
   private closing: Promise<void> | undefined;
 
   private constructor(
     readonly path: string,
-    /** For transactions' own statements; everything else goes through `writer`. */
+    /** For the transactions' own statements. Everything else uses `writer`. */
     readonly connection: DatabaseSync,
     readonly writer: Kysely<Schema>,
     readonly reader: Kysely<Schema>,
@@ -41,7 +41,10 @@ export class SqliteDatabase extends Database {
     return this.path;
   }
 
-  /** `location` is a file path, made with its folders where it is missing; other users may neither read nor enter what is made. StartError where it cannot be had. */
+  /**
+   * Opens the file `location`. It and its folders are created if missing, without access for other users. Throws
+   * StartError if that fails.
+   */
   static open(location: string): SqliteDatabase {
     refuseOldSqlite();
     const path = resolve(location);
@@ -76,7 +79,7 @@ function refuseOldSqlite(): void {
   const parts = version.split('.').map(Number);
   const difference = OLDEST_SQLITE.map((oldest, index) => (parts[index] ?? 0) - oldest).find((part) => part !== 0) ?? 0;
   if (difference < 0) {
-    throw new StartError(`SQLite ${version} has a bug that can corrupt the database; run Node.js 24.15 or later, which carries SQLite ${OLDEST_SQLITE.join('.')}`);
+    throw new StartError(`SQLite ${version} has a bug that can corrupt the database; run Node.js 24.15 or later, which includes SQLite ${OLDEST_SQLITE.join('.')}`);
   }
 }
 
@@ -88,20 +91,20 @@ function makeFolder(path: string): void {
   }
 }
 
-// Node's own recursive `mkdirSync` tries for ever where a folder that is there lets none be made in it, as /proc does.
+// Node's recursive `mkdirSync` loops forever if an existing folder, such as /proc, does not allow new ones in it.
 function makeMissing(folder: string): void {
   if (existsSync(folder)) return;
   makeMissing(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process that starts may just have made it.
+    // Another process that is starting may have created it.
     if (!existsSync(folder)) throw error;
   }
 }
 
-// A sibling file, because an exclusive lock on the database itself would shut out our own readers. The operating system
-// lets go of it when the process ends, however it ends.
+// The lock is on a sibling file, because an exclusive lock on the database would exclude our own readers. The operating
+// system releases it when the process ends, even by a crash.
 function takeLock(path: string): DatabaseSync {
   const lock = openFile(lockFileOf(path));
   try {
@@ -110,14 +113,14 @@ function takeLock(path: string): DatabaseSync {
   } catch (error) {
     lock.close();
     if (sqliteCode(error) !== SQLITE_BUSY) throw asStartError(path, error);
-    throw new StartError(`database_url: ${path} is in use by another starling process; stop it, or give this one its own with --database-url sqlite:<path>`);
+    throw new StartError(`database_url: ${path} is in use by another starling process; stop it, or choose another database with --database-url sqlite:<path>`);
   }
 }
 
 function connect(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {
   const database = openFile(path, options);
   try {
-    // Waiting for another program's lock holds the main thread, so it is short; whoever writes tries again.
+    // Waiting for another program's lock blocks the main thread, so the timeout is short and writers try again.
     database.exec('PRAGMA busy_timeout = 200; PRAGMA temp_store = MEMORY');
     database.exec(`PRAGMA cache_size = -${options.readOnly ? READER_CACHE : WRITER_CACHE}`);
     if (!options.readOnly) database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000');
@@ -125,13 +128,13 @@ function connect(path: string, options: { readOnly?: boolean } = {}): DatabaseSy
   } catch (error) {
     database.close();
     if ((error as { errcode?: number }).errcode === NOT_A_DATABASE) {
-      throw new StartError(`database_url: ${path} is no SQLite database; name another file, which is made where it is missing`);
+      throw new StartError(`database_url: ${path} is not a SQLite database; choose another file, which is created if it is missing`);
     }
     throw asStartError(path, error);
   }
 }
 
-/** A StartError for what SQLite says about its file and its disk; other errors as they are. */
+/** Returns a StartError for problems of the file and its disk, otherwise the same error. */
 export function asStartError(path: string, error: unknown): unknown {
   const reason = sqliteReason(error);
   if (reason !== undefined) return new StartError(`database_url: ${path}: ${reason}, and start again`);

@@ -1,19 +1,19 @@
 export const SQLITE_BUSY = 5;
 export const SQLITE_FULL = 13;
 
-/** What keeps SQLite from working on a file, and what mends it, by result code. */
+/** What prevents SQLite from using a file and how to fix it, by result code. */
 export const SQLITE_REASONS: Record<number, string> = {
   [SQLITE_BUSY]: 'another program holds its lock; close it',
   6: 'another program holds its lock; close it',
   7: 'there is not enough memory',
-  8: 'its file may only be read; mend its permissions',
+  8: 'its file is read-only; change its permissions',
   10: 'its disk is failing',
   11: 'its file is damaged',
-  14: 'its file cannot be opened; mend its permissions',
+  14: 'its file cannot be opened; change its permissions',
   [SQLITE_FULL]: 'the disk is full; free some space',
 };
 
-/** SQLite's primary result code; undefined for errors that are not its own. */
+/** SQLite's primary result code. Undefined for other errors. */
 export function sqliteCode(error: unknown): number | undefined {
   const code = (error as { errcode?: number } | null)?.errcode;
   return code === undefined ? undefined : code & 0xff;

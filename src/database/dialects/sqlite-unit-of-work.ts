@@ -9,7 +9,7 @@ import { SQLITE } from './dialect.js';
 import type { SqliteDatabase } from './sqlite-database.js';
 import { SQLITE_BUSY, SQLITE_FULL, SQLITE_REASONS, sqliteCode } from './sqlite-errors.js';
 
-// One fsync for many closures is what makes durable writes quick; the bounds keep the event loop breathing between groups.
+// One fsync for many transactions makes durable writes fast. The bounds let the event loop run between groups.
 const MAX_CLOSURES_IN_GROUP = 64;
 const MAX_GROUP_MS = 8;
 
@@ -29,9 +29,9 @@ interface Finished {
 }
 
 /**
- * One serialised writer with group commit: queued closures run one after another, each in a SAVEPOINT of the group's
- * transaction, and resolve after its COMMIT. A closure awaits nothing but its own queries, which node:sqlite answers
- * synchronously, so a group never waits for the outside.
+ * One serialised writer with group commit. Queued closures run one after another, each in a SAVEPOINT of the group's
+ * transaction, and resolve after its COMMIT. A closure awaits only its own queries, which node:sqlite runs
+ * synchronously, so a group never waits for anything else.
  */
 export class SqliteUnitOfWork extends UnitOfWork {
   readonly reader: Kysely<Schema>;
@@ -44,7 +44,7 @@ export class SqliteUnitOfWork extends UnitOfWork {
     private readonly database: SqliteDatabase,
     private readonly logger: Logger,
     private readonly telemetry: Telemetry,
-    /** Ends the process: called where it is unknown whether a commit reached the disk. */
+    /** Ends the process. Called when it is unknown whether a commit reached the disk. */
     private readonly stopProcess: (reason: string, error: unknown) => void,
   ) {
     super();
@@ -64,7 +64,7 @@ export class SqliteUnitOfWork extends UnitOfWork {
     });
   }
 
-  // Its one writer gives out positions in the order of its commits.
+  // The single writer assigns positions in the order of its commits.
   finalPosition(): Promise<number> {
     return Promise.resolve(Number.MAX_SAFE_INTEGER);
   }
@@ -112,7 +112,8 @@ export class SqliteUnitOfWork extends UnitOfWork {
       const done = await this.runClosure(closure);
       if (done) finished.push(done);
       if (!this.database.connection.isTransaction) {
-        // SQLite gives up a whole transaction on a full disk or an I/O error: what its group wrote before is undone too.
+        // On a full disk or an I/O error SQLite rolls back the whole transaction, including what its group wrote
+        // before.
         this.rejectAll(finished.map(({ closure: undone }) => undone), unavailable(SQLITE_FULL));
         return [];
       }
@@ -163,7 +164,10 @@ export class SqliteUnitOfWork extends UnitOfWork {
   }
 }
 
-/** What SQLite says before anything is committed: nothing is written, and it can be tried again. */
+/**
+ * Returns a DomainError `unavailable` for SQLite's errors before a commit: nothing was written, and the request can be
+ * repeated.
+ */
 function asDomainError(error: unknown): unknown {
   const code = sqliteCode(error);
   return code !== undefined && code in SQLITE_REASONS ? unavailable(code, error) : error;

@@ -32,16 +32,16 @@ const MOST_TRIES = 10;
 export const MIGRATIONS: readonly NumberedMigration[] = [core, runsAndBatches, replicas, webhooks, takingPart, retention, tracing, reasons, usage, failingTargets, external, assigned, toolCalls, failingTimers, deletedUsage, changedConfigurations, budgetReservations, answerPieces, reservedCalls, storedBytes];
 
 /**
- * Brings the schema up to this program, under Kysely's migration lock and in one transaction; returns the names of the
- * steps that were made. StartError where a newer program has made the schema one that this one must not touch, or a build before it one that
- * nothing leads on from.
+ * Migrates the schema to this version, under Kysely's migration lock and in one transaction. Returns the names of the
+ * migrations that ran. Throws StartError if a newer version has made the schema incompatible, or if an unreleased build
+ * made it, whose schema cannot be migrated.
  */
 export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations = MIGRATIONS): Promise<string[]> {
   await recordVersions(db);
   const recorded = await refuseNewerSchema(db);
   refuseEarlierBuild(recorded, migrations);
   const known = new Set(migrations.map(({ name }) => name));
-  // A newer program has been here and says that this one may still serve: there is nothing for us to do.
+  // A newer version has migrated the schema and declares this one compatible, so there is nothing to do.
   if (recorded.some(({ migration }) => !known.has(migration))) return [];
 
   const migrator = new Migrator({
@@ -53,7 +53,7 @@ export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations =
   for (let tries = 1; ; tries += 1) {
     const { error, results } = await migrator.migrateToLatest();
     if (!error) return (results ?? []).map(({ migrationName }) => migrationName);
-    // Older programs go on using the tables meanwhile: the two can wait for each other, and nothing was done then.
+    // Older versions still use the tables meanwhile. The two can deadlock, and then nothing was done.
     if (!wasGivenUp(error) || tries === MOST_TRIES) throw error;
   }
 }
@@ -85,7 +85,7 @@ async function recordVersions(db: Kysely<Schema>): Promise<void> {
     .execute();
 }
 
-/** The steps that were made. StartError where one of them is of a program that this one is too old for. */
+/** Returns the recorded migrations. Throws StartError if one of them needs a newer version than this one. */
 export async function refuseNewerSchema(db: Kysely<Schema>): Promise<{ migration: string }[]> {
   const recorded = await db.selectFrom('program_versions').selectAll().execute();
   const blocking = recorded.find(({ oldest_program }) => VERSION.localeCompare(oldest_program, 'en', { numeric: true }) < 0);

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
 import type { Dialect } from '../dialects/dialect.js';
 
-/** A step of the schema, only ever upwards. */
+/** A migration of the schema. There are no down migrations. */
 export interface NumberedMigration {
-  /** Sorts after every migration before it. */
+  /** Must sort after the names of all earlier migrations. */
   name: string;
-  /** The oldest program version that may still run on the schema after this step. */
+  /** The oldest version that may still use the schema after this migration. */
   oldestProgram: string;
   up(db: Kysely<unknown>, dialect: Dialect): Promise<void>;
 }
