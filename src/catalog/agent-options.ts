@@ -14,7 +14,7 @@ export interface AgentOptions {
   publishes?: OutputOptions[];
   /** For one attempt; default `60s`. */
   timeout?: string;
-  /** Executions at once, over all processes; default 10. */
+  /** Executions that may run at the same time, over all processes; default 10. */
   concurrency?: number;
   /** Default: 3 attempts in all, after `1s`, doubling to `1m`. */
   retry?: { attempts?: number; delay?: string; max_delay?: string };
@@ -36,13 +36,13 @@ export interface SubscriptionOptions {
   where?: string;
   /** Producers, any of which will do; `external` is what clients publish. */
   from_agents?: string[];
-  /** Tags, any of which will do. */
+  /** Artifacts with any of these tags. */
   tags?: string[];
   /** `by` is CEL; without it artifacts join by their correlation. */
   join?: { by?: string; within?: string };
   /** At least one of the two. */
   batch?: { size?: number; timeout?: string };
-  /** Higher runs first; default 0. */
+  /** Executions with a higher priority run first; default 0. */
   priority?: number;
   allow_self?: boolean;
 }

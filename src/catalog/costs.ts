@@ -24,23 +24,23 @@ export const budgetSchema = (description: string): JsonObject => ({
   minProperties: 1,
   errorMessage: 'must be an object with tokens, cost or both',
   properties: {
-    tokens: { description: 'Read and written by models, together', type: 'integer', minimum: 1 },
+    tokens: { description: 'Input and output tokens together', type: 'integer', minimum: 1 },
     cost: { description: 'In the currency of the prices under models', type: 'number', exclusiveMinimum: 0 },
   },
 });
 
 export const modelsSchema: JsonObject = {
-  description: 'What models cost, by their names as agents give them, in a currency of your choice, and how much they write',
+  description: 'Prices and limits of models, by the names that agents use; prices are in a currency of your choice',
   type: 'object',
   additionalProperties: {
     type: 'object',
     additionalProperties: false,
     required: ['input_per_million', 'output_per_million'],
     properties: {
-      input_per_million: { description: 'Of a million tokens that it reads', type: 'number', minimum: 0 },
-      output_per_million: { description: 'Of a million tokens that it writes', type: 'number', minimum: 0 },
+      input_per_million: { description: 'Price of a million input tokens', type: 'number', minimum: 0 },
+      output_per_million: { description: 'Price of a million output tokens', type: 'number', minimum: 0 },
       max_output_tokens: {
-        description: 'The most tokens that it can write in one answer, which a budget reserves for agents that have no max_output_tokens of their own',
+        description: 'Maximum tokens of one answer; a budget reserves as many for agents that do not set max_output_tokens',
         type: 'integer',
         minimum: 1,
       },

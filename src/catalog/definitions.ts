@@ -26,13 +26,13 @@ export interface Subscription {
   where: string | null;
   /** Producers, any of which will do; empty means every producer. */
   fromAgents: string[];
-  /** Tags, any of which will do; empty means no tag is asked for. */
+  /** Artifacts with any of these tags; empty means no tag is asked for. */
   tags: string[];
   /** Set where `mode` is `all` with several types. `by` is CEL; null joins by correlation id. */
   join: { by: string | null; withinMs: number | null } | null;
   /** `size` is bounded also where the configuration gives none, since a window is loaded as a whole. */
   batch: { size: number; timeoutMs: number | null } | null;
-  /** Higher runs first. */
+  /** Executions with a higher priority run first. */
   priority: number;
   allowSelf: boolean;
 }
@@ -47,7 +47,7 @@ export interface Output {
 }
 
 export interface RetryPolicy {
-  /** Attempts in all, the first included. */
+  /** Number of attempts, including the first. */
   attempts: number;
   delayMs: number;
   maxDelayMs: number;
@@ -63,7 +63,7 @@ export interface AgentDefinition {
   /** Opaque here; the engine of this kind checks and reads it. */
   engine: { kind: string } & Record<string, unknown>;
   timeoutMs: number;
-  /** Executions at once, over all processes. */
+  /** Executions that may run at the same time, over all processes. */
   concurrency: number;
   retry: RetryPolicy;
   /** In one correlation. */

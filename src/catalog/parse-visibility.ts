@@ -37,7 +37,7 @@ export function findVisibilityProblem(value: unknown): VisibilityProblem | null 
 /** Why a `ttl` without other problems is too long for this service; null where it is not. */
 export function findTtlProblem(visibility: Visibility, maxTtlMs: number): VisibilityProblem | null {
   if (visibility.kind !== 'After' || (parseIsoDuration(visibility.ttl) ?? 0) <= maxTtlMs) return null;
-  return problemAt(['ttl'], `must be at most ${durationText(maxTtlMs)}, which max_ttl says`);
+  return problemAt(['ttl'], `must be at most ${durationText(maxTtlMs)} (max_ttl)`);
 }
 
 /** As one text, with the path in front. */
@@ -46,7 +46,7 @@ export const describeVisibilityProblem = ({ path, message }: VisibilityProblem):
 function durationProblem(ttl: JsonValue | undefined): VisibilityProblem | null {
   const milliseconds = typeof ttl === 'string' ? parseIsoDuration(ttl) : null;
   if (milliseconds === null) return problemAt(['ttl'], 'must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)');
-  return milliseconds > 0 ? null : problemAt(['ttl'], 'must be at least a millisecond; without a time to wait, give the visibility of then instead');
+  return milliseconds > 0 ? null : problemAt(['ttl'], 'must be at least one millisecond; for no delay, use the visibility in then directly');
 }
 
 const thenProblem = (then: JsonValue): VisibilityProblem | null =>
@@ -69,7 +69,7 @@ function fieldProblem(value: JsonObject, kind: LastingVisibility['kind'], path: 
     case 'Tenant':
       return value['tenant_id'] === null || isShortText(value['tenant_id'])
         ? null
-        : problemAt([...path, 'tenant_id'], `must be null, for everyone, or ${SHORT_TEXT_RULE}`);
+        : problemAt([...path, 'tenant_id'], `must be null (all agents) or ${SHORT_TEXT_RULE}`);
   }
 }
 

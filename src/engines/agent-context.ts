@@ -1,8 +1,8 @@
 import type { EngineContext, ExecutionContext } from './engine.js';
 
 /**
- * What agents' own code is given: the same as its type says, at run time too. The rest of an engine's context is the service's, such as the
- * token that ends the attempt over the API.
+ * Makes the context for agents' own code. At run time too it contains only what its type declares: the rest of an
+ * engine's context belongs to the service, such as the token that can end the attempt over the API.
  */
 export const agentContext = (context: EngineContext): ExecutionContext => ({
   executionId: context.executionId,
@@ -11,7 +11,7 @@ export const agentContext = (context: EngineContext): ExecutionContext => ({
   traceparent: context.traceparent,
   signal: context.signal,
   blackboard: context.blackboard,
-  // Made when it is first asked for.
+  // The logger is made on first use.
   get logger() {
     return context.logger;
   },

@@ -1,5 +1,6 @@
 /**
- * What an engine answers whose partner has taken the inputs and gives the outputs later, by the lease that it was told
- * (`EngineContext.leaseToken`): no process runs the execution meanwhile, and no restart repeats it before the agent's `timeout`.
+ * An engine returns this if its partner has accepted the inputs and will send the outputs later, under the lease it
+ * received (`EngineContext.leaseToken`). Until then no process runs the execution, and no restart repeats it before the
+ * agent's `timeout`.
  */
 export class DeferredCompletion {}

@@ -1,11 +1,11 @@
-/** Where a failure lies; what the WorkflowError calls its `error_type`. */
+/** The cause of a failure. The WorkflowError has it as its `error_type`. */
 export type EngineFailureType = 'http' | 'network' | 'rate_limit' | 'model' | 'refusal' | 'output' | 'tool' | 'budget';
 
-/** Why an attempt got no answer that it can use, from whoever an engine asks. */
+/** An attempt got no usable answer from the system that the engine called. */
 export class EngineFailure extends Error {
-  /** Another attempt would end alike. */
+  /** True if another attempt would fail in the same way. */
   readonly isFinal: boolean;
-  /** Another attempt would end alike until then, from now. */
+  /** Milliseconds from now before which another attempt would fail in the same way. */
   readonly retryAfterMs: number | undefined;
 
   constructor(type: EngineFailureType, message: string, { isFinal = false, retryAfterMs }: { isFinal?: boolean; retryAfterMs?: number } = {}) {

@@ -7,12 +7,15 @@ import { HttpEngine } from './http/http.engine.js';
 import { LlmEngine } from './llm/llm.engine.js';
 import { ProviderEngine } from './provider/provider.engine.js';
 
-/** The kinds of engines that a configuration file may name. */
+/** The engine kinds that a configuration file may use. */
 export const FILE_ENGINES: readonly Engine[] = [new ExpressionEngine(), new FunctionEngine(), new HttpEngine(), new LlmEngine(), new ExternalEngine()];
 
 const ENGINES: readonly Engine[] = [...FILE_ENGINES, new ProviderEngine()];
 
-/** Makes every agent's engine ready to run; rejects where one cannot be, which the checks at start would have told. */
+/**
+ * Prepares the engines of all agents. Rejects if one cannot be prepared, which the checks at start have already
+ * excluded.
+ */
 export async function prepareEngines(catalog: Catalog, environment: EngineEnvironment): Promise<PreparedEngines> {
   const prepared = new Map<string, PreparedEngine>();
   for (const agent of catalog.agents) {

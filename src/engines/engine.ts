@@ -7,7 +7,7 @@ import type { ExpressionEvaluator } from '../cel/evaluator.js';
 import type { Outbound } from '../http-client/outbound.js';
 import type { SharedResources } from './shared-resources.js';
 
-/** An artifact as agents see it: the wire's field names, so that code and CEL read the same. */
+/** An artifact as agents see it, with the field names of the wire, so that code and CEL use the same names. */
 export interface AgentArtifact {
   id: string;
   type: string;
@@ -31,19 +31,22 @@ export interface BlackboardFilter {
   order?: 'asc' | 'desc';
 }
 
-/** What an agent may read of the blackboard: only artifacts that it may see. */
+/** Reads the blackboard for an agent. It returns only artifacts that the agent may see. */
 export interface BlackboardReader {
   get(id: string): Promise<AgentArtifact | null>;
   list(filter?: BlackboardFilter): Promise<AgentArtifact[]>;
 }
 
 export interface ExecutionContext {
-  /** The same on every attempt: usable as an idempotency key for effects outside. */
+  /** The same for every attempt, so it can serve as an idempotency key for effects outside of Starling. */
   executionId: string;
   correlationId: string;
-  /** From 1. */
+  /** Starts at 1. */
   attempt: number;
-  /** Names this attempt to services that it calls (W3C Trace Context): to be sent along as header `traceparent`. Null where nothing is traced. */
+  /**
+   * Identifies this attempt to the services that it calls (W3C Trace Context). Send it as the header `traceparent`.
+   * Null if tracing is off.
+   */
   traceparent: string | null;
   /** Aborted on timeout, cancel and shutdown. */
   signal: AbortSignal;
@@ -51,31 +54,31 @@ export interface ExecutionContext {
   blackboard: BlackboardReader;
 }
 
-/** What a call of a model took, or a part of it. */
+/** What a model call used, or a part of it. */
 export interface ModelUsage {
-  /** As the configuration names it. */
+  /** The model's name in the configuration. */
   model: string;
   inputTokens: number;
   outputTokens: number;
-  /** In the currency of the configured prices; null where the model has none. */
+  /** In the currency of the configured prices. Null if the model has no price. */
   cost: number | null;
   latencyMs: number;
 }
 
-/** What a call of a model may take at most. */
+/** What a model call may use at most. */
 export interface ModelNeed {
-  /** As the configuration names it. */
+  /** The model's name in the configuration. */
   model: string;
-  /** Estimated. */
+  /** An estimate. */
   inputTokens: number;
   outputTokens: number;
-  /** As of ModelUsage. */
+  /** As in ModelUsage. */
   cost: number | null;
 }
 
-/** One call of a tool. Neither what it was asked nor what it answered: both may quote what is secret. */
+/** One tool call. It contains neither arguments nor result, because both may quote secrets. */
 export interface ToolCall {
-  /** Where the tool is. */
+  /** The name of the tool's server. */
   server: string;
   tool: string;
   /** Epoch ms when it began. */
@@ -83,51 +86,58 @@ export interface ToolCall {
 }
 
 export interface ToolCallEnd {
-  /** `error`: the tool said that it could not; `failed`: no answer came. */
+  /** `error`: the tool reported an error. `failed`: no answer came. */
   outcome: 'ok' | 'error' | 'failed';
   durationMs: number;
-  /** Of what the model was told, as UTF-8. */
+  /** Bytes (UTF-8) of the result that the model received. */
   resultBytes: number;
 }
 
-/** What engines are given beside what agents' own code sees. */
+/** What engines get in addition to what agents' own code gets. */
 export interface EngineContext extends ExecutionContext {
-  /** Whoever shows it can end this attempt over the API, as long as it lasts: a secret. */
+  /** A secret: with this token anyone can end this attempt over the API while it lasts. */
   leaseToken: string;
   /**
-   * The newest artifacts that the agent may see of those that `filter` asks for, newest first and without those in `except`: as many as have
-   * payloads of `mostCharacters` together. `isCut` where there are more that `filter` asks for.
+   * Returns the newest artifacts that match `filter` and that the agent may see, newest first, without those in
+   * `except`. It returns as many as have payloads of `mostCharacters` together. `isCut` is true if more artifacts
+   * match.
    */
   newest(filter: BlackboardFilter, except: ReadonlySet<string>, mostCharacters: number): Promise<{ artifacts: AgentArtifact[]; isCut: boolean }>;
   /**
-   * To be awaited before a text that came from outside is parsed: resolves when there is memory for what it becomes, until the attempt has
-   * ended or the next text is told. Rejects where there never will be, and with the signal's reason.
+   * Await this before parsing a text from outside. Resolves when memory for the parsed value is reserved; the
+   * reservation lasts until the next call or the end of the attempt. Rejects if the text can never fit, and with the
+   * signal's reason.
    */
   parses(text: string): Promise<void>;
-  /** Why this answer would be refused, as `blackboard/execution/outputs.ts` says it; null where it would not. */
+  /**
+   * Returns why this answer would be refused (see `blackboard/execution/outputs.ts`), or null if it would be accepted.
+   */
   refusal(answer: unknown): string | null;
-  /** To be told what calls of a model have taken as soon as that is known, whatever becomes of the attempt; calls of it add up. */
+  /** Call this as soon as the usage of a model call is known, even if the attempt then fails. Calls add up. */
   used(usage: ModelUsage): void;
   /**
-   * To be called before each call of a model by an agent that a budget holds for: resolves when there is room for it. Rejects where there
-   * never will be, or where the attempt is to begin again when there is: it then has to end, in whatever way.
+   * Call this before each model call of an agent with a budget. Resolves when the budget has room. Rejects if it never
+   * will, or if the attempt must start again when there is room; the attempt must then end.
    */
   reserve(need: ModelNeed): Promise<void>;
   /**
-   * To be called when that call has ended: what it did not take is free for others. `answered`: it takes what `used` was told, and where
-   * that is nothing, all that was reserved. `refused`: the model generated nothing, so it takes nothing. A call for which this is not
-   * called, because it was given up or broke off, takes all that was reserved. Never rejects.
+   * Call this when that model call has ended; the rest of the reservation becomes free. `answered`: it uses what `used`
+   * reported, or the whole reservation if nothing was reported. `refused`: the model generated nothing, so it uses
+   * nothing. A call without `settle`, because it was aborted or broke off, uses the whole reservation. Never rejects.
    */
   settle(end: 'answered' | 'refused'): Promise<void>;
-  /** To be told of each call of a tool when it begins, and by what this returns when it has ended. */
+  /** Call this when a tool call begins, and the returned function when it ends. */
   calls(call: ToolCall): (end: ToolCallEnd) => void;
-  /** To be told what is being written, piece by piece, for those who watch; `answer` counts, from 1, what the attempt begins to write. */
+  /**
+   * Call this with each piece of text that the model writes, for streams. `answer` is the number of the answer in this
+   * attempt, from 1.
+   */
   wrote(text: string, answer: number): void;
 }
 
 /**
- * An agent's input artifacts in the order of their joining, and the one view of their payloads that docs/agents.md describes:
- * the payload itself for one artifact, a list for a batch window, an object keyed by type name for a join.
+ * An agent's input artifacts (those of a join in the order of its types) and the view of their payloads: the payload
+ * for one artifact, a list for a batch window, an object keyed by type name for a join.
  */
 export interface ExecutionInputs {
   artifacts: AgentArtifact[];
@@ -135,39 +145,42 @@ export interface ExecutionInputs {
 }
 
 /**
- * One agent's engine, ready to run. Rejecting is a failed attempt; the error's message is shown to clients. Its `isFinal` says that no
- * other attempt is to be made, its `retryAfterMs` that none is before then.
+ * The engine of one agent, ready to run. A rejection is a failed attempt, and clients see the error's message.
+ * `isFinal` on the error prevents further attempts, and `retryAfterMs` delays the next one.
  */
 export interface PreparedEngine {
-  /** The payload, a list of payloads, an object keyed by type name, ExplicitOutputs, DeferredCompletion, or null: see `blackboard/execution/outputs.ts`. */
+  /**
+   * Resolves with the payload, a list of payloads, an object keyed by type name, ExplicitOutputs, DeferredCompletion,
+   * or null: see `blackboard/execution/outputs.ts`.
+   */
   run(inputs: ExecutionInputs, context: EngineContext): Promise<unknown>;
 }
 
-/** What engines are made with. */
+/** The dependencies of engines. */
 export interface EngineEnvironment extends EngineChecks {
   expressions: ExpressionEvaluator;
   shared: SharedResources;
   outbound: Outbound;
   clock: Clock;
-  /** The one instance of an agent class that the application made. */
+  /** Returns the application's single instance of an agent class. */
   instanceOf(agentClass: AgentClass): RunnableAgent;
 }
 
-/** A kind of engine: how agents turn input artifacts into outputs. It keeps nothing; what runs is what it prepares. */
+/** A kind of engine: it turns input artifacts into outputs. It has no state; the prepared engines run. */
 export interface Engine extends EngineKind {
-  /** Called once an agent, at start, after `check` found nothing wrong. */
+  /** Called once for each agent at start, after `check` found no error. */
   prepare(agent: AgentDefinition, environment: EngineEnvironment): Promise<PreparedEngine>;
 }
 
-/** An agent that is written as a class (see `@Agent`). */
+/** An agent that is a class (see `@Agent`). */
 export interface RunnableAgent {
-  /** Answers like every engine; throwing is a failed attempt, and the error's message is shown to clients. */
+  /** Returns the same values as any engine. An error is a failed attempt, and clients see its message. */
   execute(inputs: AgentArtifact[], context: ExecutionContext): unknown;
 }
 
 export type AgentClass = new (...dependencies: never[]) => RunnableAgent;
 
-/** Prepared engines by agent name; filled once at start. */
+/** Prepared engines by agent name, complete after the start. */
 export class PreparedEngines {
   constructor(private readonly byAgent: ReadonlyMap<string, PreparedEngine>) {}
 

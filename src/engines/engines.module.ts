@@ -36,7 +36,7 @@ export class EnginesModule implements OnModuleInit {
     private readonly modules: ModuleRef,
   ) {}
 
-  /** An agent class that no module provides fails the start, not its first execution. */
+  /** Makes the start fail, not the first execution, if no module provides an agent class. */
   onModuleInit(): void {
     for (const { engine } of this.catalog.agents) {
       if (engine.kind === PROVIDER) instanceIn(this.modules, engine.agentClass as AgentClass);

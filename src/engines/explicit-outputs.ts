@@ -3,16 +3,17 @@ import { unknownFields } from '../common/unknown-fields.js';
 import { EngineFailure } from './engine-failure.js';
 
 /**
- * An answer from outside that lists its outputs, each `{type, payload, tags?, visibility?}`. What is in the list is checked with the
- * answer, in `blackboard/execution/outputs.ts`.
+ * An answer from outside that lists its outputs, each `{type, payload, tags?, visibility?}`. The items are checked
+ * together with the answer, in `blackboard/execution/outputs.ts`.
  */
 export class ExplicitOutputs {
   constructor(readonly outputs: readonly unknown[]) {}
 }
 
 /**
- * The body of an answer that came over HTTP: `{outputs: [...]}`, whose items all name a type, or what any engine answers. EngineFailure
- * where outputs with payloads stand beside other fields: taken for a payload, they would be published as one, with the visibility of that.
+ * Reads the body of an answer that came over HTTP: `{outputs: [...]}` whose items all name a type, or any other answer
+ * of an engine. Throws EngineFailure if outputs with payloads have other fields next to them: taken as a payload, they
+ * would be published as one artifact with its visibility.
  */
 export function readAnswer(body: unknown): unknown {
   if (!isJsonObject(body) || !Array.isArray(body.outputs) || !body.outputs.every(namesType)) return body;

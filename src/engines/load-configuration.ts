@@ -8,8 +8,8 @@ import { FILE_ENGINES } from './engine-registry.js';
 import { agentDefinitionOf } from './provider/agent.decorator.js';
 
 /**
- * The catalog of a configuration file and of agent classes, checked with every engine and setting that there is. `flags`: settings by
- * their names. CatalogError with every error at once.
+ * Loads the catalog of a configuration file and of agent classes, and checks it with all engines and settings. `flags`
+ * are settings by name. Throws CatalogError with all problems.
  */
 export function loadConfiguration(
   file: string,

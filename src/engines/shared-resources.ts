@@ -4,12 +4,18 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** What the engines of several agents share, such as connections. Closed with the service, after its executions. */
+/**
+ * Resources that several agents' engines share, such as connections. They are closed with the service, after its
+ * executions.
+ */
 @Injectable()
 export class SharedResources implements OnApplicationShutdown {
   private readonly byKey = new Map<string, Closable>();
 
-  /** The resource of this key, made by the first caller. The key names the kind of resource too: callers with equal keys get the same object. */
+  /**
+   * Returns the resource with this key; the first caller makes it. The key must include the kind of resource, because
+   * callers with equal keys get the same object.
+   */
   get<Resource extends Closable>(key: string, make: () => Resource): Resource {
     let resource = this.byKey.get(key);
     if (!resource) this.byKey.set(key, (resource = make()));

@@ -1,6 +1,6 @@
 /**
- * What an agent's own code threw, as an Error with a message to show. Code can throw anything: strings, plain objects,
- * errors of another realm, errors without a message.
+ * Turns anything that an agent's own code threw into an Error with a message. Code can throw strings, plain objects,
+ * errors of another realm, and errors without a message.
  */
 export function asError(thrown: unknown): Error {
   if (thrown instanceof Error && typeof thrown.message === 'string' && thrown.message !== '') return thrown;

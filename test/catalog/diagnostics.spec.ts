@@ -40,7 +40,7 @@ agents:
     expect(at('agents.triage.consumes[0].join.within')).toEqual(['13: must be a duration such as 500ms, 30s, 5m, 2h or 30d']);
     expect(at('agents.triage.consumes[1].mode')).toEqual(['15: must be one of "all", "any"']);
     expect(at('agents.triage.publishes[0].visibility.then.kind')).toEqual(['18: must be one of "Public", "Private", "Labelled", "Tenant"']);
-    expect(at('agents.triage.engine.module')[0]).toMatch(/^19: there is no file .*missing\.ts$/);
+    expect(at('agents.triage.engine.module')[0]).toMatch(/^19: the file .*missing\.ts does not exist$/);
     expect(at('agents.triage.timeout')).toEqual(['20: must be a duration such as 500ms, 30s, 5m, 2h or 30d']);
     expect(at('agents.external')).toEqual(['21: external is what clients publish as; choose another name']);
     expect(at('agents.external.engine.kind')).toEqual(['23: must be one of "expression", "function", "http", "llm", "external"']);
@@ -51,9 +51,9 @@ agents:
     const due = async (what: string): Promise<string[]> =>
       mistakeTexts(`agents:\n${agent('a', '{ types: [Ticket] }')}`.replace(/engine: .*/, `engine: { kind: external, assignee: anna, due: { after: 1h, ${what} } }`));
     expect(await due('then: escalate, to: bela')).toEqual([]);
-    expect(await due('then: escalate, to: anna')).toEqual(['agents.a.engine.due.to: must be somebody else than the assignee, who has it already: anna']);
-    expect(await due('then: escalate')).toEqual(['agents.a.engine.due.to: is missing: escalate needs the name of whom it is escalated to']);
-    expect(await due('then: fail, to: bela')).toEqual(['agents.a.engine.due.to: is for escalate alone; leave it out, or say then: escalate']);
+    expect(await due('then: escalate, to: anna')).toEqual(['agents.a.engine.due.to: must differ from the assignee (anna)']);
+    expect(await due('then: escalate')).toEqual(['agents.a.engine.due.to: is missing: escalate needs the name of the new assignee']);
+    expect(await due('then: fail, to: bela')).toEqual(['agents.a.engine.due.to: applies only to escalate; remove it, or set then: escalate']);
   });
 
   test('the error itself lists them, a line each', async () => {

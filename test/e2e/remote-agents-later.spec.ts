@@ -185,7 +185,7 @@ describe('a remote agent that answers 202', () => {
     const correlation = await board.publish('Question', {});
     expect(await board.ended(correlation)).toMatchObject({ state: 'failed' });
     const { state, attempts } = await execution(requestIn(agents.received[0]!).execution_id);
-    expect([state, attempts]).toMatchObject(['failed', [{ error_type: 'output', error_message: expect.stringMatching(/ answered 202 without a Location, which would say that it answers later$/) }]]);
+    expect([state, attempts]).toMatchObject(['failed', [{ error_type: 'output', error_message: expect.stringMatching(/ answered 202 without a Location header; a 202 needs one to announce a later answer$/) }]]);
     expect(agents.received).toHaveLength(1);
   });
 });

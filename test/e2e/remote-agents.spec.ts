@@ -122,9 +122,9 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
       ['503', answers(503), 'http', /answered 503$/],
       ['a connection that is reset', (response) => response.socket!.resetAndDestroy(), 'network', /: the connection was closed before an answer came$/],
       ['an answer that breaks off', (response) => response.writeHead(200, { 'content-length': '100' }).write('{"text":', () => response.destroy()), 'network', /: the answer broke off$/],
-      ['an answer that is too long', replies({ text: 'x'.repeat(64 * 1_024) }), 'output', /answered with more than max_answer allows; raise it, or answer less$/],
-      ['no JSON', (response) => response.end('It is on its way.'), 'output', /^the answer of .+ is no JSON$/],
-      ['an empty answer', answers(200), 'output', /^the answer of .+ is no JSON$/],
+      ['an answer that is too long', replies({ text: 'x'.repeat(64 * 1_024) }), 'output', /sent an answer larger than max_answer; raise max_answer or send less$/],
+      ['no JSON', (response) => response.end('It is on its way.'), 'output', /^the answer of .+ is not JSON$/],
+      ['an empty answer', answers(200), 'output', /^the answer of .+ is not JSON$/],
       ['a payload that the schema refuses', replies({ text: 'no' }), 'output', /^Reply refuses its payload: payload\.text: must NOT have fewer than 3 characters$/],
       ['an output that the schema refuses', replies({ outputs: [{ type: 'Reply', payload: REPLY }, { type: 'Reply', payload: {} }] }), 'output', /^outputs\[1\]: Reply refuses its payload: payload\.text: is required$/],
       ['an output of a type that it does not publish', replies({ outputs: [{ type: 'Tree', payload: REPLY }] }), 'output', /^outputs\[0\]\.type: must be one of Reply$/],
@@ -150,7 +150,7 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
     test('an answer that says itself that it is no JSON is final, such as the page of a proxy', async () => {
       const { execution, requests } = await ask((response) => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<title>Log in</title>'));
       expect([execution.state, requests.length, execution.attempts[0]!.error_type]).toEqual(['failed', 1, 'output']);
-      expect(execution.attempts[0]!.error_message).toBe(`the answer of ${host} is text/html and no JSON; is url where the agent is?`);
+      expect(execution.attempts[0]!.error_message).toBe(`the answer of ${host} is text/html, not JSON; check the agent's url`);
     });
 
     test('what says that it is JSON and is none is tried again', async () => {

@@ -58,8 +58,8 @@ describe('function agents, as real modules in a folder', () => {
   });
 
   test.each<[string, string, string | null, RegExp]>([
-    ['is not there', 'gone.ts', null, /there is no file .*gone\.ts$/],
-    ['is a folder', 'folder.ts', 'FOLDER', /there is no file .*folder\.ts$/],
+    ['is not there', 'gone.ts', null, /the file .*gone\.ts does not exist$/],
+    ['is a folder', 'folder.ts', 'FOLDER', /the file .*folder\.ts does not exist$/],
     ['has no default export', 'named.mjs', 'export const run = async () => null;', /named\.mjs must have a default export of the form async \(inputs, context\) => output$/],
     ['exports no function', 'object.mjs', 'export default { run: async () => null };', /object\.mjs must have a default export/],
     ['is no JavaScript', 'broken.mjs', 'export default async ( => null;', /broken\.mjs cannot be loaded: /],

@@ -20,8 +20,8 @@ export function checkAgent(options: Remaining<AgentOptions>, maxTtlMs: number | 
 
 /** Names by which a client or the service itself publishes, or which another agent has. */
 export function checkAgentName(name: string, taken: ReadonlySet<string>, path: Path, errors: Diagnostics): void {
-  if (name === EXTERNAL) errors.add(path, `${EXTERNAL} is what clients publish as; choose another name`);
-  if (taken.has(name)) errors.add(path, `another agent is named ${name} already`);
+  if (name === EXTERNAL) errors.add(path, `${EXTERNAL} is reserved for clients; choose another name`);
+  if (taken.has(name)) errors.add(path, `another agent already has the name ${name}; choose another name`);
 }
 
 function checkOutputs(outputs: (Remaining<OutputOptions> | undefined)[], maxTtlMs: number | null, path: Path, errors: Diagnostics): void {
@@ -30,7 +30,7 @@ function checkOutputs(outputs: (Remaining<OutputOptions> | undefined)[], maxTtlM
     if (output?.type === undefined) continue;
     const { type, visibility } = output;
     if (seen.has(type)) errors.add([...path, index, 'type'], `${type} is published twice; keep one`);
-    if (type === WORKFLOW_ERROR) errors.add([...path, index, 'type'], `${WORKFLOW_ERROR} is published by the service alone; throw an error instead`);
+    if (type === WORKFLOW_ERROR) errors.add([...path, index, 'type'], `only the service publishes ${WORKFLOW_ERROR}; throw an error instead`);
     seen.add(type);
     checkVisibility(visibility, maxTtlMs, [...path, index, 'visibility'], errors);
   }

@@ -8,7 +8,7 @@ export const nameSchema: JsonObject = {
   type: 'string',
   maxLength: 200,
   pattern: '^(?!__proto__$)[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
-  errorMessage: 'is no usable name: 1 to 200 characters, without control characters and without spaces at its ends',
+  errorMessage: 'is not a valid name: use 1 to 200 characters, without control characters and without spaces at its ends',
 };
 
 export const duration = (description: string, fallback?: string): JsonObject => ({
@@ -38,31 +38,31 @@ const subscriptionSchema: JsonObject = {
   errorMessage: 'must be an object such as { types: [CustomerMessage] }',
   properties: {
     types: { ...texts('Artifact types'), items: nameSchema },
-    mode: { description: 'all: one artifact of every type, joined; any: each artifact on its own', enum: ['all', 'any'], default: 'all' },
-    where: expression('CEL over payload, artifact and inputs; only true triggers'),
-    from_agents: { ...texts('Producers, any of which will do; external is what clients publish'), items: nameSchema },
-    tags: texts('Tags, any of which will do'),
+    mode: { description: 'all: joins one artifact of every type; any: takes each artifact separately', enum: ['all', 'any'], default: 'all' },
+    where: expression('CEL expression over payload, artifact and inputs; the agent runs only if it is true'),
+    from_agents: { ...texts('Artifacts by any of these producers; external means clients'), items: nameSchema },
+    tags: texts('Artifacts with any of these tags'),
     join: {
-      description: 'How artifacts of several types find each other; without it, by their correlation',
+      description: 'How artifacts of several types join; default: by their correlation',
       type: 'object',
       additionalProperties: false,
       properties: {
-        by: expression('CEL that gives the key of one artifact'),
-        within: duration('Counted from the first artifact; what is incomplete then is dropped with a WorkflowError'),
+        by: expression('CEL expression for the join key of an artifact'),
+        within: duration('Time limit from the first artifact; an incomplete group is then dropped with a WorkflowError'),
       },
     },
     batch: {
-      description: 'Collects artifacts and runs the agent once on the list of them',
+      description: 'Collects artifacts and runs the agent once with the list of them',
       type: 'object',
       additionalProperties: false,
       minProperties: 1,
       errorMessage: 'must be an object with size, timeout or both',
       properties: {
-        size: { description: 'Runs when this many are there', type: 'integer', minimum: 1, maximum: MAX_BATCH_SIZE },
-        timeout: duration('Runs when the first has waited this long'),
+        size: { description: 'Runs when the window has this many artifacts', type: 'integer', minimum: 1, maximum: MAX_BATCH_SIZE },
+        timeout: duration('Runs when the first artifact has waited this long'),
       },
     },
-    priority: { description: 'Higher runs first', type: 'integer', minimum: -1_000_000, maximum: 1_000_000, default: 0 },
+    priority: { description: 'Executions with a higher priority run first', type: 'integer', minimum: -1_000_000, maximum: 1_000_000, default: 0 },
     allow_self: { description: "Whether the agent's own outputs may trigger it", type: 'boolean', default: false },
   },
 };
@@ -75,8 +75,8 @@ const outputSchema: JsonObject = {
   errorMessage: 'must be an object such as { type: Reply }',
   properties: {
     type: nameSchema,
-    visibility: { description: 'Who may see what it publishes; everyone where absent', ...visibilitySchema },
-    tags: texts('Tags of what it publishes'),
+    visibility: { description: 'Which agents may see its outputs; default: all', ...visibilitySchema },
+    tags: texts('Tags of its outputs'),
   },
 };
 
@@ -85,9 +85,9 @@ const retrySchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    attempts: { description: 'Attempts in all, the first included', type: 'integer', minimum: 1, maximum: 100, default: 3 },
-    delay: duration('Before the second attempt', '1s'),
-    max_delay: duration('The delay never grows beyond this', '1m'),
+    attempts: { description: 'Number of attempts, including the first', type: 'integer', minimum: 1, maximum: 100, default: 3 },
+    delay: duration('Delay before the second attempt', '1s'),
+    max_delay: duration('Maximum delay', '1m'),
   },
 };
 
@@ -102,7 +102,7 @@ export function agentSchema(own: JsonObject): JsonObject {
     properties: {
       ...own,
       description: { type: 'string' },
-      labels: texts('What Labelled visibility asks for'),
+      labels: texts('Labels that Labelled visibility may require'),
       tenant_id: { description: 'The tenant that the agent belongs to, for Tenant visibility', type: 'string', minLength: 1 },
       consumes: {
         description: 'Subscriptions',
@@ -113,9 +113,9 @@ export function agentSchema(own: JsonObject): JsonObject {
       },
       publishes: { description: 'Outputs', type: 'array', items: outputSchema, errorMessage: 'must be a list such as [{ type: Reply }]' },
       timeout: duration('For one attempt', '60s'),
-      concurrency: { description: 'Executions at once, over all processes', type: 'integer', minimum: 1, maximum: 10_000, default: 10 },
+      concurrency: { description: 'Executions that may run at the same time, over all processes', type: 'integer', minimum: 1, maximum: 10_000, default: 10 },
       retry: retrySchema,
-      budget: budgetSchema('What the agent may use of models in one correlation; one that overruns it ends, with a WorkflowError'),
+      budget: budgetSchema('Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError'),
     },
   };
 }

@@ -8,10 +8,10 @@ const typeSchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    version: { description: 'Counts up when the payload changes its shape', type: 'integer', minimum: 1, default: 1 },
+    version: { description: 'Increase it when the form of the payload changes', type: 'integer', minimum: 1, default: 1 },
     description: { type: 'string' },
-    retain: duration('Deleted when it is older than this, and nothing needs it any more; without it, kept for ever'),
-    schema: { description: 'JSON Schema of the payload (draft 2020-12, or draft-07 where $schema says so)', type: 'object' },
+    retain: duration('Artifacts are deleted when they are older than this and no longer needed; default: never'),
+    schema: { description: 'JSON Schema of the payload (draft 2020-12, or draft-07 if $schema says so)', type: 'object' },
   },
 };
 
@@ -25,17 +25,17 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
     title: 'Starling configuration',
     type: 'object',
     additionalProperties: false,
-    errorMessage: 'must hold an object with agents, types and server',
+    errorMessage: 'must contain an object with agents, types and server',
     properties: {
-      server: { description: 'Settings of the service; flags and environment variables come before them', ...serverSchema },
+      server: { description: 'Settings of the service; flags and environment variables take precedence', ...serverSchema },
       types: {
-        description: 'Artifact types by name; a type that agents only mention needs no entry and takes any object',
+        description: 'Artifact types by name; a type that only agents mention needs no entry and accepts any object',
         type: 'object',
         propertyNames: nameSchema,
         additionalProperties: typeSchema,
       },
       models: modelsSchema,
-      budget: budgetSchema('What one correlation may use of models; one that overruns it ends, with a WorkflowError'),
+      budget: budgetSchema('Maximum model usage of one correlation; exceeding it ends the correlation with a WorkflowError'),
       agents: {
         description: 'Agents by name',
         type: 'object',

@@ -10,7 +10,7 @@ const MOST_NAMED = 20;
 /** Agents that trigger each other round and round, with nothing on the way that could stop it but a limit. */
 export function cycleWarnings(catalog: Catalog): AgentWarning[] {
   return endlessCycles(byName(catalog.agents)).map((cycle) => {
-    const message = `${described(cycle)} is a cycle without a stop: give one of its subscriptions a where, or max_executions_per_correlation ends it with a WorkflowError`;
+    const message = `${described(cycle)} is a cycle without a stop: add a where to one of its subscriptions, or max_executions_per_correlation ends it with a WorkflowError`;
     return { agent: cycle[0]!.name, below: [], message };
   });
 }

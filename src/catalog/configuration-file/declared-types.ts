@@ -36,7 +36,7 @@ function declare(name: string, declaration: NonNullable<Declarations[string]>, b
 function declareWorkflowError(declaration: NonNullable<Declarations[string]>, retainMs: number | null, errors: Diagnostics): ArtifactType {
   const others = Object.keys(declaration).filter((key) => key !== 'retain');
   if (others.length > 0 || retainMs === null) {
-    errors.add(['types', WORKFLOW_ERROR], 'is always known and published by the service alone; only its `retain` can be set, another type needs another name');
+    errors.add(['types', WORKFLOW_ERROR], 'is reserved for the service: set only its `retain`, or choose another name for your type');
   }
   return workflowErrorType(retainMs);
 }

@@ -8,7 +8,7 @@ const LONGEST_MS = 3650 * 86_400_000;
 export function durationProblem(duration: string | undefined, { zero = false } = {}): string | null {
   const milliseconds = duration === undefined ? null : parseDuration(duration);
   if (milliseconds === null) return null;
-  if (milliseconds === 0 && !zero) return 'must be longer than no time at all';
+  if (milliseconds === 0 && !zero) return 'must be longer than zero';
   return milliseconds > LONGEST_MS ? 'must not be longer than 3650d' : null;
 }
 

@@ -72,7 +72,7 @@ async function readText(file: string): Promise<string> {
 }
 
 function whyUnreadable({ code, message }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'ENOENT') return 'the file does not exist';
   if (code === 'EISDIR') return 'it is a folder; name the configuration file in it';
   return `it cannot be read: ${message}`;
 }

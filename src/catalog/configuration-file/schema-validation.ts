@@ -25,7 +25,7 @@ function take(value: unknown, path: Path): unknown {
   const last = path.at(-1);
   if (last === undefined) return {};
   const around = path.slice(0, -1).reduce<unknown>((inner, segment) => (inner as Record<string, unknown> | undefined)?.[segment], value);
-  if (Array.isArray(around)) around[last as number] = undefined; // a hole, so that the items after it keep their positions
+  if (Array.isArray(around)) around[last as number] = undefined; // leaves a hole, so that later items keep their positions
   else if (typeof around === 'object' && around !== null) delete (around as Record<string, unknown>)[last];
   return value;
 }

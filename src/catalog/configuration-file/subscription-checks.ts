@@ -27,11 +27,11 @@ function checkJoin({ join, types, mode, batch }: Checked, path: Path, errors: Di
   if (!join) return;
   const at = [...path, 'join'];
   if (batch) errors.add(at, 'a subscription has a join or a batch window, not both');
-  else if (mode === 'any') errors.add(at, 'mode any takes each artifact on its own; a join needs mode all');
+  else if (mode === 'any') errors.add(at, 'mode any takes each artifact separately; a join needs mode all');
   else if (types?.length === 1) errors.add(at, 'a join needs at least two types');
 }
 
 function checkBatch({ join, types, mode, batch }: Checked, path: Path, errors: Diagnostics): void {
   if (!batch || join || mode === 'any' || (types?.length ?? 0) < 2) return;
-  errors.add([...path, 'batch'], 'a batch window over several types needs mode any, since mode all joins them');
+  errors.add([...path, 'batch'], 'a batch window over several types needs mode any, because mode all joins them');
 }

@@ -17,7 +17,7 @@ export function triggerWarnings(catalog: Catalog): AgentWarning[] {
   return catalog.agents.flatMap((agent) => {
     const warnings = [...agent.subscriptions.flatMap((subscription) => unknownProducers(subscription, catalog)), ...unknownViewers(agent, catalog)];
     if (agent.subscriptions.some(canTrigger)) return warnings;
-    const message = 'no artifact can trigger this agent, so it runs only where a caller names it; see its from_agents, types and tags';
+    const message = 'no artifact can trigger this agent, so it runs only if a caller names it; check its from_agents, types and tags';
     return [...warnings, { agent: agent.name, below: [], message }];
   });
 }
@@ -25,7 +25,7 @@ export function triggerWarnings(catalog: Catalog): AgentWarning[] {
 function unknownProducers({ agent, index, fromAgents }: Subscription, catalog: Catalog): AgentWarning[] {
   return fromAgents.flatMap((name, position) => {
     if (name === EXTERNAL || catalog.agent(name)) return [];
-    return [{ agent, below: ['consumes', index, 'from_agents', position], message: `no agent is named ${name}, so nothing comes from it` }];
+    return [{ agent, below: ['consumes', index, 'from_agents', position], message: `no agent has the name ${name}, so it publishes nothing` }];
   });
 }
 

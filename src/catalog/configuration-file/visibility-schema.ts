@@ -15,7 +15,7 @@ const lastingKinds: JsonObject[] = [
   kind('Public'),
   kind('Private', { agents: names('The agents that may see it; an empty list: no agent', 0) }, ['agents']),
   kind('Labelled', { required_labels: names('An agent needs all of these labels to see it', 1) }, ['required_labels']),
-  kind('Tenant', { tenant_id: { description: 'The tenant whose agents may see it; null: everyone', ...shortText, type: ['string', 'null'] } }, ['tenant_id']),
+  kind('Tenant', { tenant_id: { description: 'The tenant whose agents may see it; null: all agents', ...shortText, type: ['string', 'null'] } }, ['tenant_id']),
 ];
 
 const kindNamed = (kinds: string[]): JsonObject => ({
@@ -35,8 +35,8 @@ export const visibilitySchema: JsonObject = {
     kind(
       'After',
       {
-        ttl: { description: 'How long it stays hidden from agents: an ISO 8601 duration such as PT1H', type: 'string' },
-        then: { description: 'Who may see it after that; everyone where absent or null', if: { not: { type: 'null' } }, then: { ...kindNamed(LASTING), allOf: lastingKinds } },
+        ttl: { description: 'How long it is hidden from agents: an ISO 8601 duration such as PT1H', type: 'string' },
+        then: { description: 'Which agents may see it after that; default: all', if: { not: { type: 'null' } }, then: { ...kindNamed(LASTING), allOf: lastingKinds } },
       },
       ['ttl'],
     ),

@@ -54,14 +54,14 @@ function asSpelled(document: Document, interpolation: Interpolation): unknown {
 }
 
 function describeProblem(problem: YAMLError): string {
-  return problem.code === 'MULTIPLE_DOCS' ? 'the file holds several YAML documents; keep one' : problem.message;
+  return problem.code === 'MULTIPLE_DOCS' ? 'the file contains several YAML documents; keep one' : problem.message;
 }
 
 function reportDuplicateKeys(map: YAMLMap, path: Path, errors: Diagnostics): void {
   const seen = new Set<string>();
   for (const { key } of map.items) {
     const name = String(isScalar(key) ? key.value : key);
-    if (seen.has(name)) errors.add([...path, name], 'stands twice; keep one');
+    if (seen.has(name)) errors.add([...path, name], 'occurs twice; keep one');
     seen.add(name);
   }
 }

@@ -47,6 +47,6 @@ const WORKFLOW_ERROR_SCHEMA: JsonObject = {
 export function workflowErrorType(retainMs: number | null): ArtifactType {
   const compiled = compilePayloadSchema(WORKFLOW_ERROR_SCHEMA);
   if ('errors' in compiled) throw new Error(`the schema of ${WORKFLOW_ERROR} is wrong`);
-  const description = 'An execution that failed for good, a join that expired or a limit that was reached';
+  const description = 'An execution that failed finally, a join that expired or a limit that was reached';
   return declaredType({ name: WORKFLOW_ERROR, version: 1, description, schema: WORKFLOW_ERROR_SCHEMA, retainMs }, compiled.validate);
 }

@@ -20,8 +20,8 @@ export function compilePayloadSchema(schema: JsonObject, budget = new PatternBud
   if (draft === null) {
     return schemaError(['$schema'], `must be ${DRAFT_NAMES.join(' or ')}`);
   }
-  if (schema.$async !== undefined) return schemaError(['$async'], 'is not supported: payloads are checked at once');
-  if (typeof schema.type === 'string' && schema.type !== 'object') return schemaError(['type'], 'must be object: every payload is one');
+  if (schema.$async !== undefined) return schemaError(['$async'], 'is not supported: payloads are checked synchronously');
+  if (typeof schema.type === 'string' && schema.type !== 'object') return schemaError(['type'], 'must be object, because every payload is an object');
   const wrong = violationsOfDraft(draft, schema);
   if (wrong.length > 0) return { errors: wrong };
   return compile(draft, schema, budget);
@@ -49,7 +49,7 @@ const dynamicReferences = (schema: JsonObject): SchemaError[] =>
 const endlessReferences = ({ sameValue }: RecursiveReferences, schema: JsonObject): SchemaError[] =>
   placesOf(schema, sameValue.endless()).map(({ path, schema: { $ref: reference } }) => ({
     path: [...path, '$ref'],
-    message: `${JSON.stringify(reference)} leads back to itself for the same value, so that a check would never end; refer to it from properties or items`,
+    message: `${JSON.stringify(reference)} leads back to itself for the same value, so a check would never end; refer to it from properties or items`,
   }));
 
 function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): CompiledSchema {
@@ -88,7 +88,7 @@ function unknownFormat(warning: string): SchemaError {
   const [, format, pointer] = /^unknown format "(.*)" ignored in schema at path "#\/?(.*)"$/.exec(warning) ?? [];
   if (format === undefined) return { path: [], message: warning };
   const segments = pointer === '' ? [] : pointer!.split('/').map((token) => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'));
-  return { path: [...segments, 'format'], message: `${JSON.stringify(format)} is no known format` };
+  return { path: [...segments, 'format'], message: `${JSON.stringify(format)} is not a known format` };
 }
 
 function compileProblem(error: Error): string {

@@ -33,7 +33,7 @@ function describe(error: ErrorObject): Description {
     case 'unevaluatedProperties':
       return { below: [params.unevaluatedProperty!], message: 'is not allowed' };
     case 'propertyNames':
-      return { below: [params.propertyName!], message: ownMessage(error.schema) ?? 'is no allowed name' };
+      return { below: [params.propertyName!], message: ownMessage(error.schema) ?? 'is not an allowed name' };
     case 'uniqueItems':
       return { below: [Math.max(params.i!, params.j!)], message: `is the same as item ${Math.min(params.i!, params.j!)}; keep one` };
     case 'enum':
@@ -54,7 +54,7 @@ function ownMessage(schema: unknown): string | undefined {
 function unknownKey(key: string, error: ErrorObject): string {
   const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
   const meant = nearestName(key, known);
-  return meant === undefined ? 'is no known key' : `is no known key; did you mean ${meant}?`;
+  return meant === undefined ? 'is not a known key' : `is not a known key; did you mean ${meant}?`;
 }
 
 const listValues = (values: unknown[]): string =>

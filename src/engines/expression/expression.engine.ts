@@ -8,7 +8,7 @@ import type { Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
 
 const ASK_AGAIN_AFTER_MS = 1_000;
 
-/** One CEL expression, whose result is the answer. */
+/** Evaluates one CEL expression. Its result is the answer. */
 export class ExpressionEngine implements Engine {
   readonly kind = 'expression';
 
@@ -44,7 +44,10 @@ export class ExpressionEngine implements Engine {
   }
 }
 
-/** An evaluator that cannot evaluate now is no fault of the agent, whose attempt it must not cost: asks until the signal is aborted. */
+/**
+ * Retries while the evaluator is unavailable, until the signal is aborted: that is not the agent's fault and must not
+ * cost an attempt.
+ */
 async function onceAvailable<Result>(ask: () => Promise<Result>, clock: Clock, signal: AbortSignal): Promise<Result> {
   for (;;) {
     try {
@@ -56,7 +59,7 @@ async function onceAvailable<Result>(ask: () => Promise<Result>, clock: Clock, s
   }
 }
 
-/** Rejects with the signal's reason as soon as that is aborted. */
+/** Rejects with the signal's reason as soon as the signal is aborted. */
 function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {

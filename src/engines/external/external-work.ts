@@ -1,7 +1,7 @@
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { parseDuration } from '../../common/durations.js';
 
-/** The kind of an agent whose executions are fetched and completed from outside; no process runs them. */
+/** The engine kind of agents whose executions external workers claim and complete. No process runs them. */
 export const EXTERNAL_KIND = 'external';
 
 /** An external agent's `engine` object. */
@@ -11,21 +11,24 @@ export interface ExternalOptions {
   due?: { after: string; then: 'escalate' | 'fail'; to?: string };
 }
 
-/** What happens to an execution so many milliseconds after its making, if it has not ended. */
+/** What happens to an execution this many milliseconds after it was made if it has not ended. */
 export type Due = { afterMs: number } & ({ then: 'escalate'; to: string } | { then: 'fail' });
 
 export interface ExternalWork {
-  /** Whose it is at first; null where it is anybody's. */
+  /** The first assignee. Null if anyone may claim the execution. */
   assignee: string | null;
   due: Due | null;
 }
 
 export const isExternal = (agent: AgentDefinition | undefined): boolean => agent?.engine.kind === EXTERNAL_KIND;
 
-/** Whether executions of it may be held by somebody outside: fetched from there, or left to a remote agent that answers later. */
+/**
+ * True if its executions can be leased outside of this process: claimed by external workers, or left to a remote agent
+ * that answers later.
+ */
 export const mayRunOutside = (agent: AgentDefinition | undefined): boolean => isExternal(agent) || agent?.engine.kind === 'http';
 
-/** What the configuration says of an external agent's executions; null for any other agent. */
+/** Returns what the configuration says about an external agent's executions, or null for any other agent. */
 export function externalWork(agent: AgentDefinition | undefined): ExternalWork | null {
   if (!agent || !isExternal(agent)) return null;
   const { assignee = null, due } = agent.engine as unknown as ExternalOptions;

@@ -14,7 +14,7 @@ const name = (description: string): JsonObject => ({
   errorMessage: 'must be a name of 1 to 200 characters',
 });
 
-/** Work that remote workers and people fetch (src/blackboard/external). */
+/** Agents whose work external workers and people claim (src/blackboard/external). */
 export class ExternalEngine implements Engine {
   readonly kind = EXTERNAL_KIND;
 
@@ -23,7 +23,7 @@ export class ExternalEngine implements Engine {
     additionalProperties: false,
     properties: {
       kind: { const: EXTERNAL_KIND },
-      assignee: name('Whose its executions are; without it, those of whoever claims them'),
+      assignee: name('The person or system that its executions are assigned to; without it, anyone may claim them'),
       due: {
         description: 'What happens to an execution that has not ended in time',
         type: 'object',
@@ -31,9 +31,9 @@ export class ExternalEngine implements Engine {
         required: ['after', 'then'],
         errorMessage: 'must be an object such as { after: 48h, then: escalate, to: head-of-finance } or { after: 48h, then: fail }',
         properties: {
-          after: duration('Counted from when it began to wait'),
-          then: { description: 'escalate: it is assigned to somebody else; fail: it has failed, for good', enum: ['escalate', 'fail'] },
-          to: name('To whom it is escalated'),
+          after: duration('Time since the execution was created'),
+          then: { description: 'escalate: assign it to someone else; fail: end it as failed, without a retry', enum: ['escalate', 'fail'] },
+          to: name('The new assignee of an escalated execution'),
         },
       },
     },
@@ -44,13 +44,13 @@ export class ExternalEngine implements Engine {
     if (!due) return [];
     const problem = durationProblem(due.after);
     const found: EngineFinding[] = problem === null ? [] : [{ path: ['due', 'after'], message: problem }];
-    if (due.then === 'escalate' && due.to === undefined) found.push({ path: ['due', 'to'], message: 'is missing: escalate needs the name of whom it is escalated to' });
-    if (due.then === 'fail' && due.to !== undefined) found.push({ path: ['due', 'to'], message: 'is for escalate alone; leave it out, or say then: escalate' });
-    if (due.to !== undefined && due.to === assignee) found.push({ path: ['due', 'to'], message: `must be somebody else than the assignee, who has it already: ${assignee}` });
+    if (due.then === 'escalate' && due.to === undefined) found.push({ path: ['due', 'to'], message: 'is missing: escalate needs the name of the new assignee' });
+    if (due.then === 'fail' && due.to !== undefined) found.push({ path: ['due', 'to'], message: 'applies only to escalate; remove it, or set then: escalate' });
+    if (due.to !== undefined && due.to === assignee) found.push({ path: ['due', 'to'], message: `must differ from the assignee (${assignee})` });
     return found;
   }
 
   async prepare(): Promise<PreparedEngine> {
-    return { run: () => Promise.reject(new Error('executions of external agents are claimed over HTTP, and not run here')) };
+    return { run: () => Promise.reject(new Error('external workers claim the executions of external agents over HTTP; this process cannot run them')) };
   }
 }

@@ -9,10 +9,13 @@ export type AgentFunction = (inputs: AgentArtifact[], context: ExecutionContext)
 
 export type ImportedModule = { run: AgentFunction } | { problem: string };
 
-/** Imports an agent's module, once a process however often it is asked; never rejects for what the module does. */
+/**
+ * Imports an agent's module, once per process. Returns a problem instead of rejecting if the module is missing or
+ * throws.
+ */
 export async function importAgentModule(module: string, baseDirectory: string): Promise<ImportedModule> {
   const path = resolve(baseDirectory, module);
-  if (!(await isFile(path))) return { problem: `there is no file ${path}` };
+  if (!(await isFile(path))) return { problem: `the file ${path} does not exist` };
   try {
     const { default: run } = (await import(pathToFileURL(path).href)) as { default?: unknown };
     if (typeof run === 'function') return { run: run as AgentFunction };

@@ -6,7 +6,7 @@ import type { Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
 import { asError } from '../thrown.js';
 import { importAgentModule } from './agent-module.js';
 
-/** A function of a TypeScript or JavaScript module; Node itself strips the types. */
+/** Runs a function of a TypeScript or JavaScript module. Node strips the types. */
 export class FunctionEngine implements Engine {
   readonly kind = 'function';
 

@@ -14,7 +14,7 @@ import { EngineFailure } from '../engine-failure.js';
 
 const MOST_ANSWER_BYTES = 64 * 1_024 ** 2;
 
-/** A remote agent, in whatever language: it is sent the inputs over HTTP. */
+/** A remote agent: a server in any language that receives the inputs over HTTP. */
 export class HttpEngine implements Engine {
   readonly kind = 'http';
 
@@ -66,7 +66,7 @@ class RemoteAgent implements PreparedEngine {
       'content-type': 'application/json',
       accept: 'application/json',
       'idempotency-key': executionId,
-      // To end the attempt by, for one that answers 202.
+      // A server that answers 202 ends the attempt with it.
       'starling-lease-token': leaseToken,
       ...(traceparent !== null && { traceparent }),
       ...webhookHeaders(secret === undefined ? [] : [secret], { id: executionId, sentAt: this.environment.clock.now(), body }),

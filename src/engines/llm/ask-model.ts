@@ -15,39 +15,42 @@ export interface Question {
   temperature: number | undefined;
   maxOutputTokens: number | undefined;
   tools: ToolSet;
-  /** Calls of the model in all, each but the last followed by calls of tools. */
+  /** Largest number of model calls. Tool calls follow each but the last. */
   maxSteps: number;
-  /** Its reason is what the answer rejects with. */
+  /** The answer rejects with its reason. */
   signal: AbortSignal;
 }
 
-/** Reports while the model answers. */
+/** Receives events while the model answers. */
 export interface Listener {
-  /** A call is to be made, which will read about so many tokens. Where it rejects, none is made, and so does the answer. */
+  /**
+   * Called before a model call with the estimated input tokens. If it rejects, no call is made and the answer rejects
+   * too.
+   */
   calls(inputTokens: number): Promise<void>;
-  /** As `Meter.ended`. */
+  /** As in `Meter.ended`. */
   ended(end: 'answered' | 'refused'): Promise<void>;
-  /** The model begins to answer: once, and again after tools. */
+  /** The model begins an answer: the first one, or another one after tool calls. */
   begun(): void;
   /** A piece of the answer's text. */
   text(piece: string): void;
-  /** What a call of the model has taken since this was last reported: at its end, and where its provider says so, before. */
+  /** What a model call has used since the last report. Called at its end and, if the provider reports it, before. */
   used(tokens: Tokens): void;
-  /** What the provider leaves out of what it was asked for. */
+  /** Something that the provider does not support and leaves out. */
   warning(text: string): void;
 }
 
 export interface ModelAnswer {
   text: string;
-  /** What went between the question and the answer: calls of tools, and what came of them. */
+  /** The messages between the question and the answer: tool calls and their results. */
   before: ModelMessage[];
 }
 
-const UNREPORTED = 'it does not say how many tokens a call takes: without a budget its calls count as none, with one as all that was reserved for them';
+const UNREPORTED = 'the provider does not report tokens: without a budget a call counts as zero, with a budget as all tokens reserved for it';
 
 /**
- * One answer of the model, after the tools that it asks for. Never asks twice: trying again is the execution's policy.
- * Rejects with an EngineFailure.
+ * Gets one answer from the model, after its tool calls. It never retries, because the execution's policy decides that.
+ * Rejects with EngineFailure.
  */
 export async function askModel(question: Question, listener: Listener): Promise<ModelAnswer> {
   const { streamText, isStepCount, ...sdk } = await loadSdk();
@@ -72,7 +75,7 @@ export async function askModel(question: Question, listener: Listener): Promise<
       maxOutputTokens: question.maxOutputTokens,
       maxRetries: 0,
       abortSignal: signal,
-      // Types may have optional properties, which OpenAI's strict mode refuses; the answer is checked here.
+      // Types may have optional properties, which OpenAI's strict mode refuses. The answer is checked here instead.
       providerOptions: { openai: { strictJsonSchema: false }, [source.provider]: { strictJsonSchema: false } },
       onError: () => undefined,
       onStepEnd: ({ response }) => void steps.push(response.messages),
@@ -115,14 +118,17 @@ function problemOf(finish: string, { maxOutputTokens, maxSteps }: Question): Eng
   }
 }
 
-/** Every piece of text goes on as it comes: the SDK would parse all of the answer so far with each, and the whole is checked here. */
+/**
+ * Passes each piece of text on unchanged: the SDK would parse the whole answer so far with each piece. The complete
+ * answer is checked here.
+ */
 const answerIn = ({ Output, jsonSchema }: Pick<typeof import('ai'), 'Output' | 'jsonSchema'>, schema: JsonObject) => ({
   ...Output.object({ schema: jsonSchema(schema) }),
   parsePartialOutput: ({ text }: { text: string }) => Promise.resolve({ partial: text.length }),
 });
 
 async function loadSdk(): Promise<typeof import('ai')> {
-  // Its warnings would go to standard error; ours go to the log.
+  // Without this the SDK prints its warnings to standard error. Ours go to the log.
   globalThis.AI_SDK_LOG_WARNINGS = false;
   return import('ai');
 }

@@ -6,13 +6,13 @@ import { BYTES_A_TOKEN } from './token-estimate.js';
 export interface ContextLines {
   /** Oldest first. */
   lines: string[];
-  /** Whether older artifacts do not fit. */
+  /** True if older artifacts did not fit. */
   isCut: boolean;
 }
 
 /**
- * The earlier artifacts that an execution's prompt shows: of what the agent may see, the newest ones that fit into `tokens` together.
- * Null where the agent asks for none.
+ * The earlier artifacts in an execution's prompt: the newest ones that the agent may see and that fit into `tokens`
+ * together. Null if the agent wants none.
  */
 export async function contextLines(
   option: ContextOption,
@@ -28,7 +28,7 @@ export async function contextLines(
   for (const artifact of artifacts) {
     const line = artifactLine(artifact);
     room -= Buffer.byteLength(line) + 1;
-    // What is older than one that does not fit is left out too, so that what is shown has no gap.
+    // Everything older than an artifact that does not fit is left out too, so that the context has no gap.
     if (room < 0) return { lines, isCut: true };
     lines.unshift(line);
   }

@@ -19,18 +19,18 @@ export interface LlmOptions {
 /** Some of the tools of an MCP server. */
 export interface ToolsOption {
   mcp: ToolServerOptions;
-  /** Their names; the model is told of no other. */
+  /** Names of the tools. The model does not learn of others. */
   allow: string[];
 }
 
 export type ContextOption = 'none' | 'correlation' | ContextQuery;
 
-/** Which earlier artifacts go into the prompt; whatever is absent asks for nothing. */
+/** Which earlier artifacts the prompt contains. An absent field sets no condition. */
 export interface ContextQuery {
   types?: string[];
   produced_by?: string[];
   tags?: string[];
-  /** True keeps to the correlation of the execution. */
+  /** If true, only artifacts of the execution's correlation. */
   correlation?: boolean;
   limit?: number;
 }
@@ -51,11 +51,11 @@ const querySchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    types: texts('Artifact types, any of which will do'),
-    produced_by: texts('Producers, any of which will do; external is what clients publish'),
-    tags: texts('Tags, all of which an artifact has'),
-    correlation: { description: 'Only of the same correlation', type: 'boolean', default: false },
-    limit: { description: 'Most artifacts, the newest ones', type: 'integer', minimum: 1, maximum: 500, default: DEFAULT_CONTEXT_LIMIT },
+    types: texts('Artifacts with any of these types'),
+    produced_by: texts('Artifacts by any of these producers; external means clients'),
+    tags: texts('Artifacts that have all of these tags'),
+    correlation: { description: 'Only artifacts of the same correlation', type: 'boolean', default: false },
+    limit: { description: 'Maximum number of artifacts; the newest are taken', type: 'integer', minimum: 1, maximum: 500, default: DEFAULT_CONTEXT_LIMIT },
   },
 };
 
@@ -74,11 +74,11 @@ const toolsSchema: JsonObject = {
       errorMessage: 'must be an object with either command or url',
       additionalProperties: false,
       properties: {
-        command: { description: 'Run in the folder of this file', type: 'string', minLength: 1 },
+        command: { description: 'The program; it runs in the folder of this file', type: 'string', minLength: 1 },
         args: { type: 'array', items: { type: 'string' } },
-        env: textMap('Environment of the program, beside what every program needs; give secrets as ${NAME}'),
+        env: textMap('Environment variables of the program, in addition to the basic ones; set secrets as ${NAME}'),
         url: { type: 'string', pattern: '^https?://[^@\\s]+$', errorMessage: 'must be an http or https URL without a user' },
-        headers: textMap('Sent with every request to the URL; give secrets as ${NAME}'),
+        headers: textMap('Sent with every request to the URL; set secrets as ${NAME}'),
       },
     },
     allow: texts('Names of the tools that the model may use'),
@@ -98,29 +98,29 @@ export const llmOptionsSchema: JsonObject = {
       pattern: '^[A-Za-z][A-Za-z0-9-]*/\\S+$',
       errorMessage: 'must name provider and model, such as openai/gpt-5-mini',
     },
-    instructions: { description: 'What the model is to do; nothing else instructs it', type: 'string', minLength: 1 },
+    instructions: { description: 'Instructions for the model; it gets no others', type: 'string', minLength: 1 },
     base_url: {
-      description: 'Where the model is served: an OpenAI-compatible server such as Ollama, vLLM or LM Studio, or another address of the provider',
+      description: 'URL of the model's server: an OpenAI-compatible server such as Ollama, vLLM or LM Studio, or another address of the provider',
       type: 'string',
       pattern: '^https?://[^@\\s]+$',
       errorMessage: 'must be an http or https URL without a user, such as http://127.0.0.1:11434/v1',
     },
-    temperature: { description: "The provider's default where absent", type: 'number', minimum: 0, maximum: 2 },
-    max_output_tokens: { description: 'Of one answer; the provider\'s default where absent', type: 'integer', minimum: 1 },
+    temperature: { description: "Default: the provider's", type: 'number', minimum: 0, maximum: 2 },
+    max_output_tokens: { description: 'Maximum length of one answer in tokens; default: the provider\'s', type: 'integer', minimum: 1 },
     context: {
-      description: 'Earlier artifacts that the agent may see, for the model to read: none, those of the correlation, or what a query finds',
+      description: 'Earlier artifacts for the model to read, if the agent may see them: none, those of the correlation, or the result of a query',
       default: 'none',
       if: { type: 'string' },
       then: { enum: ['none', 'correlation'] },
       else: { errorMessage: 'must be none, correlation, or a query such as { types: [Reply] }', ...querySchema },
     },
     context_tokens: {
-      description: 'Room for them, the newest first, in tokens as they are estimated (three bytes each)',
+      description: 'Maximum size of the context in estimated tokens (three bytes each); the newest artifacts come first',
       type: 'integer',
       minimum: 1,
       default: DEFAULT_CONTEXT_TOKENS,
     },
-    tools: { description: 'What the model may use before it answers', type: 'array', items: toolsSchema },
-    max_steps: { description: 'Calls of the model in one answer, each but the last followed by calls of tools', type: 'integer', minimum: 1, maximum: 100, default: DEFAULT_MAX_STEPS },
+    tools: { description: 'Tools that the model may use before it answers', type: 'array', items: toolsSchema },
+    max_steps: { description: 'Maximum number of model calls for one answer; tool calls follow each but the last', type: 'integer', minimum: 1, maximum: 100, default: DEFAULT_MAX_STEPS },
   },
 };

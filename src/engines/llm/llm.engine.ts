@@ -17,10 +17,13 @@ import { ToolServer } from './tools/tool-server.js';
 import { dataText, refusedText, systemText } from './prompt.js';
 import { PiecesWithoutKey, withoutKey, withoutKeyIn } from './without-key.js';
 
-/** Of an answer where a budget holds and nothing says how long it may be: without any bound, no reservation would be true. Models in use write as much. */
+/**
+ * Output tokens of one answer if a budget applies and the configuration sets no limit: without a limit, no reservation
+ * could be correct. Current models support as many.
+ */
 const BOUND_WITH_BUDGET = 4_096;
 
-/** A language model, by way of the AI SDK. */
+/** Runs a language model through the AI SDK. */
 export class LlmEngine implements Engine {
   readonly kind = 'llm';
 
@@ -32,16 +35,16 @@ export class LlmEngine implements Engine {
     const findings: EngineFinding[] = [...sameNames(tools), ...refusedAddresses(base_url, tools), ...unknownInContext(context, catalog)];
     const problem = await providerProblem(source, baseDirectory);
     if (problem !== null) findings.push({ path: ['model'], message: problem });
-    if (agent.outputs.length === 0) findings.push({ path: [], message: 'an llm agent publishes at least one type, in whose schema the model answers' });
+    if (agent.outputs.length === 0) findings.push({ path: [], message: 'an llm agent must publish at least one type, because the model answers in its schema' });
     if (source.needsKey && source.key === undefined) {
-      findings.push({ path: ['model'], message: `the environment variable ${source.keyVariable} is not set; executions fail until it is`, warning: true });
+      findings.push({ path: ['model'], message: `the environment variable ${source.keyVariable} is not set; set it, or executions fail`, warning: true });
     }
     const limitsCost = agent.budget?.cost != null || catalog.budget?.cost != null;
     if (limitsCost && !catalog.models.has(model)) {
-      findings.push({ path: ['model'], message: `has no price under models, so that no budget of cost holds for it`, warning: true });
+      findings.push({ path: ['model'], message: `has no price under models, so cost budgets do not apply to it`, warning: true });
     }
     if (isLimited(agent, catalog) && boundOf(agent, catalog) === undefined) {
-      const message = `has no max_output_tokens under models, and neither has the agent: because of the budget, its answers are cut off at ${BOUND_WITH_BUDGET} tokens`;
+      const message = `neither models nor the agent sets max_output_tokens, so the budget limits its answers to ${BOUND_WITH_BUDGET} tokens`;
       findings.push({ path: ['model'], message, warning: true });
     }
     return findings;
@@ -54,19 +57,19 @@ export class LlmEngine implements Engine {
   }
 }
 
-/** A misspelled name finds nothing, so that the model would be asked without what it is to know. */
+/** Warns about unknown names in a context query: they match nothing, so the model would lack this context. */
 function unknownInContext(context: ContextOption | undefined, catalog: Catalog): EngineFinding[] {
   if (typeof context !== 'object') return [];
   const { types = [], produced_by: producers = [] } = context;
   const unknown = (names: string[], key: string, what: string, isKnown: (name: string) => boolean): EngineFinding[] =>
-    names.flatMap((name, index) => (isKnown(name) ? [] : [{ path: ['context', key, index], message: `no ${what} is named ${name}, so the context has none of it`, warning: true }]));
+    names.flatMap((name, index) => (isKnown(name) ? [] : [{ path: ['context', key, index], message: `no ${what} has the name ${name}, so the context contains none of it`, warning: true }]));
   return [
     ...unknown(types, 'types', 'artifact type', (name) => catalog.type(name) !== undefined),
     ...unknown(producers, 'produced_by', 'agent', (name) => name === EXTERNAL || catalog.agent(name) !== undefined),
   ];
 }
 
-/** Where no request may go, whoever configures it. */
+/** Finds addresses to which no request may go, even if the operator configures them. */
 function refusedAddresses(baseUrl: string | undefined, tools: readonly ToolsOption[]): EngineFinding[] {
   const urls = [
     ...(baseUrl === undefined ? [] : [{ path: ['base_url'], url: baseUrl }]),
@@ -78,29 +81,29 @@ function refusedAddresses(baseUrl: string | undefined, tools: readonly ToolsOpti
   });
 }
 
-/** The model could not say which of two it means. */
+/** Finds tool names that occur twice, because the model could not tell such tools apart. */
 function sameNames(tools: readonly ToolsOption[]): EngineFinding[] {
   const names = tools.flatMap(({ allow }, index) => allow.map((name, place) => ({ name, path: ['tools', index, 'allow', place] })));
   return names
     .filter(({ name }, index) => names.findIndex((other) => other.name === name) < index)
-    .map(({ name, path }) => ({ path, message: `${name} stands twice; a model knows tools by their names alone` }));
+    .map(({ name, path }) => ({ path, message: `${name} appears twice; tools need different names, because a model knows only their names` }));
 }
 
-/** Whether a budget holds for it. */
+/** True if a budget applies to the agent. */
 const isLimited = (agent: AgentDefinition, catalog: Catalog): boolean => agent.budget !== null || catalog.budget !== null;
 
-/** The most tokens of one answer, as far as the configuration says. */
+/** The configured limit on the tokens of one answer, or undefined. */
 const boundOf = (agent: AgentDefinition, { models }: Catalog): number | undefined =>
   optionsOf(agent).max_output_tokens ?? models.get(optionsOf(agent).model)?.maxOutputTokens ?? undefined;
 
 const optionsOf = (agent: AgentDefinition): LlmOptions => agent.engine as unknown as LlmOptions;
 
-/** One attempt. */
+/** State of one attempt. */
 interface Turn {
-  /** How many answers the model has begun. */
+  /** Number of answers that the model has begun. */
   answers: number;
   tools: ToolSet;
-  /** Of the attempt, and of whatever ends it from within. */
+  /** Aborted with the attempt, or by a tool failure that ends it. */
   signal: AbortSignal;
 }
 
@@ -138,8 +141,8 @@ class LlmAgent implements PreparedEngine {
   async run({ artifacts }: ExecutionInputs, context: EngineContext): Promise<unknown> {
     const { source, options } = this;
     if (source.needsKey && source.key === undefined) {
-      // The environment of a process does not change: another attempt would end alike.
-      throw new EngineFailure('model', `the environment variable ${source.keyVariable} is not set where Starling runs`, { isFinal: true });
+      // The environment of a process does not change, so another attempt would fail too.
+      throw new EngineFailure('model', `the environment variable ${source.keyVariable} is not set in Starling's environment`, { isFinal: true });
     }
     const { context: option = 'none', context_tokens: tokens = DEFAULT_CONTEXT_TOKENS } = options;
     const earlier = await contextLines(option, tokens, artifacts, context);
@@ -154,7 +157,7 @@ class LlmAgent implements PreparedEngine {
     await context.parses(first.text);
     const judged = this.judge(first.text, context);
     if (judged.problem === null) return judged.answer;
-    // Providers take no empty message.
+    // Providers refuse empty messages.
     const said: ModelMessage[] = first.text === '' ? [] : [{ role: 'assistant', content: first.text }];
     const again = await this.ask([...messages, ...first.before, ...said, { role: 'user', content: refusedText(judged.problem) }], context, turn);
     await context.parses(again.text);
@@ -215,13 +218,13 @@ class LlmAgent implements PreparedEngine {
     try {
       answer = withoutKeyIn(JSON.parse(text), this.source);
     } catch (error) {
-      return { problem: `it is no JSON: ${(error as Error).message}` };
+      return { problem: `it is not JSON: ${(error as Error).message}` };
     }
     const problem = formProblem(answer, this.types) ?? context.refusal(answer);
     return problem === null ? { problem, answer } : { problem };
   }
 
-  /** Once, unless that fails: what is missing may be installed meanwhile. */
+  /** Loads the model once. After a failure it tries again, because a missing package may be installed meanwhile. */
   private async loaded(): Promise<LanguageModel> {
     this.model ??= loadModel(this.source, this.environment.baseDirectory, this.environment.outbound.fetch);
     try {
@@ -243,11 +246,11 @@ class LlmAgent implements PreparedEngine {
     logger.info({ context_tokens: tokens }, 'older artifacts are left out of the context: they do not fit into context_tokens (logged once)');
   }
 
-  // Once: every call would say the same again.
+  // Logged once, because every call would cause the same warning.
   private warn(text: string, { logger }: EngineContext): void {
     if (this.warned.has(text)) return;
     this.warned.add(text);
-    logger.warn({ model: this.options.model, warning: withoutKey(text, this.source) }, 'the provider leaves something out (logged once)');
+    logger.warn({ model: this.options.model, warning: withoutKey(text, this.source) }, 'the provider reports a limitation (logged once)');
   }
 }
 
@@ -255,7 +258,10 @@ const NOTHING_TO_DO = Promise.resolve();
 
 type Judged = { problem: string } | { problem: null; answer: unknown };
 
-/** A list would be several artifacts, or none: of other agents that is an answer, but it is not in the schema that a model was given. */
+/**
+ * Refuses a list, which would mean several artifacts or none. Other engines may return that, but the schema for the
+ * model does not allow it.
+ */
 function formProblem(answer: unknown, types: readonly string[]): string | null {
   if (!isJsonObject(answer)) return 'it must be a JSON object';
   if (types.length === 1) return null;

@@ -7,20 +7,23 @@ import { type Tokens, reportedUsage } from './reported-usage.js';
 type Wrapping = Parameters<typeof wrapLanguageModel>[0];
 
 export interface Meter {
-  /** Called before each call, with what it will read as it is estimated. The call is not made where it rejects. */
+  /** Called before each model call with its estimated input tokens. If it rejects, the call is not made. */
   begins(inputTokens: number): Promise<void>;
   /**
-   * Called when a call has ended: when its answer is whole, or when it was refused before the model generated anything. Not called for one
-   * that is given up or breaks off: how much the model generated is not known.
+   * Called when the answer of a call is complete, or when the call was refused before the model generated anything. Not
+   * called for a call that was aborted or broke off, because it is unknown how much the model generated.
    */
   ended(end: 'answered' | 'refused'): Promise<void>;
-  /** Since the last report. */
+  /** The tokens since the last report. */
   used(tokens: Tokens): void;
-  /** A call has ended of which nothing was reported. */
+  /** A call has ended for which no usage was reported. */
   unreported(): void;
 }
 
-/** Characters of one answer, with what the model thinks and asks of tools: more than any model writes, and what the SDK collects. */
+/**
+ * Characters of one answer, including reasoning and tool calls. It is more than any model writes, and bounds what the
+ * SDK collects.
+ */
 const MOST_WRITTEN = 1_024 ** 2;
 
 const BROKEN: ReadonlySet<string> = new Set(['error', 'other']);
@@ -28,8 +31,8 @@ const BROKEN: ReadonlySet<string> = new Set(['error', 'other']);
 const NOTHING: Tokens = { input: 0, output: 0 };
 
 /**
- * The model, each of whose calls reports what it has taken since its last report: where its provider says so on the way, and at its end.
- * The provider's own chunks are read here and go no further: the SDK would hand each through all of its streams.
+ * Wraps a model so that each call reports its usage: at its end and, if the provider sends usage during the stream,
+ * before. The provider's raw chunks are consumed here, because the SDK would pass each through all of its streams.
  */
 export function meteredModel(wrap: typeof wrapLanguageModel, model: LanguageModel, meter: Meter): LanguageModel {
   return wrap({
@@ -57,7 +60,7 @@ async function refusals<Answer>(answering: PromiseLike<Answer>, { ended }: Meter
   }
 }
 
-/** For one call. */
+/** Meters one call. */
 function metering({ ended, used, unreported }: Meter): TransformStream<Part, Part> {
   let counted = NOTHING;
   let written = 0;
@@ -76,7 +79,7 @@ function metering({ ended, used, unreported }: Meter): TransformStream<Part, Par
       if (part.type === 'finish') {
         const { inputTokens, outputTokens } = part.usage;
         count({ input: inputTokens.total ?? counted.input, output: outputTokens.total ?? counted.output });
-        // A stream that broke off may finish too, with the figures that it had reported by then.
+        // A stream that broke off may also finish, with the usage up to then.
         if (!hasFailed && !BROKEN.has(part.finishReason.unified)) {
           if (counted.input === 0 && counted.output === 0) unreported();
           await ended('answered');

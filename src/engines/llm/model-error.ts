@@ -7,28 +7,31 @@ import { withoutKey } from './without-key.js';
 
 const LONGEST_REASON = 500;
 
-/** What went wrong between here and the model, in words that hold no key. */
+/** Describes a failed model call as an EngineFailure, without the key. */
 export function describeModelError(error: unknown, source: ModelSource): EngineFailure {
   if (error instanceof EngineFailure) return error;
   const { statusCode, responseHeaders } = (error ?? {}) as Partial<APICallError & StreamProviderError>;
   const reason = withoutKey(reasonOf(error) || 'it gave no reason', source).slice(0, LONGEST_REASON);
   if (isKeyMissing(error)) return new EngineFailure('model', `the key of ${source.provider} is missing: ${reason}`, { isFinal: true });
-  // What a provider says of a wrong key may quote parts of it.
+  // A provider's message about a wrong key may quote parts of it, so it is left out.
   if (statusCode === 401 || statusCode === 403) return new EngineFailure('model', `${source.provider} refuses the key in ${source.keyVariable} (${statusCode})`);
   if (statusCode === 429) return new EngineFailure('rate_limit', `${source.provider} answered 429: ${reason}`, { retryAfterMs: waitOf(responseHeaders) });
   if (statusCode !== undefined) return new EngineFailure('model', `${source.provider} answered ${statusCode}: ${reason}`, { retryAfterMs: waitOf(responseHeaders) });
-  return new EngineFailure('model', `no whole answer came from ${source.provider}: ${reason}`, { isFinal: isRefused(error) });
+  return new EngineFailure('model', `${source.provider} sent no complete answer: ${reason}`, { isFinal: isRefused(error) });
 }
 
-/** No request may go to its address: the configuration, or what a name means, has to change first. */
+/** True if no request may go to the address, so the configuration or its DNS entry must change first. */
 export const isRefused = (error: unknown): boolean => outboundErrorIn(error)?.isRefused === true;
 
-/** Of a provider's package, which may look for its key elsewhere than in `keyVariable`. Told by its name: the package may have a copy of the class of its own. */
+/**
+ * True for the error of a provider package without a key; it may look for the key elsewhere than in `keyVariable`. The
+ * check is by name, because the package may have its own copy of the class.
+ */
 const isKeyMissing = (error: unknown): boolean => (error as Partial<Error> | null)?.name === 'AI_LoadAPIKeyError';
 
 /**
- * Of an error before the answer began: whether the model cannot have generated anything, because the request was not sent or the provider
- * answered that it failed. A connection that was lost after the request was sent leaves that open.
+ * For an error before the answer began: true if the model cannot have generated anything, because the request was not
+ * sent or the provider answered with an error. If the connection was lost after the request was sent, that is unknown.
  */
 export function hasGeneratedNothing(error: unknown): boolean {
   const { statusCode } = (error ?? {}) as Partial<APICallError>;
@@ -45,7 +48,10 @@ function isUnconnected(error: unknown): boolean {
   return within !== undefined && within !== error && isUnconnected(within);
 }
 
-/** The message of the innermost cause that has one: the SDKs and undici each wrap what happened, of several addresses to each. */
+/**
+ * Returns the message of the innermost cause. The SDKs and undici wrap the original error, sometimes once for each
+ * address.
+ */
 export function reasonOf(error: unknown): string {
   if (typeof error === 'string') return error;
   const { cause, errors, message } = (error ?? {}) as { cause?: unknown; errors?: unknown; message?: unknown };
@@ -54,7 +60,7 @@ export function reasonOf(error: unknown): string {
   return inner || (typeof message === 'string' ? message : '');
 }
 
-/** From now, by the server's own clock where it tells that. */
+/** Milliseconds from now. Uses the server's clock if its answer has a date. */
 function waitOf({ 'retry-after': header, date = '' }: Record<string, string> = {}): number | undefined {
   const now = Date.parse(date) || Date.now();
   const notBefore = retryAfter(header, now);

@@ -6,19 +6,19 @@ import type { LanguageModel } from 'ai';
 import type { Environment } from '../../config/environment.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 
-/** Where a model is served, and with what key it is asked. */
+/** Where a model is served and which key it needs. */
 export interface ModelSource {
-  /** Before the slash of `model`. */
+  /** The part of `model` before the slash. */
   provider: string;
-  /** After it. */
+  /** The part of `model` after the slash. */
   name: string;
   baseUrl: string | undefined;
   /** The environment variable that holds the key. */
   keyVariable: string;
   key: string | undefined;
-  /** Whether nothing can be asked without it. */
+  /** True if no request works without the key. */
   needsKey: boolean;
-  /** Whether the provider takes a JSON Schema for the answer; where false, only the instructions can tell it. */
+  /** True if the provider accepts a JSON Schema for the answer. Otherwise the instructions must contain it. */
   takesSchema: boolean;
 }
 
@@ -35,7 +35,7 @@ interface KnownProvider {
   create(settings: ProviderSettings): Promise<MakeModel>;
 }
 
-/** Loaded when a model of theirs is first prepared: a catalog without any does not pay for them. */
+/** Imported when their first model is prepared, so that a catalog without them does not pay for them. */
 const KNOWN: Record<string, KnownProvider> = {
   openai: { keyVariable: 'OPENAI_API_KEY', create: async (settings) => (await import('@ai-sdk/openai')).createOpenAI(settings) },
   anthropic: { keyVariable: 'ANTHROPIC_API_KEY', create: async (settings) => (await import('@ai-sdk/anthropic')).createAnthropic(settings) },
@@ -61,14 +61,14 @@ export function modelSource(model: string, baseUrl: string | undefined, environm
   };
 }
 
-/** What `starling check` has to say of where the model is; null where it can be had. */
+/** Returns the problem with a provider for `starling check`, or null. */
 export async function providerProblem({ provider, baseUrl }: ModelSource, baseDirectory: string): Promise<string | null> {
   if (KNOWN[provider] || baseUrl !== undefined) return null;
   const found = await installedProvider(provider, baseDirectory);
   return 'problem' in found ? found.problem : null;
 }
 
-/** `fetch`: how its server is asked. */
+/** `fetch` sends the requests to the model's server. */
 export async function loadModel(source: ModelSource, baseDirectory: string, fetch: typeof globalThis.fetch): Promise<LanguageModel> {
   const { provider, name, baseUrl, key } = source;
   const settings = { fetch, ...(key !== undefined && { apiKey: key }), ...(baseUrl !== undefined && { baseURL: baseUrl }) };
@@ -84,10 +84,13 @@ export async function loadModel(source: ModelSource, baseDirectory: string, fetc
 
 type Installed = { create: (settings: ProviderSettings) => MakeModel } | { problem: string };
 
-/** A provider package that the user has installed beside the configuration file, in a folder above it, or with this program. */
+/**
+ * Finds a provider package that is installed next to the configuration file, in a folder above it, or with this
+ * program.
+ */
 async function installedProvider(provider: string, baseDirectory: string): Promise<Installed> {
   const name = `@ai-sdk/${provider.toLowerCase()}`;
-  const missing = `the provider ${provider} needs the package ${name}: npm install ${name}, or say with base_url where an OpenAI-compatible server is`;
+  const missing = `the provider ${provider} needs the package ${name}: run npm install ${name}, or set base_url to an OpenAI-compatible server`;
   const manifest = findPackage(name, join(resolve(baseDirectory), 'starling.yaml')) ?? findPackage(name, import.meta.filename);
   if (manifest === undefined) return { problem: missing };
   try {
@@ -104,11 +107,11 @@ function findPackage(name: string, from: string): string | undefined {
   try {
     return findPackageJSON(name, pathToFileURL(from));
   } catch {
-    return undefined; // how Node says that there is none
+    return undefined; // Node throws if there is no package.
   }
 }
 
-/** The file that `import` would take. */
+/** The file that `import` would load. */
 function entryOf({ exports, main }: JsonObject): string {
   const root = isJsonObject(exports) && '.' in exports ? exports['.']! : exports;
   const named = isJsonObject(root) ? (root.import ?? root.default) : root;
@@ -116,7 +119,7 @@ function entryOf({ exports, main }: JsonObject): string {
   return typeof file === 'string' ? file : typeof main === 'string' ? main : 'index.js';
 }
 
-/** Each package has one `create...`, named after itself more or less: createMistral, createXai, createVertex. */
+/** Each package exports one `create...` that is roughly named after it: createMistral, createXai, createVertex. */
 function creatorIn(module: Record<string, unknown>, provider: string): ((settings: ProviderSettings) => MakeModel) | undefined {
   const names = Object.keys(module).filter((name) => /^create[A-Z]/.test(name) && typeof module[name] === 'function');
   const own = `create${provider.replaceAll('-', '')}`.toLowerCase();

@@ -7,9 +7,10 @@ export interface Tokens {
 }
 
 /**
- * What one chunk of a provider's stream says that the call has taken until then; null where it says nothing. The SDK hands this on
- * with the end of the answer alone, which a call that is given up or breaks off does not reach. `before`: what was said last.
- * Of the formats of Anthropic (from the first chunk on), Google (each chunk), OpenAI and those compatible with it (the last one).
+ * Returns the usage of a call so far from one chunk of a provider's stream, or null if the chunk has none. The SDK
+ * reports usage only at the end of the answer, which a call that is aborted or breaks off does not reach. `before` is
+ * the last known usage. It reads the formats of Anthropic (from the first chunk), Google (each chunk), and OpenAI and
+ * compatible servers (the last chunk).
  */
 export function reportedUsage(chunk: unknown, before: Tokens): Tokens | null {
   if (!isJsonObject(chunk)) return null;
@@ -22,7 +23,7 @@ export function reportedUsage(chunk: unknown, before: Tokens): Tokens | null {
 
 const within = (holder: unknown): unknown => (isJsonObject(holder) ? holder.usage : undefined);
 
-/** Null where the first of them is missing. */
+/** Null if the first of these fields is missing. */
 function sum(usage: JsonObject, names: readonly [string, ...string[]]): number | null {
   if (typeof usage[names[0]] !== 'number') return null;
   return names.map((name) => usage[name]).reduce<number>((total, count) => total + (typeof count === 'number' ? count : 0), 0);

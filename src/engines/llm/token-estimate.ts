@@ -1,8 +1,11 @@
 /**
- * No model's own count, which only its provider knows. English prose has about four bytes a token, JSON and most other languages three or
- * more: with three, the estimate is rather too high than too low. Only text of rare characters has fewer.
+ * Bytes per token of the estimate; only the provider knows the real count. English prose has about four bytes per
+ * token, JSON and most other languages three or more, so the estimate is rather too high than too low. Only text with
+ * rare characters has fewer.
  */
 export const BYTES_A_TOKEN = 3;
 
-/** Of what a model reads, written as JSON. That escapes quotes and line breaks once more than the provider's own form does. */
+/**
+ * Estimates what a model reads, as JSON. JSON escapes quotes and line breaks once more than the provider's format does.
+ */
 export const estimatedTokens = (read: unknown): number => Math.ceil(Buffer.byteLength(JSON.stringify(read)) / BYTES_A_TOKEN);

@@ -2,19 +2,19 @@ import type { ModelSource } from './model-providers.js';
 
 type Keyed = Pick<ModelSource, 'key'>;
 
-/** A shorter one is what a server without keys is given for one, and would be found in any text. */
+/** A shorter key is a placeholder for servers without keys and could occur in any text, so it is not replaced. */
 const SHORTEST_KEY = 6;
 const INSTEAD = '[key]';
 
 const keyOf = ({ key }: Keyed): string | null => (key === undefined || key.length < SHORTEST_KEY ? null : key);
 
-/** Whatever a server sends back, the key does not go on from here. */
+/** Removes the key from a text that a server sent, so that it is never passed on. */
 export function withoutKey(text: string, source: Keyed): string {
   const key = keyOf(source);
   return key === null ? text : text.replaceAll(key, INSTEAD);
 }
 
-/** The same for what a JSON text says, however it is written there. */
+/** Removes the key from a JSON value, in any escaped form. */
 export function withoutKeyIn(value: unknown, source: Keyed): unknown {
   const key = keyOf(source);
   if (key === null) return value;
@@ -23,13 +23,13 @@ export function withoutKeyIn(value: unknown, source: Keyed): unknown {
   return text.includes(written) ? JSON.parse(text.replaceAll(written, INSTEAD)) : value;
 }
 
-/** The same for a text that comes in pieces: an end that may be the beginning of the key waits for what follows. */
+/** Removes the key from a text that arrives in pieces. It holds back an end that may be the start of the key. */
 export class PiecesWithoutKey {
   private held = '';
 
   constructor(private readonly source: Keyed) {}
 
-  /** What may be shown by now. */
+  /** Returns the text that can be shown now. */
   add(piece: string): string {
     const text = withoutKey(this.held + piece, this.source);
     const length = this.waiting(text);
@@ -37,7 +37,7 @@ export class PiecesWithoutKey {
     return text.slice(0, text.length - length);
   }
 
-  /** What waits, when nothing follows. */
+  /** Returns the rest of the text, when no piece follows. */
   end(): string {
     const rest = this.held;
     this.held = '';

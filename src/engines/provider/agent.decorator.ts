@@ -10,19 +10,19 @@ export interface ClassAgentOptions extends AgentOptions {
 const OPTIONS = 'starling:agent';
 
 /**
- * Makes a class an agent: the same options as in the configuration file, with its name, and without an engine, since the
- * class is the engine. Its instance is a Nest provider and gets its dependencies by injection.
+ * Makes a class an agent. The options are the same as in the configuration file, plus a name and without an engine,
+ * because the class is the engine. Its instance is a Nest provider with injected dependencies.
  */
 export function Agent(options: ClassAgentOptions): <Class extends AgentClass>(agentClass: Class) => void {
   return (agentClass) => Reflect.defineMetadata(OPTIONS, options, agentClass);
 }
 
-/** What `@Agent` was given. Throws where the class has none; a subclass does not inherit its parent's. */
+/** Returns the options of `@Agent`. Throws if the class has none. A subclass does not inherit them. */
 export function agentDefinitionOf(agentClass: AgentClass): ClassAgent {
   const options: unknown = Reflect.getOwnMetadata(OPTIONS, agentClass);
-  if (options === undefined) throw new Error(`the class ${agentClass.name} has no @Agent({...}); add it, or take the class out of the list of agents`);
+  if (options === undefined) throw new Error(`the class ${agentClass.name} has no @Agent({...}); add it, or remove the class from the list of agents`);
   return { className: agentClass.name, options, engine: { kind: PROVIDER, agentClass } };
 }
 
-/** The kind of engine that stands for an agent class; configuration files cannot name it. */
+/** The engine kind of agent classes. Configuration files cannot use it. */
 export const PROVIDER = 'provider';

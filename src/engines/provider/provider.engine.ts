@@ -5,7 +5,7 @@ import type { AgentClass, Engine, EngineEnvironment, PreparedEngine } from '../e
 import { asError } from '../thrown.js';
 import { PROVIDER } from './agent.decorator.js';
 
-/** The `execute` of an agent class. */
+/** Calls the `execute` method of an agent class. */
 export class ProviderEngine implements Engine {
   readonly kind = PROVIDER;
   readonly optionsSchema: JsonObject = {};
@@ -19,7 +19,7 @@ export class ProviderEngine implements Engine {
     return {
       async run({ artifacts }, context) {
         try {
-          // Asked for at each run: when engines are prepared, the application may not have made it yet.
+          // Resolved at each run: when engines are prepared, the instance may not exist yet.
           return await instanceOf(agentClass).execute(artifacts, agentContext(context));
         } catch (thrown) {
           throw asError(thrown);

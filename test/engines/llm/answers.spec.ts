@@ -32,7 +32,7 @@ describe.each(MODELS)('%s', (model) => {
     if (format === 'content') expect(path).toContain(`/${name}:stream`);
     else expect(body).toMatchObject({ model: name, stream: true });
     // A reasoning model takes none, which is said and no error.
-    const leftOut = board.app.logLines.filter(({ msg }) => msg === 'the provider leaves something out (logged once)');
+    const leftOut = board.app.logLines.filter(({ msg }) => msg === 'the provider reports a limitation (logged once)');
     expect([(body.generationConfig as typeof body | undefined ?? body).temperature, leftOut.map(({ warning }) => warning)]).toEqual(
       model === 'openai/gpt-5-mini' ? [undefined, [expect.stringContaining('temperature')]] : [0.5, []],
     );
@@ -41,7 +41,7 @@ describe.each(MODELS)('%s', (model) => {
   });
 
   test.each([
-    ['no JSON', 'I would say: soon!', /^Your answer was refused: it is no JSON: .+/],
+    ['no JSON', 'I would say: soon!', /^Your answer was refused: it is not JSON: .+/],
     ['JSON that the schema refuses', '{"text":"no","mood":"angry"}', /^Your answer was refused: Reply refuses its payload: payload\.text: must NOT have fewer than 3 characters; payload\.mood: must be one of "glad", "sad"/],
     ['a list', '[]', /^Your answer was refused: it must be a JSON object/],
   ])('an answer that is %s is sent back once with the reason', async (_, wrong, reason) => {
@@ -66,7 +66,7 @@ describe.each(MODELS)('%s', (model) => {
   test.each([
     ['a refusal', { refusal: 'I will not.' }, 'refusal', 'the model refused to answer'],
     ['an answer that is cut off', { text: '{"text":"It is', stop: 'length' }, 'output', 'the answer was cut off at max_output_tokens (300); raise it'],
-    ['a stream that is cut', { text: JSON.stringify(REPLY), fault: 'cut' }, 'model', new RegExp(`^no whole answer came from ${provider}: `)],
+    ['a stream that is cut', { text: JSON.stringify(REPLY), fault: 'cut' }, 'model', new RegExp(`^${provider} sent no complete answer: `)],
     ['an error halfway', { text: JSON.stringify(REPLY), fault: 'error' }, 'model', /the server had an error halfway/],
     ['500', { status: 500, message: 'out of order' }, 'model', `${provider} answered 500: out of order`],
     ['429', { status: 429, message: 'too many' }, 'rate_limit', `${provider} answered 429: too many`],
@@ -231,7 +231,7 @@ agents:
     const warnings = () => board.app.logLines.filter(({ level, warning }) => level === 40 && warning !== undefined).map(({ model, warning }) => [model, warning]);
     models.answers({ text: JSON.stringify(REPLY), untold: true });
     for (const text of ['Where?', 'When?']) expect((await board.publishSync('Question', { text })).artifacts.map(({ payload }) => payload)).toEqual([REPLY]);
-    expect(warnings()).toEqual([['local/llama3.2', 'it does not say how many tokens a call takes: without a budget its calls count as none, with one as all that was reserved for them']]);
+    expect(warnings()).toEqual([['local/llama3.2', 'the provider does not report tokens: without a budget a call counts as zero, with a budget as all tokens reserved for it']]);
   });
 
   test('a server that is not there is a failed attempt', async () => {
@@ -240,7 +240,7 @@ agents:
     await gone.close();
     const correlation = await board.publish('Question', { text: 'Anyone?' });
     await board.ended(correlation);
-    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'model', error_message: expect.stringMatching(/^no whole answer came from openai: .*ECONNREFUSED/) });
+    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'model', error_message: expect.stringMatching(/^openai sent no complete answer: .*ECONNREFUSED/) });
   });
 
   test('without its key an agent fails at its first attempt and says why', async () => {
@@ -249,6 +249,6 @@ agents:
     setKeys();
     const correlation = await board.publish('Question', { text: 'Who?' });
     await board.ended(correlation);
-    expect(await errorOf(board, correlation)).toMatchObject({ error_message: 'the environment variable OPENAI_API_KEY is not set where Starling runs', error_type: 'model', attempts: 1 });
+    expect(await errorOf(board, correlation)).toMatchObject({ error_message: "the environment variable OPENAI_API_KEY is not set in Starling's environment", error_type: 'model', attempts: 1 });
   });
 });

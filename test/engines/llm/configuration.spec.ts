@@ -31,23 +31,23 @@ describe('an llm agent', () => {
     ['model: openai/x, instructions: x, tools: [{ mcp: { url: "http://[fd00:ec2::254]/mcp" }, allow: [t] }]', 'agents.a.engine.tools[0].mcp.url: must not point to fd00:ec2::254: link-local, metadata and unusable addresses are never called'],
     ['model: openai/x, instructions: x, context: all', 'agents.a.engine.context: must be one of "none", "correlation"'],
     ['model: openai/x, instructions: x, context: { type: Fact }', 'agents.a.engine.context.type: is no known key; did you mean types?'],
-    ['model: mistral/small, instructions: x', 'agents.a.engine.model: the provider mistral needs the package @ai-sdk/mistral: npm install @ai-sdk/mistral, or say with base_url where an OpenAI-compatible server is'],
+    ['model: mistral/small, instructions: x', 'agents.a.engine.model: the provider mistral needs the package @ai-sdk/mistral: run npm install @ai-sdk/mistral, or set base_url to an OpenAI-compatible server'],
   ])('%s is an error', async (engine, message) => {
     expect(await mistakes(agentWith(engine))).toEqual([message]);
   });
 
   test('publishes something', async () => {
     expect(await mistakes('agents: { a: { consumes: [{ types: [Question] }], engine: { kind: llm, model: openai/x, instructions: x } } }')).toEqual([
-      'agents.a.engine: an llm agent publishes at least one type, in whose schema the model answers',
+      'agents.a.engine: an llm agent must publish at least one type, because the model answers in its schema',
     ]);
   });
 
   test('is warned of where its key is missing, or while a budget holds its price or the length of its answers', async () => {
     const text = `models: { openai/dear: { input_per_million: 1, output_per_million: 2 } }\n${agentWith('model: openai/x, instructions: x', ', budget: { cost: 1 }')}`;
     expect((await load(text, {})).warnings).toEqual([
-      expect.stringContaining('agents.a.engine.model: the environment variable OPENAI_API_KEY is not set; executions fail until it is'),
-      expect.stringContaining('agents.a.engine.model: has no price under models, so that no budget of cost holds for it'),
-      expect.stringContaining('agents.a.engine.model: has no max_output_tokens under models, and neither has the agent: because of the budget, its answers are cut off at 4096 tokens'),
+      expect.stringContaining('agents.a.engine.model: the environment variable OPENAI_API_KEY is not set; set it, or executions fail'),
+      expect.stringContaining('agents.a.engine.model: has no price under models, so cost budgets do not apply to it'),
+      expect.stringContaining('agents.a.engine.model: neither models nor the agent sets max_output_tokens, so the budget limits its answers to 4096 tokens'),
     ]);
     const dear = text.replace('openai/x', 'openai/dear');
     expect((await load(dear)).warnings).toHaveLength(1);
@@ -59,8 +59,8 @@ describe('an llm agent', () => {
   test('is warned of types and producers in its context that there are none of', async () => {
     const { warnings } = await load(agentWith('model: openai/x, instructions: x, context: { types: [Question, Quesion], produced_by: [external, a, b] }'));
     expect(warnings).toEqual([
-      expect.stringContaining('agents.a.engine.context.types[1]: no artifact type is named Quesion, so the context has none of it'),
-      expect.stringContaining('agents.a.engine.context.produced_by[2]: no agent is named b, so the context has none of it'),
+      expect.stringContaining('agents.a.engine.context.types[1]: no artifact type has the name Quesion, so the context contains none of it'),
+      expect.stringContaining('agents.a.engine.context.produced_by[2]: no agent has the name b, so the context contains none of it'),
     ]);
   }, 60_000);
 

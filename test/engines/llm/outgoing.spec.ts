@@ -66,8 +66,8 @@ describe('requests of llm agents', () => {
   });
 
   test.each([
-    ['Metadata', 'model', `no whole answer came from openai: meta.internal must not point to 169.254.169.254: ${NEVER}`],
-    ['Aws', 'model', `no whole answer came from openai: aws.internal must not point to fd00:ec2::254: ${NEVER}`],
+    ['Metadata', 'model', `openai sent no complete answer: meta.internal must not point to 169.254.169.254: ${NEVER}`],
+    ['Aws', 'model', `openai sent no complete answer: aws.internal must not point to fd00:ec2::254: ${NEVER}`],
     ['Tools', 'tool', expect.stringMatching(`^the tool server http://meta\\.internal:\\d+ cannot be reached: meta\\.internal must not point to 169\\.254\\.169\\.254: ${NEVER}$`)],
   ])('go to no metadata service that a name leads to, and are not tried again: %s', async (type, error_type, error_message) => {
     const correlation = await board.publish(type, {});
@@ -83,7 +83,7 @@ describe('requests of llm agents', () => {
     await board.ended(correlation);
     expect(await errorOf(board, correlation)).toMatchObject({
       error_type: 'model',
-      error_message: `no whole answer came from openai: the URL must not point to 169.254.169.254: ${NEVER}`,
+      error_message: `openai sent no complete answer: the URL must not point to 169.254.169.254: ${NEVER}`,
       attempts: 1,
     });
   });

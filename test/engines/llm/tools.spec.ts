@@ -177,7 +177,7 @@ describe('tools of an MCP server', () => {
     board = await Board.start(`${TYPES}\nagents: { one: ${agent('Question', 'grow')}, other: ${agent('Later', 'late')} }`, { folder: folder.path });
     const early = await board.publish('Later', {});
     await board.ended(early);
-    expect(await errorOf(board, early)).toMatchObject({ error_message: 'there is no tool late; the server has grow' });
+    expect(await errorOf(board, early)).toMatchObject({ error_message: 'the server has no tool late; it has grow' });
 
     models.answers({ tool: 'grow', input: {} }, DONE);
     expect(await ask()).toEqual([{ text: 'All done.' }]);
@@ -207,7 +207,7 @@ describe('tools of an MCP server', () => {
     models.answers({ tool: 'echo', input: { message: 'more' }, times: 110 });
     const correlation = await board.publish('Question', { text: 'Well?' });
     await board.ended(correlation);
-    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'output', error_message: 'the model asked for more than 200 calls of tools in one attempt' });
+    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'output', error_message: 'the model asked for more than 200 tool calls in one attempt' });
     expect(await callsOf()).toHaveLength(200);
   });
 
@@ -221,7 +221,7 @@ describe('tools of an MCP server', () => {
   });
 
   test.each([
-    ['lacks a tool', stdio('no-such-tool'), /^there is no tool no-such-tool; the server has .*\becho\b/],
+    ['lacks a tool', stdio('no-such-tool'), /^the server has no tool no-such-tool; it has .*\becho\b/],
     ['cannot be started', 'tools: [{ mcp: { command: no-such-program }, allow: [echo] }]', /^the tool server no-such-program cannot be reached: .*ENOENT/],
     ['cannot be asked', 'tools: [{ mcp: { url: "http://127.0.0.1:9/mcp", headers: { Authorization: "Bearer tools-4711\\nsecret" } }, allow: [echo] }]', /^the tool server http:\/\/127.0.0.1:9 cannot be reached: (?!.*4711).*\[secret\]/],
   ])('a server that %s fails the execution', async (_, tools, message) => {

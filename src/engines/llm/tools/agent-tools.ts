@@ -4,7 +4,7 @@ import type { EngineContext, ToolCallEnd } from '../../engine.js';
 import { EngineFailure } from '../../engine-failure.js';
 import type { ToolServer } from './tool-server.js';
 
-/** A server and which of its tools an agent may use. */
+/** A server and the tools of it that an agent may use. */
 export interface AllowedTools {
   server: ToolServer;
   names: readonly string[];
@@ -14,17 +14,20 @@ interface AttemptLimit {
   timeoutMs: number;
   clock: Clock;
   signal: AbortSignal;
-  /** Of which `signal` follows. */
+  /** Aborting it aborts `signal` too. */
   failed: AbortController;
 }
 
-/** In one attempt. Each is kept with its execution. */
+/** Tool calls of one attempt. Each is stored with its execution. */
 const MOST_CALLS = 200;
 
-/** The tools of one attempt, as the SDK calls them. EngineFailure where a server cannot be reached, or lacks one that is allowed. */
+/**
+ * Makes the tools of one attempt for the SDK. Throws EngineFailure if a server cannot be reached or lacks an allowed
+ * tool.
+ */
 export async function agentTools(allowed: readonly AllowedTools[], context: EngineContext, limit: AttemptLimit): Promise<ToolSet> {
   if (allowed.length === 0) return {};
-  // Nothing is to be started that nobody would stop any more.
+  // After the abort nothing would stop a server that is started now.
   context.signal.throwIfAborted();
   const { dynamicTool, jsonSchema } = await import('ai');
   const tools: ToolSet = {};
@@ -33,13 +36,13 @@ export async function agentTools(allowed: readonly AllowedTools[], context: Engi
     const offered = await server.tools();
     for (const name of names) {
       const tool = offered.find((candidate) => candidate.name === name);
-      if (!tool) throw new EngineFailure('tool', `there is no tool ${name}; the server has ${offered.map((candidate) => candidate.name).join(', ')}`);
+      if (!tool) throw new EngineFailure('tool', `the server has no tool ${name}; it has ${offered.map((candidate) => candidate.name).join(', ')}`);
       tools[name] = dynamicTool({
         description: tool.description,
         inputSchema: jsonSchema(tool.inputSchema),
         execute: (input) => {
           limit.signal.throwIfAborted();
-          if ((calls += 1) > MOST_CALLS) throw fail(limit, new EngineFailure('output', `the model asked for more than ${MOST_CALLS} calls of tools in one attempt`));
+          if ((calls += 1) > MOST_CALLS) throw fail(limit, new EngineFailure('output', `the model asked for more than ${MOST_CALLS} tool calls in one attempt`));
           return recordedCall(server, name, input, context, limit);
         },
       });
@@ -49,15 +52,15 @@ export async function agentTools(allowed: readonly AllowedTools[], context: Engi
 }
 
 /**
- * What a tool refuses, the model is told; a server that is gone ends the attempt. At once, and not when whoever reads the answer hears of
- * it: the SDK would have told the model by then, and asked it again.
+ * Ends the attempt immediately: a tool's refusal goes to the model, but a server that is gone ends the attempt. Without
+ * the abort, the SDK would pass the error to the model and call it again.
  */
 function fail({ failed }: AttemptLimit, error: EngineFailure): EngineFailure {
   failed.abort(error);
   return error;
 }
 
-// Neither its arguments nor its result are recorded: they may quote payloads, or what only the tool's server should know.
+// Neither arguments nor result are recorded: they may quote payloads or secrets of the tool's server.
 async function recordedCall(server: ToolServer, tool: string, input: unknown, context: EngineContext, limit: AttemptLimit): Promise<string> {
   const begun = performance.now();
   const ended = context.calls({ server: server.name, tool, at: limit.clock.now() });

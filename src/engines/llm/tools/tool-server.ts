@@ -5,7 +5,7 @@ import { VERSION } from '../../../common/version.js';
 import { EngineFailure } from '../../engine-failure.js';
 import { isRefused, reasonOf } from '../model-error.js';
 
-/** Where an MCP server is: a program to start, or a URL that serves Streamable HTTP. */
+/** An MCP server: a program to start, or a URL that serves Streamable HTTP. */
 export type ToolServerOptions =
   | { command: string; args?: string[]; env?: Record<string, string> }
   | { url: string; headers?: Record<string, string> };
@@ -19,41 +19,44 @@ export interface OfferedTool {
 
 export interface ToolResult {
   text: string;
-  /** The tool says that it could not do what it was asked for; the model may ask otherwise. */
+  /** True if the tool reported an error. The model may then ask differently. */
   isError: boolean;
 }
 
 interface Connection {
-  /** Null until its program is started, or its URL asked. */
+  /** Null until its program is started or its URL is contacted. */
   client: Client | null;
   tools: Promise<OfferedTool[]>;
-  /** The server says that it offers others by now. */
+  /** True if the server has reported that its tools have changed. */
   isOutdated: boolean;
 }
 
-/** What a model is shown of one result. */
+/** Characters of one result that the model receives. */
 const LONGEST_RESULT = 100_000;
 const LONGEST_REASON = 500;
-/** A shorter one would be found in any text. */
+/** A shorter secret could occur in any text, so it is not replaced. */
 const SHORTEST_SECRET = 6;
 
-/** One MCP server: started when it is first needed, again when it has ended, and stopped by `close`. */
+/** One MCP server. It starts on first use, restarts after it has ended, and stops with `close`. */
 export class ToolServer {
   private connection: Connection | null = null;
 
   constructor(
     private readonly options: ToolServerOptions,
     private readonly baseDirectory: string,
-    /** How a URL is asked. */
+    /** Sends the requests to a URL. */
     private readonly fetch: typeof globalThis.fetch,
   ) {}
 
-  /** EngineFailure where it cannot be reached. */
+  /** Throws EngineFailure if the server cannot be reached. */
   async tools(): Promise<OfferedTool[]> {
     return (await this.connected()).tools;
   }
 
-  /** EngineFailure where it cannot be reached or ends meanwhile; an Error for the model where it refuses the call. */
+  /**
+   * Throws EngineFailure if the server cannot be reached or ends during the call, and an Error for the model if it
+   * refuses the call.
+   */
   async call(name: string, input: unknown, limit: { signal: AbortSignal; timeoutMs: number }): Promise<ToolResult> {
     const connection = await this.connected();
     try {
@@ -73,7 +76,8 @@ export class ToolServer {
 
   private async connected(): Promise<Connection> {
     const connection = (this.connection ??= this.connect());
-    // When they are needed, and not when it says so: a server that says so whenever it is asked would be asked for ever.
+    // The tools are listed on use, not on the notification: a server that sends one with every list would cause an
+    // endless loop.
     if (connection.isOutdated) {
       connection.isOutdated = false;
       connection.tools = connection.tools.then(() => listTools(connection.client!));
@@ -97,7 +101,7 @@ export class ToolServer {
     const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
     const { ToolListChangedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js');
     const transport = await this.transport();
-    if (this.connection !== connection) throw new Error('it was stopped meanwhile');
+    if (this.connection !== connection) throw new Error('it was stopped during the start');
     const client = (connection.client = new Client({ name: 'starling', version: VERSION }));
     client.onclose = () => this.forget(connection);
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
@@ -115,7 +119,7 @@ export class ToolServer {
     }
     const { getDefaultEnvironment, StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
     const { command, args = [], env = {} } = options;
-    // Of the environment only what a program needs to run, and what the configuration gives it: the keys stay here.
+    // The program gets only the basic environment and the configured variables, so that the keys stay in this process.
     return new StdioClientTransport({ command, args, env: { ...getDefaultEnvironment(), ...env }, cwd: this.baseDirectory, stderr: 'inherit' });
   }
 
@@ -124,19 +128,19 @@ export class ToolServer {
     await connection.client?.close().catch(() => undefined);
   }
 
-  // A program can take seconds to end, and another one may be there by then.
+  // A program can take seconds to end, and a new connection may exist by then.
   private forget(connection: Connection): void {
     if (this.connection === connection) this.connection = null;
   }
 
-  /** Without what the configuration gives the server to know: fetch names a header that it cannot send. */
+  /** Removes the configured secrets from the reason: fetch quotes a header that it cannot send. */
   private reasonOf(error: unknown): string {
     const { options } = this;
     const secrets = Object.values(('url' in options ? options.headers : options.env) ?? {}).filter(({ length }) => length >= SHORTEST_SECRET);
     return secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), reasonOf(error) || String(error)).slice(0, LONGEST_REASON);
   }
 
-  /** What it is called where others see it. */
+  /** The name of the server in messages and records. */
   get name(): string {
     return 'url' in this.options ? new URL(this.options.url).origin : this.options.command;
   }
@@ -152,7 +156,7 @@ async function listTools(client: Client): Promise<OfferedTool[]> {
   return tools;
 }
 
-/** JSON-RPC's own errors, but for a connection that was closed (-32000) and a time that is up (-32001). */
+/** True for errors of JSON-RPC, except a closed connection (-32000) and a timeout (-32001). */
 const isRefusal = (error: unknown): boolean => {
   const { code } = error as { code?: unknown };
   return typeof code === 'number' && code < -32_001;
