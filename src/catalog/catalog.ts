@@ -1,13 +1,13 @@
 import type { Budget, ModelTerms } from './costs.js';
 import type { AgentDefinition, ArtifactType, Subscription } from './definitions.js';
 
-/** The artifact types and agents that this process serves; fixed from start to stop. */
+/** The artifact types and agents of this process. They do not change while it runs. */
 export class Catalog {
-  /** By the models' names, as agents name them. */
+  /** By the names that agents use for models. */
   readonly models: ReadonlyMap<string, ModelTerms>;
-  /** Of every correlation. */
+  /** The budget of every correlation. */
   readonly budget: Budget | null;
-  /** As `configurationDigest` makes it; empty for a catalog that comes from no configuration. */
+  /** The result of `configurationDigest`. Empty if the catalog was not made from a configuration. */
   readonly digest: string;
   private readonly agentsByName: Map<string, AgentDefinition>;
   private readonly typesByName: Map<string, ArtifactType>;
@@ -16,7 +16,7 @@ export class Catalog {
   constructor(
     readonly types: readonly ArtifactType[],
     readonly agents: readonly AgentDefinition[],
-    /** The configuration file's folder: relative paths in engine options start here. */
+    /** The configuration file's folder. Relative paths in engine options start here. */
     readonly baseDirectory = '.',
     { models = new Map(), budget = null, digest = '' }: { models?: ReadonlyMap<string, ModelTerms>; budget?: Budget | null; digest?: string } = {},
   ) {
@@ -42,7 +42,7 @@ export class Catalog {
     return this.typesByName.get(name);
   }
 
-  /** In the order of the configuration. */
+  /** Returns the subscriptions in the order of the configuration. */
   subscriptionsTo(type: string): readonly Subscription[] {
     return this.subscriptionsByType.get(type) ?? [];
   }

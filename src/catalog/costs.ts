@@ -1,19 +1,19 @@
 import type { JsonObject } from '../common/json.js';
 import type { BudgetOptions, ConfigurationOptions, Remaining } from './agent-options.js';
 
-/** What models may use in one correlation; null where that is not limited. */
+/** Maximum model usage in one correlation. Null means no limit. */
 export interface Budget {
-  /** Read and written together. */
+  /** Input and output tokens together. */
   tokens: number | null;
   /** In the currency of the prices. */
   cost: number | null;
 }
 
-/** What is known of a model. Prices are in a currency of the configuration's choice, the same for all. */
+/** Prices and limits of a model. All prices are in one currency, which the configuration's author chooses. */
 export interface ModelTerms {
   inputPerMillion: number;
   outputPerMillion: number;
-  /** The most tokens that it writes in one answer; null where that is not given. */
+  /** Maximum tokens of one answer. Null if it is not configured. */
   maxOutputTokens: number | null;
 }
 

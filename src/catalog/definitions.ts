@@ -2,35 +2,35 @@ import type { JsonObject } from '../common/json.js';
 import type { Budget } from './costs.js';
 import type { Visibility } from './visibility.js';
 
-/** A name, a version and a JSON Schema for payloads. */
+/** An artifact type: a name, a version and a JSON Schema for payloads. */
 export interface ArtifactType {
   name: string;
   version: number;
   description: string;
-  /** Null where the type is only mentioned by agents: then any object fits. */
+  /** Null if the type has no schema. Then any object is valid. */
   schema: JsonObject | null;
-  /** How long its artifacts are kept at least (ms); null keeps them for ever. */
+  /** Minimum time that its artifacts are kept (ms). Null keeps them forever. */
   retainMs: number | null;
-  /** What is wrong with a payload, with its path; null where it fits. */
+  /** Returns the problems of a payload with their paths, or null if it is valid. */
   check(payload: unknown): string | null;
 }
 
-/** Which artifacts trigger an agent. All optional parts of the configuration are filled in here. */
+/** Which artifacts trigger an agent. All defaults of the configuration are filled in. */
 export interface Subscription {
   agent: string;
-  /** Its place in the agent's `consumes`, from 0. */
+  /** Index in the agent's `consumes`, from 0. */
   index: number;
   types: string[];
   mode: 'all' | 'any';
-  /** CEL; null triggers on every artifact. */
+  /** CEL. Null triggers on every artifact. */
   where: string | null;
-  /** Producers, any of which will do; empty means every producer. */
+  /** Artifacts by any of these producers. Empty means every producer. */
   fromAgents: string[];
-  /** Artifacts with any of these tags; empty means no tag is asked for. */
+  /** Artifacts with any of these tags. Empty sets no condition. */
   tags: string[];
-  /** Set where `mode` is `all` with several types. `by` is CEL; null joins by correlation id. */
+  /** Set if `mode` is `all` with several types. `by` is CEL; null joins by correlation id. */
   join: { by: string | null; withinMs: number | null } | null;
-  /** `size` is bounded also where the configuration gives none, since a window is loaded as a whole. */
+  /** `size` has a bound even if the configuration sets none, because a window is loaded as a whole. */
   batch: { size: number; timeoutMs: number | null } | null;
   /** Executions with a higher priority run first. */
   priority: number;
@@ -60,16 +60,16 @@ export interface AgentDefinition {
   tenantId: string | null;
   subscriptions: Subscription[];
   outputs: Output[];
-  /** Opaque here; the engine of this kind checks and reads it. */
+  /** Opaque in the catalog. The engine of this kind checks and reads it. */
   engine: { kind: string } & Record<string, unknown>;
   timeoutMs: number;
   /** Executions that may run at the same time, over all processes. */
   concurrency: number;
   retry: RetryPolicy;
-  /** In one correlation. */
+  /** The budget in one correlation. */
   budget: Budget | null;
 }
 
 export const WORKFLOW_ERROR = 'WorkflowError';
-/** `produced_by` of what a client publishes. */
+/** The `produced_by` of artifacts that clients publish. */
 export const EXTERNAL = 'external';

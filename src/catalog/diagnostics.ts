@@ -1,10 +1,10 @@
-/** Where something stands in the configuration: keys and list positions from the top. */
+/** A position in the configuration: keys and list indexes from the top. */
 export type Path = readonly (string | number)[];
 
-/** One thing that is wrong or doubtful in the configuration. `path` reads like `agents.classifier.consumes[0].where`. */
+/** A problem or warning in the configuration. `path` has the form `agents.classifier.consumes[0].where`. */
 export interface Diagnostic {
   path: string;
-  /** From 1; absent where the thing does not come from the file. */
+  /** From 1. Absent if the value is not in the file. */
   line?: number;
   message: string;
 }
@@ -12,12 +12,12 @@ export interface Diagnostic {
 export const describeDiagnostic = ({ path, line, message }: Diagnostic): string =>
   (line === undefined ? '' : `line ${line}: `) + (path === '' ? message : `${path}: ${message}`);
 
-/** Everything that keeps a configuration from being served, all at once. */
+/** Carries all problems that prevent a configuration from being served. */
 export class CatalogError extends Error {
   constructor(
     readonly file: string,
     readonly diagnostics: readonly Diagnostic[],
-    /** What of the `server:` section has the right form, so that its values can be judged in the same go. */
+    /** The parts of the `server:` section with a valid form, so that their values can be checked in the same run. */
     readonly server?: Record<string, unknown>,
   ) {
     const count = diagnostics.length === 1 ? '1 error' : `${diagnostics.length} errors`;
@@ -26,7 +26,7 @@ export class CatalogError extends Error {
   }
 }
 
-/** The path as people read it; a key that would read ambiguously is quoted. */
+/** Formats a path for people. Ambiguous keys are quoted. */
 export function formatPath(path: Path): string {
   return path.reduce<string>((text, segment) => {
     if (typeof segment === 'number') return `${text}[${segment}]`;
@@ -41,11 +41,11 @@ interface Located {
   line?: number;
 }
 
-/** Collects what is found wrong, or doubtful, while a configuration is checked. */
+/** Collects problems or warnings while a configuration is checked. */
 export class Diagnostics {
   private readonly found: Located[] = [];
 
-  /** `line` only where the path does not lead to it. */
+  /** Pass `line` only if the path does not lead to it. */
   add(path: Path, message: string, line?: number): void {
     this.found.push({ path, message, line });
   }
@@ -58,12 +58,12 @@ export class Diagnostics {
     return this.found.some((diagnostic) => diagnostic.path.length === path.length && leadsTo(path, diagnostic.path));
   }
 
-  /** Whether anything at or below `path` is known to be wrong. */
+  /** True if there is a problem at or below `path`. */
   touches(path: Path): boolean {
     return this.found.some((diagnostic) => leadsTo(path, diagnostic.path));
   }
 
-  /** In the order of the file; what does not come from it stands last. */
+  /** Sorted by line. Problems that are not in the file come last. */
   toDiagnostics(lineOf: (path: Path) => number | undefined): Diagnostic[] {
     return this.found
       .map(({ path, message, line }) => ({ path: formatPath(path), line: line ?? lineOf(path), message }))
@@ -71,7 +71,7 @@ export class Diagnostics {
   }
 }
 
-/** What keeps a configuration from being served, and what is only doubtful. */
+/** The problems that prevent a configuration from being served, and the warnings. */
 export class Report {
   readonly errors = new Diagnostics();
   readonly warnings = new Diagnostics();

@@ -4,7 +4,7 @@ import { isShortText, SHORT_TEXT_RULE } from '../common/short-text.js';
 import { unknownFields } from '../common/unknown-fields.js';
 import type { LastingVisibility, Visibility } from './visibility.js';
 
-/** Agents or labels that one visibility object can name. */
+/** Maximum number of agents or labels in one visibility object. */
 export const MAX_VISIBILITY_NAMES = 1_000;
 
 const LASTING_KINDS = ['Public', 'Private', 'Labelled', 'Tenant'];
@@ -18,14 +18,15 @@ const FIELDS_OF_KIND: Readonly<Record<Visibility['kind'], readonly string[]>> = 
 };
 
 export interface VisibilityProblem {
-  /** Inside the object. */
+  /** The path inside the object. */
   path: string[];
   message: string;
 }
 
 /**
- * What is wrong with a visibility object, in a request, an answer or the configuration alike; null where nothing is. Whatever would make
- * more agents see an artifact than its publisher meant is a problem: an unknown field, no label, a missing tenant.
+ * Returns what is wrong with a visibility object in a request, an answer or the configuration, or null. Everything that
+ * would show an artifact to more agents than its publisher intended is refused: an unknown field, an empty list of
+ * labels, a missing tenant.
  */
 export function findVisibilityProblem(value: unknown): VisibilityProblem | null {
   if (!isJsonObject(value)) return problemAt([], 'must be an object');
@@ -34,13 +35,13 @@ export function findVisibilityProblem(value: unknown): VisibilityProblem | null 
   return unknownProblem(value, 'After', []) ?? durationProblem(value['ttl']) ?? (then === null ? null : thenProblem(then));
 }
 
-/** Why a `ttl` without other problems is too long for this service; null where it is not. */
+/** Returns the problem if an otherwise valid `ttl` exceeds `max_ttl`, or null. */
 export function findTtlProblem(visibility: Visibility, maxTtlMs: number): VisibilityProblem | null {
   if (visibility.kind !== 'After' || (parseIsoDuration(visibility.ttl) ?? 0) <= maxTtlMs) return null;
   return problemAt(['ttl'], `must be at most ${durationText(maxTtlMs)} (max_ttl)`);
 }
 
-/** As one text, with the path in front. */
+/** One string, with the path first. */
 export const describeVisibilityProblem = ({ path, message }: VisibilityProblem): string => (path.length > 0 ? `${path.join('.')} ${message}` : message);
 
 function durationProblem(ttl: JsonValue | undefined): VisibilityProblem | null {
@@ -73,7 +74,7 @@ function fieldProblem(value: JsonObject, kind: LastingVisibility['kind'], path: 
   }
 }
 
-/** Told before what the kind requires: a misspelled `agents` is not missing. */
+/** Reported before missing fields, because a misspelled `agents` is not missing. */
 function unknownProblem(value: JsonObject, kind: Visibility['kind'], path: string[]): VisibilityProblem | null {
   const [unknown] = unknownFields(value, FIELDS_OF_KIND[kind], `a known field of ${kind}`);
   return unknown ? problemAt([...path, unknown.name], unknown.problem) : null;
@@ -86,7 +87,7 @@ const namesProblem = (value: JsonValue | undefined, least: number, path: string[
 
 const problemAt = (path: string[], message: string): VisibilityProblem => ({ path, message });
 
-/** What is stored of a visibility object without problems. */
+/** Returns the stored form of a valid visibility object. */
 export function toVisibility(value: JsonObject): Visibility {
   if (value['kind'] !== 'After') return toLasting(value);
   const then = value['then'] as JsonObject | null | undefined;

@@ -1,9 +1,9 @@
 import { EXTERNAL, WORKFLOW_ERROR, type AgentDefinition, type Subscription } from './definitions.js';
 
 /**
- * Which agents can trigger which, as far as the configuration tells: predicates and visibility are not considered. Publishers and
- * subscriptions meet at keys, which name a type and, where a subscription asks for them, a producer and a tag. An edge for each pair of
- * agents would be quadratic in the number of agents that share a type.
+ * Which agents can trigger which according to the configuration; predicates and visibility are not considered.
+ * Publishers and subscriptions meet at keys, which consist of a type and, if a subscription requires them, a producer
+ * and a tag. An edge for each pair of agents would be quadratic in the number of agents that share a type.
  */
 export class TriggerGraph {
   private readonly publishers = new Map<string, Set<string>>();
@@ -21,7 +21,7 @@ export class TriggerGraph {
     }
   }
 
-  /** The keys at which `agent` publishes and one of the subscriptions takes. */
+  /** The keys at which `agent` publishes and a subscription takes artifacts. */
   keysOf(agent: AgentDefinition): string[] {
     return publishedKeys(agent).filter((key) => this.takers.has(key));
   }
@@ -30,12 +30,15 @@ export class TriggerGraph {
     return this.takers.get(key) ?? [];
   }
 
-  /** The agents that may get what is published at `key`; among them perhaps the publisher, which gets it only where `takesFrom` says so. */
+  /**
+   * The agents that may get what is published at `key`. The publisher can be among them; `takesFrom` says whether it
+   * gets it.
+   */
   agentsAt(key: string): AgentDefinition[] {
     return this.takersAt(key).map(({ agent }) => this.agents.get(agent)!);
   }
 
-  /** Whether the agents publish of as many of its types as the subscription needs. */
+  /** True if the agents publish as many of the subscription's types as it needs. */
   feeds(subscription: Subscription): boolean {
     return needs(subscription, (type) => this.brings(subscription, type));
   }
@@ -47,7 +50,7 @@ export class TriggerGraph {
     });
   }
 
-  /** `agent` publishes no more. Returns the subscriptions that may no longer be fed. */
+  /** Removes the outputs of `agent`. Returns the subscriptions that may no longer be fed. */
   silence(agent: AgentDefinition): Subscription[] {
     return this.keysOf(agent).flatMap((key) => {
       const names = this.publishers.get(key)!;
@@ -57,14 +60,14 @@ export class TriggerGraph {
   }
 }
 
-/** An agent takes its own output only where the subscription says so. */
+/** An agent takes its own output only if the subscription allows it. */
 export const takesFrom = (subscription: Subscription, { name }: AgentDefinition): boolean => subscription.allowSelf || subscription.agent !== name;
 
-/** Whether a client could publish an artifact of `type` that `subscription` takes. */
+/** True if a client could publish an artifact of `type` that `subscription` takes. */
 export const takesFromClients = ({ fromAgents }: Subscription, type: string): boolean =>
   type !== WORKFLOW_ERROR && (fromAgents.length === 0 || fromAgents.includes(EXTERNAL));
 
-/** Whether artifacts come of as many of its types as it needs. */
+/** True if as many of its types arrive as the subscription needs. */
 export const needs = ({ mode, types }: Subscription, comes: (type: string) => boolean): boolean => (mode === 'all' ? types.every(comes) : types.some(comes));
 
 function takenKeys({ fromAgents, tags }: Subscription, type: string): string[] {
@@ -75,7 +78,7 @@ function takenKeys({ fromAgents, tags }: Subscription, type: string): string[] {
 
 const publishedKeys = ({ name, outputs }: AgentDefinition): string[] => [
   ...outputs.flatMap(({ type, tags }) => keysFor(type, [name, null], [...tags, null])),
-  // Any agent may fail.
+  // Every agent can fail.
   ...keysFor(WORKFLOW_ERROR, [name, null], [null]),
 ];
 

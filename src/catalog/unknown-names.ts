@@ -12,5 +12,5 @@ function adviceOn(name: string, catalog: Catalog): string {
   return `${shown(name)}${nearest === undefined ? '; GET /api/v1/artifact-types lists the known ones' : `; did you mean ${nearest}?`}`;
 }
 
-/** DomainError `not_found`, in the contract's words, which suggest nothing. */
+/** DomainError `not_found`. The contract fixes this message, without a suggestion. */
 export const unknownAgent = (name: string): DomainError => new DomainError('not_found', `Agent not found: ${shown(name)}`);

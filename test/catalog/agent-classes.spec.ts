@@ -61,7 +61,7 @@ agents:
       'Wrong.consumes[0].where',
       'Triage.name',
     ]);
-    expect(mistakes.find(({ path }) => path === 'Triage.name')).toEqual({ path: 'Triage.name', message: 'another agent is named triage already' });
+    expect(mistakes.find(({ path }) => path === 'Triage.name')).toEqual({ path: 'Triage.name', message: 'another agent already has the name triage; choose another name' });
   });
 
   test('a class without @Agent is refused, also where its parent has one', async () => {

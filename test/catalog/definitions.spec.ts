@@ -155,7 +155,7 @@ describe('the catalog of a configuration', () => {
     const name = 'starling.json';
     const { catalog } = await load('{\n\t"types": {\n\t\t"T": { "description": "tea" }\n\t}\n}\n', { name });
     expect(catalog.type('T')!.description).toBe('tea');
-    await expect(load('{ "types": {}, "types": {} }', { name })).rejects.toThrow('types: stands twice');
+    await expect(load('{ "types": {}, "types": {} }', { name })).rejects.toThrow('types: occurs twice');
   });
 
   test('anchors spare repetition', async () => {

@@ -11,7 +11,7 @@ describe("payloads and their type's schema", () => {
     ['one that fits', { required: ['text'], properties: { text: { type: 'string' } } }, { text: 'hi' }, null],
     ['a wrong type', { properties: { text: { type: 'string' } } }, { text: 1 }, 'payload.text: must be string'],
     ['a missing field', { required: ['text'] }, {}, 'payload.text: is required'],
-    ['an unknown field', { additionalProperties: false, properties: { text: {} } }, { txt: 1 }, 'payload.txt: is no known key; did you mean text?'],
+    ['an unknown field', { additionalProperties: false, properties: { text: {} } }, { txt: 1 }, 'payload.txt: is not a known key; did you mean text?'],
     ['a field deep inside', { properties: { a: { type: 'array', items: { properties: { b: { type: 'integer' } } } } } }, { a: [{ b: 1 }, { b: 1.5 }] }, 'payload.a[1].b: must be integer'],
     ['a digit as a key', { properties: { a: { additionalProperties: { type: 'string' } } } }, { a: { 0: 1 } }, 'payload.a.0: must be string'],
     ['a key that must be quoted', { additionalProperties: { type: 'string' } }, { 'a b/c~d': 1 }, 'payload["a b/c~d"]: must be string'],

@@ -20,9 +20,9 @@ describe('agents that nothing can trigger', () => {
   test('its only producer is not there, and the misspelt name is told', async () => {
     expect(await warningsOf(agent('a', '{ types: [T], from_agents: [nobody] }'))).toEqual([
       untriggerable(2, 'a'),
-      'line 3: agents.a.consumes[0].from_agents[0]: no agent is named nobody, so nothing comes from it',
+      'line 3: agents.a.consumes[0].from_agents[0]: no agent has the name nobody, so it publishes nothing',
     ]);
-    expect(await warningsOf(agent('a', '{ types: [T], from_agents: [external, nobody] }'))).toEqual([expect.stringContaining('no agent is named nobody')]);
+    expect(await warningsOf(agent('a', '{ types: [T], from_agents: [external, nobody] }'))).toEqual([expect.stringContaining('no agent has the name nobody')]);
   });
 
   test('its only producer never gives the tag that it asks for', async () => {

@@ -78,7 +78,7 @@ describe('executions that are fetched from outside', () => {
     ['an output that is none', { outputs: [7] }, 'outputs[0]: must be an object with type and payload'],
     ['tags that are none', { outputs: [{ type: 'Read', payload: { total: 1 }, tags: [''] }] }, 'outputs[0].tags: must be a list'],
     ['a visibility that asks for no label', { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'Labelled', required_labels: [] } }] }, 'outputs[0].visibility: required_labels must be a list of 1 to 1000 names, each 1 to 255 characters of text, without NUL'],
-    ['a ttl beyond max_ttl', { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'After', ttl: 'P31D' } }] }, 'outputs[0].visibility: ttl must be at most 30d, which max_ttl says'],
+    ['a ttl beyond max_ttl', { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'After', ttl: 'P31D' } }] }, 'outputs[0].visibility: ttl must be at most 30d (max_ttl)'],
     ['a visibility that is none', { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'Secret' } }] }, 'outputs[0].visibility: kind must be one of'],
     ['nothing at all', {}, 'output: give either outputs or output'],
     ['two answers', { outputs: [], output: {} }, 'output: give either outputs or output'],

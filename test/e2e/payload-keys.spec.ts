@@ -103,7 +103,7 @@ describe('keys that mean something to JavaScript', () => {
     const refused = [
       ['{"type":"Checked","payload":{"toString":"x"}}', 'payload.constructor: is required'],
       ['{"type":"Checked","payload":{"constructor":{},"__proto__":7}}', 'payload.__proto__: must be object,string,array,null'],
-      ['{"type":"Closed","payload":{"__proto__":{}}}', 'payload.__proto__: is no known key'],
+      ['{"type":"Closed","payload":{"__proto__":{}}}', 'payload.__proto__: is not a known key'],
     ] as const;
     for (const [body, detail] of refused) expect(await post('/api/v1/artifacts', body)).toEqual({ status: 400, body: { detail } });
   });

@@ -132,7 +132,7 @@ describe('unknown fields', () => {
     test.each<[string, object, string]>([
       ['in an output', { outputs: [{ ...REPLY, visiblity: { kind: 'Private', agents: [] } }] }, 'outputs[0].visiblity: is not a known field; did you mean visibility?'],
       ['in its visibility', { outputs: [{ ...REPLY, visibility: { kind: 'Private', agent: [] } }] }, 'outputs[0].visibility: agent is not a known field of Private; did you mean agents?'],
-      ['a tenant that is missing', { outputs: [{ ...REPLY, visibility: { kind: 'Tenant' } }] }, 'outputs[0].visibility: tenant_id must be null, for everyone, or 1 to 255 characters of text, without NUL'],
+      ['a tenant that is missing', { outputs: [{ ...REPLY, visibility: { kind: 'Tenant' } }] }, 'outputs[0].visibility: tenant_id must be null (all agents) or 1 to 255 characters of text, without NUL'],
       ['beside the outputs', { outputs: [REPLY], usage: { tokens: 7 } }, 'usage: is not a known field; known here: outputs'],
     ])('%s', async (_where, answer, message) => {
       agents.on('/remote', replies(answer));

@@ -7,7 +7,7 @@ import { findTtlProblem, findVisibilityProblem, toVisibility } from '../parse-vi
 import type { Diagnostics, Path, Report } from '../diagnostics.js';
 import { checkSubscription } from './subscription-checks.js';
 
-/** Finds what an agent's schema cannot see. `maxTtlMs`: null where the settings are wrong. */
+/** Finds problems that the schema of an agent cannot express. `maxTtlMs` is null if the settings are invalid. */
 export function checkAgent(options: Remaining<AgentOptions>, maxTtlMs: number | null, path: Path, report: Report): void {
   for (const [index, subscription] of (options.consumes ?? []).entries()) {
     if (subscription) checkSubscription(subscription, [...path, 'consumes', index], report);
@@ -18,7 +18,7 @@ export function checkAgent(options: Remaining<AgentOptions>, maxTtlMs: number | 
   checkRetry(options.retry ?? {}, [...path, 'retry'], errors);
 }
 
-/** Names by which a client or the service itself publishes, or which another agent has. */
+/** Refuses names that clients or the service use as producer, and names of other agents. */
 export function checkAgentName(name: string, taken: ReadonlySet<string>, path: Path, errors: Diagnostics): void {
   if (name === EXTERNAL) errors.add(path, `${EXTERNAL} is reserved for clients; choose another name`);
   if (taken.has(name)) errors.add(path, `another agent already has the name ${name}; choose another name`);
@@ -36,7 +36,10 @@ function checkOutputs(outputs: (Remaining<OutputOptions> | undefined)[], maxTtlM
   }
 }
 
-/** By the same rules as what clients and agents give. Where the schema has found something, this would only repeat it. */
+/**
+ * Applies the same rules as to visibilities of clients and agents. If the schema found a problem, this check would only
+ * repeat it.
+ */
 function checkVisibility(visibility: unknown, maxTtlMs: number | null, path: Path, errors: Diagnostics): void {
   if (!isJsonObject(visibility) || errors.touches(path)) return;
   const error = findVisibilityProblem(visibility) ?? (maxTtlMs === null ? null : findTtlProblem(toVisibility(visibility), maxTtlMs));

@@ -8,14 +8,14 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_CONCURRENCY = 10;
 const DEFAULT_RETRY: RetryPolicy = { attempts: 3, delayMs: 1_000, maxDelayMs: 60_000 };
 
-/** An agent as the core works with it, with every default filled in (docs/agents.md, "The configuration file"). */
+/** Makes the agent definition with every default filled in (docs/agents.md, "The configuration file"). */
 export function defineAgent(name: string, options: Remaining<AgentOptions>, engine: AgentDefinition['engine']): AgentDefinition {
   return {
     name,
     description: options.description ?? '',
     labels: present(options.labels),
     tenantId: options.tenant_id ?? null,
-    // By position, so that an index still leads to its place in the file.
+    // Invalid subscriptions keep their position, so that an index still leads to the place in the file.
     subscriptions: (options.consumes ?? []).map((subscription, index) => defineSubscription(name, index, subscription ?? {})),
     outputs: present(options.publishes).flatMap((output) => (output.type === undefined ? [] : [defineOutput(output.type, output)])),
     engine,

@@ -3,7 +3,7 @@ import { budgetSchema } from '../costs.js';
 import { MAX_BATCH_SIZE } from '../definitions.js';
 import { visibilitySchema } from './visibility-schema.js';
 
-/** `errorMessage` is what editors and the loader show instead of "must match pattern". */
+/** Editors and the loader show `errorMessage` instead of "must match pattern". */
 export const nameSchema: JsonObject = {
   type: 'string',
   maxLength: 200,
@@ -91,7 +91,9 @@ const retrySchema: JsonObject = {
   },
 };
 
-/** An agent as both front ends write it; `own` are the keys that only one of them has, all of them required. */
+/**
+ * The schema of an agent in the file or in `@Agent({...})`. `own` has the keys that only one of them has, all required.
+ */
 export function agentSchema(own: JsonObject): JsonObject {
   return {
     description: 'An agent: what triggers it, what it publishes, how it works',

@@ -16,8 +16,8 @@ const typeSchema: JsonObject = {
 };
 
 /**
- * The JSON Schema of the configuration file, for editors and for the loader alike. Draft-07, because editors' YAML support
- * knows no newer one well.
+ * The JSON Schema of the configuration file, for editors and for the loader. It uses draft-07, because the YAML support
+ * of editors does not handle newer drafts well.
  */
 export function configurationSchema(engines: readonly EngineKind[], serverSchema: JsonObject): JsonObject {
   return {
@@ -46,7 +46,7 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
   };
 }
 
-/** The schema of what stands in an `@Agent({...})`: an agent with its name inside, and its class as the engine. */
+/** The schema of the options of `@Agent({...})`: an agent with a name, whose class is the engine. */
 export const classAgentSchema: JsonObject = agentSchema({ name: nameSchema });
 
 function engineSchema(engines: readonly EngineKind[]): JsonObject {

@@ -4,10 +4,10 @@ import type { AgentDefinition, Subscription } from '../definitions.js';
 import { takesFrom, TriggerGraph } from '../trigger-graph.js';
 import type { AgentWarning } from './trigger-warnings.js';
 
-/** Agents of a cycle that a warning names. */
+/** The maximum number of agents that a warning names. */
 const MOST_NAMED = 20;
 
-/** Agents that trigger each other round and round, with nothing on the way that could stop it but a limit. */
+/** Warns about agents that trigger each other in a cycle which only a limit can stop. */
 export function cycleWarnings(catalog: Catalog): AgentWarning[] {
   return endlessCycles(byName(catalog.agents)).map((cycle) => {
     const message = `${described(cycle)} is a cycle without a stop: add a where to one of its subscriptions, or max_executions_per_correlation ends it with a WorkflowError`;
@@ -28,7 +28,7 @@ const byName = (agents: readonly AgentDefinition[]): Agents => new Map(agents.ma
 
 const those = (agents: Agents, open: Subscriptions): Subscription[] => [...agents.values()].flatMap(({ subscriptions }) => subscriptions.filter((each) => open.has(each)));
 
-/** One shortest cycle for each group of agents that keep each other going. */
+/** Returns a shortest cycle for each group of agents that trigger each other. */
 function endlessCycles(agents: Agents): AgentDefinition[][] {
   let open: Subscriptions = new Set([...agents.values()].flatMap(({ subscriptions }) => subscriptions.filter(neverStops)));
   for (;;) {
@@ -39,12 +39,12 @@ function endlessCycles(agents: Agents): AgentDefinition[][] {
   }
 }
 
-/** A window that waits for a number of artifacts, and for no time, can stay half filled for ever. */
+/** A window with a size and without a timeout stops a cycle, because it can stay half filled forever. */
 function neverStops({ where, batch }: Subscription): boolean {
   return where === null && !(batch && batch.timeoutMs === null && batch.size !== 1);
 }
 
-/** Agents that can all trigger each other, step by step; groups and agents in the order of the configuration. */
+/** Returns the groups of agents that can trigger each other, directly or not, in the order of the configuration. */
 function groupsOf(agents: Agents, graph: TriggerGraph): Agents[] {
   type Node = AgentDefinition | string;
   const successors = (node: Node): Node[] => (typeof node === 'string' ? graph.agentsAt(node) : graph.keysOf(node));
@@ -53,12 +53,14 @@ function groupsOf(agents: Agents, graph: TriggerGraph): Agents[] {
   return [...Map.groupBy(agents.values(), (agent) => componentOf.get(agent)).values()].map(byName);
 }
 
-/** The subscriptions that the group itself feeds: a join goes on only where the cycle brings all of its types. */
+/**
+ * Returns the subscriptions that the group itself feeds. A join is fed only if the group publishes all of its types.
+ */
 function fedWithin(group: Agents, open: readonly Subscription[]): Subscription[] {
   const graph = new TriggerGraph(group, open);
   const fed = new Set(open);
   const toCheck = [...open];
-  // Visits what is added meanwhile, too.
+  // The loop also visits what is pushed during it.
   for (const subscription of toCheck) {
     if (!fed.has(subscription) || graph.feeds(subscription)) continue;
     fed.delete(subscription);

@@ -9,7 +9,7 @@ import { compilePayloadSchema } from '../schemas/payload-schema.js';
 
 type Declarations = NonNullable<Remaining<ConfigurationOptions>['types']>;
 
-/** Every type that the service knows: those that are declared, those that agents only mention, and WorkflowError. */
+/** Returns all types: declared ones, those that only agents mention, and WorkflowError. */
 export function artifactTypes(declarations: Declarations, agents: readonly AgentDefinition[], errors: Diagnostics): ArtifactType[] {
   const types = new Map<string, ArtifactType>();
   const budget = new PatternBudget();

@@ -4,16 +4,19 @@ import type { Catalog } from '../catalog.js';
 import type { AgentDefinition } from '../definitions.js';
 import type { Path } from '../diagnostics.js';
 
-/** A kind of engine as the catalog sees it. */
+/** What the catalog knows about an engine kind. */
 export interface EngineKind {
   readonly kind: string;
-  /** JSON Schema (draft-07) of the agent's `engine` object, `kind` included; it refuses unknown keys. */
+  /** JSON Schema (draft-07) of the agent's `engine` object, including `kind`. It refuses unknown keys. */
   readonly optionsSchema: JsonObject;
-  /** What the options' schema cannot see, such as a missing module. Asked only where the schema found nothing. */
+  /**
+   * Finds problems that the schema cannot express, such as a missing module. Called only if the schema found no
+   * problem.
+   */
   check(agent: AgentDefinition, checks: EngineChecks): Promise<EngineFinding[]>;
 }
 
-/** What an engine's own check may look at. */
+/** The input of an engine's check. */
 export interface EngineChecks {
   /** The configuration file's folder. */
   baseDirectory: string;
@@ -22,9 +25,9 @@ export interface EngineChecks {
 }
 
 export interface EngineFinding {
-  /** Inside the agent's `engine` object. */
+  /** The path inside the agent's `engine` object. */
   path: Path;
   message: string;
-  /** True where the agent can run all the same. */
+  /** True if the agent can still run. */
   warning?: boolean;
 }

@@ -1,15 +1,15 @@
 import { isScalar, parseDocument } from 'yaml';
 import type { Environment } from '../../config/environment.js';
 
-// Private-use characters: a plain YAML scalar may hold them even inside `{...}`, where `${NAME}` itself would not parse.
+// Private-use characters: a plain YAML scalar may contain them even inside `{...}`, where `${NAME}` would not parse.
 const OPEN = '\uE000';
 const CLOSE = '\uE001';
 const PLACEHOLDER = new RegExp(`${OPEN}(\\d+)${CLOSE}`, 'g');
 const VARIABLE = /\$\{([A-Za-z_][^}\n]*)\}/g;
 
 /**
- * The `${NAME}` and `${NAME:-default}` of a configuration text. They are set aside before the text is parsed and filled in
- * afterwards, so that no value of the environment can change the structure of the file.
+ * The `${NAME}` and `${NAME:-default}` of a configuration text. They are replaced by placeholders before the text is
+ * parsed and filled in afterwards, so that no value of the environment can change the structure of the file.
  */
 export class Interpolation {
   private readonly references: string[] = [];
@@ -24,12 +24,12 @@ export class Interpolation {
     return text.includes(OPEN);
   }
 
-  /** As the file spelled it. */
+  /** Returns the text as the file spells it. */
   restore(text: string): string {
     return text.replace(PLACEHOLDER, (_, position: string) => `\${${this.references[Number(position)]}}`);
   }
 
-  /** Calls `onProblem` for each variable that has no value. */
+  /** Fills in the variables. Calls `onMistake` for each one that has no value. */
   fillIn(text: string, onProblem: (message: string) => void): string {
     return text.replace(PLACEHOLDER, (_, position: string) => {
       const reference = this.references[Number(position)]!;
@@ -51,11 +51,11 @@ export class Interpolation {
   }
 }
 
-/** What an unquoted YAML scalar of this text means: a number, true, false, null or else the text itself. */
+/** Returns what an unquoted YAML scalar with this text means: a number, true, false, null or the text. */
 export function readPlainScalar(text: string): string | number | boolean | null {
   if (text === '') return null;
   const { contents, errors } = parseDocument(text);
-  // A value such as `8 # x` is no number that somebody meant.
+  // A value such as `8 # x` is probably not meant as a number.
   if (errors.length > 0 || !isScalar(contents) || contents.source !== text) return text;
   const { value } = contents;
   return typeof value === 'number' || typeof value === 'boolean' || value === null ? value : text;

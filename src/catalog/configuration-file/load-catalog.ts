@@ -21,26 +21,29 @@ export interface CatalogSources {
   /** Path of the configuration file, YAML or JSON. */
   file: string;
   environment: Environment;
-  /** The kinds of engines that the file may name. */
+  /** The engine kinds that the file may use. */
   engines: readonly EngineKind[];
   /** JSON Schema of the `server:` section. */
   serverSchema: JsonObject;
-  /** All settings, from that section and from elsewhere; null where they are wrong, which is told elsewhere. */
+  /**
+   * Resolves all settings, from that section and elsewhere. Returns null if they are invalid, which is reported
+   * elsewhere.
+   */
   settings(server: Record<string, unknown>): Settings | null;
   classAgents?: readonly ClassAgent[];
 }
 
 export interface LoadedCatalog {
   catalog: Catalog;
-  /** One line each, with its place. */
+  /** One line each, with its position. */
   warnings: string[];
-  /** The `server:` section as it stands in the file. */
+  /** The `server:` section of the file. */
   server: Record<string, unknown>;
   /** Absolute path of the configuration file's folder, where relative module paths start. */
   baseDirectory: string;
 }
 
-/** Reads the configuration file and the agents that are written as classes. CatalogError with every error at once. */
+/** Reads the configuration file and the agents that are classes. Throws CatalogError with all problems. */
 export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalog> {
   const report = new Report();
   const { errors, warnings } = report;
@@ -93,7 +96,9 @@ async function checkEngines(
   }
 }
 
-/** Only for a catalog without errors: what is missing from a wrong one would be warned of as well. */
+/**
+ * Runs only for a valid catalog. In an invalid one it would also warn about the parts that are missing because of it.
+ */
 function addCatalogWarnings(catalog: Catalog, parsed: readonly ParsedAgent[], warnings: Diagnostics): void {
   const pathOf = new Map(parsed.map(({ name, path }) => [name, path]));
   for (const { agent, below, message } of [...triggerWarnings(catalog), ...cycleWarnings(catalog)]) {

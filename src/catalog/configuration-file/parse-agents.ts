@@ -6,15 +6,15 @@ import type { AgentDefinition } from '../definitions.js';
 import type { Diagnostics, Path, Report } from '../diagnostics.js';
 import { validateSchema } from './schema-validation.js';
 
-/** An agent that is written as a class; `engine` is the opaque object that leads to the class. */
+/** An agent that is a class. `engine` is an opaque object that refers to the class. */
 export interface ClassAgent {
   className: string;
-  /** What was handed to `@Agent`. */
+  /** The options of `@Agent`. */
   options: unknown;
   engine: AgentDefinition['engine'];
 }
 
-/** An agent as either front end wrote it, and where it stands. */
+/** An agent from either source, with its path. */
 export interface ParsedAgent {
   path: Path;
   namePath: Path;
@@ -38,7 +38,7 @@ export function agentsInClasses(classes: readonly ClassAgent[], errors: Diagnost
   });
 }
 
-/** One model for both front ends, by the same checks. */
+/** Defines the agents of both sources with the same checks. */
 export function defineAgents(parsed: readonly ParsedAgent[], maxTtlMs: number | null, report: Report): AgentDefinition[] {
   const taken = new Set<string>();
   return parsed.map(({ name, namePath, path, options, engine }) => {

@@ -5,8 +5,8 @@ import type { Diagnostics, Path } from '../diagnostics.js';
 import { describeSchemaErrors } from '../schemas/schema-errors.js';
 
 /**
- * Checks `value` against our own `schema`, and gives back what fits: so the checks that follow find every other error in
- * the same go, and need not doubt the types of what they read. `at` stands before every path.
+ * Checks `value` against a `schema` of this service and returns the valid parts. The checks that follow can then find
+ * all other problems in the same run, and can rely on the types of what they read. `at` precedes every path.
  */
 export function validateSchema<T>(value: unknown, schema: JsonObject, at: Path, errors: Diagnostics): Remaining<T> {
   const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, strictTypes: false, strictRequired: false });
@@ -15,7 +15,7 @@ export function validateSchema<T>(value: unknown, schema: JsonObject, at: Path, 
   validate(value);
   const found = describeSchemaErrors(validate.errors ?? [], value);
   for (const { path, message } of found) {
-    // What stands there already is the cause: a variable without a value is no number either.
+    // An earlier problem at this path is the cause: a variable without a value is not a number either.
     if (!errors.has([...at, ...path])) errors.add([...at, ...path], message);
   }
   return found.reduce((remaining, { path }) => take(remaining, path), structuredClone(value)) as Remaining<T>;

@@ -5,7 +5,7 @@ import type { Diagnostics, Path, Report } from '../diagnostics.js';
 
 type Checked = Remaining<SubscriptionOptions>;
 
-/** Finds what a subscription's schema cannot see: expressions, and parts that do not go together. */
+/** Finds problems that the schema of a subscription cannot express: invalid expressions and conflicting parts. */
 export function checkSubscription(subscription: Checked, path: Path, report: Report): void {
   const { errors } = report;
   checkSource(subscription.where, [...path, 'where'], report);

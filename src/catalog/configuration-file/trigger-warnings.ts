@@ -2,14 +2,14 @@ import type { Catalog } from '../catalog.js';
 import { type AgentDefinition, EXTERNAL, type Subscription } from '../definitions.js';
 import { needs, takesFromClients, TriggerGraph } from '../trigger-graph.js';
 
-/** A doubt about one agent; `below` is the path inside the agent. */
+/** A warning about one agent. `below` is the path inside the agent. */
 export interface AgentWarning {
   agent: string;
   below: (string | number)[];
   message: string;
 }
 
-/** Producers and viewers that do not exist, and agents that no artifact can ever trigger. */
+/** Warns about producers that do not exist and agents that no artifact can trigger. */
 export function triggerWarnings(catalog: Catalog): AgentWarning[] {
   const graph = new TriggerGraph(new Map(catalog.agents.map((agent) => [agent.name, agent])), catalog.agents.flatMap(({ subscriptions }) => subscriptions));
   const canTrigger = (subscription: Subscription): boolean =>

@@ -4,20 +4,23 @@ import type { Environment } from '../../config/environment.js';
 import { readPlainScalar, Interpolation } from './interpolation.js';
 import type { Diagnostics, Path } from '../diagnostics.js';
 
-/** A parsed configuration file, and where in it things stand. */
+/** A parsed configuration file with the positions of its values. */
 export interface YamlSource {
   value: unknown;
-  /** The same with variables as the file spells them; null where it cannot be read. */
+  /** The value with variables as the file spells them. Null if the file is not readable. */
   spelled: unknown;
-  /** False where the text is no YAML, so that looking further would only find follow-up errors. */
+  /** False if the text is not YAML: further checks would only find consequences of that. */
   readable: boolean;
-  /** The line, from 1, of the thing at `path` or of the nearest thing around it; none for what is not in the file. */
+  /**
+   * Returns the line, from 1, of the value at `path` or of the nearest value around it. Undefined if it is not in the
+   * file.
+   */
   lineOf(path: Path): number | undefined;
 }
 
 type Ancestors = readonly (Document | Node | Pair)[];
 
-/** Parses YAML or JSON and fills in environment variables; what is wrong goes to `errors`. */
+/** Parses YAML or JSON and fills in environment variables. Problems go to `mistakes`. */
 export function parseYamlSource(text: string, environment: Environment, errors: Diagnostics): YamlSource {
   const interpolation = new Interpolation(environment);
   const lines = new LineCounter();
@@ -38,7 +41,7 @@ export function parseYamlSource(text: string, environment: Environment, errors: 
   try {
     return { value: document.toJS() as unknown, spelled: asSpelled(spelled, interpolation), readable: true, lineOf };
   } catch (error) {
-    // An alias without its anchor, or aliases that multiply beyond the parser's limit.
+    // An alias without an anchor, or aliases that expand beyond the parser's limit.
     errors.add([], (error as Error).message);
     return unreadable;
   }
@@ -99,10 +102,10 @@ function lineAt(document: Document, lines: LineCounter, path: Path): number | un
   return lines.linePos(offset).line;
 }
 
-/** The value under one path segment, and the node that a reader looks for: the key, or the list item. */
+/** Returns the value under one path segment and the node that marks its position: the key or the list item. */
 function stepInto(node: unknown, segment: string | number): { value: unknown; marker: unknown } | null {
   if (isMap(node)) {
-    // The last of two equal keys: it is the one that is too many.
+    // Of two equal keys the last one, because that is the one to remove.
     const pair = node.items.findLast(({ key }) => isScalar(key) && key.value === String(segment));
     return pair ? { value: pair.value, marker: pair.key } : null;
   }

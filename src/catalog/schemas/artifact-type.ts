@@ -8,12 +8,12 @@ import type { SchemaError } from './schema-errors.js';
 const MAX_ERRORS = 10;
 const MAX_LENGTH = 1_000;
 
-/** A declared type whose payloads `validate` judges. */
+/** A declared type. `validate` checks its payloads. */
 export function declaredType(declared: Omit<ArtifactType, 'check'>, validate: PayloadValidator): ArtifactType {
   return { ...declared, check: (payload) => (isJsonObject(payload) ? describe(validate(payload)) : NO_OBJECT) };
 }
 
-/** A type that is declared without a schema, or only mentioned by agents: any object fits. */
+/** A type without a schema, or one that only agents mention. Any object is valid. */
 export function openType(name: string, { version = 1, description = '', retainMs = null }: Partial<Omit<ArtifactType, 'name'>> = {}): ArtifactType {
   return { name, version, description, schema: null, retainMs, check: (payload) => (isJsonObject(payload) ? null : NO_OBJECT) };
 }
@@ -43,7 +43,7 @@ const WORKFLOW_ERROR_SCHEMA: JsonObject = {
   },
 };
 
-/** Always known, and published by the service alone. */
+/** This type always exists, and only the service publishes it. */
 export function workflowErrorType(retainMs: number | null): ArtifactType {
   const compiled = compilePayloadSchema(WORKFLOW_ERROR_SCHEMA);
   if ('errors' in compiled) throw new Error(`the schema of ${WORKFLOW_ERROR} is wrong`);

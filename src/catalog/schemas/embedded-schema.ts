@@ -2,16 +2,16 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json
 import type { ArtifactType } from '../definitions.js';
 import { BY_NAME, DATA } from './schema-places.js';
 
-/** The JSON Schema of a type's payloads, as it stands in another schema, at the end of `path`; its examples left out. */
+/** Returns the JSON Schema of a type's payloads for use in another schema at `path`, without its examples. */
 export function embeddedSchema({ schema, description }: ArtifactType, path: readonly (string | number)[]): JsonObject {
   const kept = Object.entries(schema ?? {}).filter(([key]) => key !== '$schema' && key !== 'examples');
   const own = { ...(description !== '' && { description }), type: 'object', ...Object.fromEntries(kept) } as JsonObject;
   return moved(own, ['#', ...path.map(asPointer)].join('/'));
 }
 
-/** References inside a schema lead on from where it now stands. */
+/** Makes references inside a schema start from its new position. */
 function moved(schema: JsonObject, place: string): JsonObject {
-  // Inside a part with an id of its own they begin at that part.
+  // In a part with its own id, references start at that part.
   if (typeof schema.$id === 'string') return schema;
   return mapped(schema, (value, keyword) => movedKeyword(keyword, value, place));
 }

@@ -5,8 +5,8 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 const LONGEST_REGEX = 10_000;
 
 /**
- * The formats of JSON Schema. They check texts of clients on the main thread, and so each has to take time in proportion to the text.
- * Two of ajv-formats' do not.
+ * Adds the formats of JSON Schema. They check texts of clients on the main thread, so each must take time proportional
+ * to the text. Two formats of ajv-formats do not, and are replaced.
  */
 export function addSafeFormats(ajv: Ajv): void {
   addFormats.default(ajv);
@@ -14,12 +14,12 @@ export function addSafeFormats(ajv: Ajv): void {
   ajv.addFormat('regex', isRegex);
 }
 
-// `\S+(?::\S*)?` before an `@` says no more than `\S+`, and tries every colon for every `@`.
+// `\S+(?::\S*)?` before an `@` matches the same as `\S+`, but tries every colon for every `@`.
 const URL_FORM = new RegExp((fullFormats.url as RegExp).source.replace('\\S+(?::\\S*)?@', '\\S+@'), 'iu');
 const WHITE_SPACE = /\s/;
 
-/** With white space ruled out, nothing behind the host can make it try the next `@`. */
+/** Without white space, nothing after the host can make it try the next `@`. */
 const isUrl = (text: string): boolean => !WHITE_SPACE.test(text) && URL_FORM.test(text);
 
-/** The runtime takes a quarter of a second to read one of a megabyte. */
+/** The length is limited because the runtime takes a quarter of a second to parse an expression of one megabyte. */
 const isRegex = (text: string): boolean => text.length <= LONGEST_REGEX && (fullFormats.regex as (text: string) => boolean)(text);

@@ -16,8 +16,8 @@ export type Draft = keyof typeof DRAFTS;
 export const DRAFT_NAMES = Object.keys(DRAFTS) as Draft[];
 
 /**
- * An instance for each schema: `$id`s of one type's schema must not collide with another's. Patterns and formats take time in proportion
- * to the text, which a client chooses.
+ * Makes an Ajv instance for one schema, because `$id`s of different types must not collide. Patterns and formats take
+ * time proportional to the text, which clients choose.
  */
 export function newAjv(draft: Draft, patterns: Patterns, options: Options): Ajv {
   const code = { regExp: Object.assign((source: string) => patterns.get(source), { code: 'pattern' }) };
@@ -27,10 +27,10 @@ export function newAjv(draft: Draft, patterns: Patterns, options: Options): Ajv 
   return ajv;
 }
 
-/** The patterns of one schema, each made once. */
+/** The patterns of one schema. Each is compiled once. */
 export class Patterns {
   private readonly made = new Map<string, Pattern>();
-  /** By pattern: why it cannot be used. */
+  /** Why a pattern cannot be used, by pattern. */
   readonly refused = new Map<string, string>();
 
   constructor(private readonly budget: PatternBudget) {}
@@ -45,7 +45,7 @@ export class Patterns {
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
       this.refused.set(source, error.message);
-      // The schema is refused for it; what it would match no longer matters.
+      // The schema is refused because of it, so the result does not matter.
       return { test: () => false };
     }
   }

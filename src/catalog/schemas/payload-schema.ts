@@ -7,14 +7,17 @@ import { describeSchemaErrors, type SchemaError } from './schema-errors.js';
 import { dynamicReferencesIn, patternPlacesIn, placesOf } from './schema-places.js';
 import { UniqueItems } from './unique-items.js';
 
-/** Gives what is wrong with a payload; empty where it fits. */
+/** Returns the problems of a payload. Empty if it is valid. */
 export type PayloadValidator = (payload: unknown) => SchemaError[];
 
 export type CompiledSchema = { validate: PayloadValidator } | { errors: SchemaError[] };
 
 const DEFAULT_DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Compiles the JSON Schema of a type's payloads, or tells what is wrong with it; nothing is ever fetched. `budget`: of all schemas together. */
+/**
+ * Compiles the JSON Schema of a type's payloads or returns its problems. It never fetches anything. `budget` applies to
+ * all schemas together.
+ */
 export function compilePayloadSchema(schema: JsonObject, budget = new PatternBudget()): CompiledSchema {
   const draft = draftOf(schema);
   if (draft === null) {
@@ -35,14 +38,17 @@ function draftOf(schema: JsonObject): Draft | null {
 const draftValidators = new Map<Draft, Ajv>();
 
 function violationsOfDraft(draft: Draft, schema: JsonObject): SchemaError[] {
-  // Compiling a draft's own schema takes long; one instance serves all types.
+  // Compiling the schema of a draft is slow, so one instance serves all types.
   const ajv = draftValidators.get(draft) ?? newAjv(draft, new Patterns(new PatternBudget()), { allErrors: true });
   draftValidators.set(draft, ajv);
   void ajv.validateSchema(schema);
   return withoutRepetition(describeSchemaErrors(ajv.errors ?? [], schema));
 }
 
-/** What they lead to depends on how the schema was reached, so that `RecursiveReferences` cannot remember it. */
+/**
+ * The target of a dynamic reference depends on the path to the schema, so `RecursiveReferences` cannot store its
+ * results.
+ */
 const dynamicReferences = (schema: JsonObject): SchemaError[] =>
   dynamicReferencesIn(schema).map((path) => ({ path, message: 'is not supported; use $ref' }));
 
@@ -65,7 +71,7 @@ function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): Compi
     return ajv.compile(schema);
   };
   try {
-    // Stops at the first error, so that a hostile payload of a megabyte cannot make as many errors as it has values.
+    // Stops at the first error, because a hostile payload of one megabyte could cause an error for each of its values.
     const quick = compiled(false);
     const errors = [...unknownFormats, ...refusedPatterns(patterns, schema), ...dynamicReferences(schema), ...endlessReferences(references, schema)];
     if (errors.length > 0) return { errors: withoutRepetition(errors) };
@@ -83,7 +89,9 @@ function refusedPatterns({ refused }: Patterns, schema: JsonObject): SchemaError
   });
 }
 
-/** Not being strict, Ajv lets unknown formats pass with this warning: `unknown format "x" ignored in schema at path "#/a"`. */
+/**
+ * Ajv is not strict here and only warns about unknown formats: `unknown format "x" ignored in schema at path "#/a"`.
+ */
 function unknownFormat(warning: string): SchemaError {
   const [, format, pointer] = /^unknown format "(.*)" ignored in schema at path "#\/?(.*)"$/.exec(warning) ?? [];
   if (format === undefined) return { path: [], message: warning };
@@ -113,7 +121,7 @@ function violations(quick: ValidateFunction, thorough: ValidateFunction, memorie
   }
 }
 
-/** How many values are in `value`, itself included; stops counting at `limit`. */
+/** Counts the values in `value`, including itself, up to `limit`. */
 function countValues(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 1;
   let count = 1;
@@ -124,7 +132,7 @@ function countValues(value: unknown, limit: number): number {
   return count;
 }
 
-/** Branches of an `anyOf` often say the same. */
+/** Branches of an `anyOf` often report the same error. */
 const withoutRepetition = (errors: SchemaError[]): SchemaError[] => [
   ...new Map(errors.map((error) => [JSON.stringify([error.path, error.message]), error])).values(),
 ];

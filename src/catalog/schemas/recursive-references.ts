@@ -4,7 +4,10 @@ import type { DataValidationCxt, Evaluated, ValidateFunction } from 'ajv/dist/ty
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
 import { SameValueReferences } from './same-value-references.js';
 
-/** Of one value. Those of all ways through a recursive schema would double with every level. */
+/**
+ * Errors that are kept for one value. Without a limit, the errors of all paths through a recursive schema would double
+ * at each level.
+ */
 const MOST_ERRORS = 20;
 
 interface Judgement {
@@ -14,8 +17,8 @@ interface Judgement {
 }
 
 /**
- * Remembers, while one payload is checked, what a schema said of a value when it refers to itself. Without that, each `anyOf` or
- * `oneOf` on the way down asks again for all that lies below: two branches and 60 levels would take longer than anybody waits.
+ * While one payload is checked, stores the result of a recursive schema for each value. Without that, each `anyOf` or
+ * `oneOf` checks everything below it again: two branches and 60 levels would practically never end.
  */
 export class RecursiveReferences {
   private readonly judged = new Map<SchemaEnv, Map<object, Judgement>>();
@@ -36,7 +39,7 @@ export class RecursiveReferences {
     };
   }
 
-  /** To be called when a payload has been checked. */
+  /** Call this when a payload has been checked. */
   forget(): void {
     this.judged.clear();
   }
@@ -67,7 +70,7 @@ function judgementOf(validate: ValidateFunction, value: unknown, context: DataVa
   return { valid, errors: validate.errors?.slice(0, MOST_ERRORS) ?? null, evaluated: validate.evaluated && copied(validate.evaluated) };
 }
 
-/** Whoever asks changes what it is given, the errors as well. */
+/** A copy, because the caller modifies the result, including the errors. */
 const copied = ({ props, ...others }: Evaluated): Evaluated => ({ ...others, props: typeof props === 'object' ? { ...props } : props });
 
 type Target = SchemaEnv | AnySchemaObject | boolean | undefined;
@@ -78,5 +81,8 @@ function targetOf({ schema: reference, it }: KeywordCxt): Target {
   return isRoot ? root : resolveRef.call(it.self, root, it.baseId, reference as string);
 }
 
-/** The schema that a `$ref` leads to, where the reference stands inside that very schema, which is being compiled itself then; null elsewhere. */
+/**
+ * Returns the schema that a `$ref` leads to if the reference is inside that schema, which is then being compiled.
+ * Otherwise null.
+ */
 const enclosing = (target: Target): SchemaEnv | null => (target instanceof SchemaEnv && target.validate === undefined ? target : null);

@@ -7,11 +7,11 @@ interface Reference {
 }
 
 /**
- * The references of a schema that apply to the value which the schema around them is applied to: those that stand in `allOf` or `not`
- * for instance, and not those in `properties` or `items`. Where such references make a circle, checking a value would never end.
+ * The references of a schema that apply to the same value as the schema around them: for example those in `allOf` or
+ * `not`, but not those in `properties` or `items`. If they form a circle, checking a value never ends.
  */
 export class SameValueReferences {
-  /** By the part of the schema that has the `$ref`. */
+  /** By the part of the schema with the `$ref`. */
   private readonly references = new Map<unknown, Reference>();
 
   /** A target that is not a SchemaEnv contains no references. */

@@ -2,16 +2,16 @@ import type { ErrorObject } from 'ajv';
 import { nearestName } from '../../common/nearest-name.js';
 import type { Path } from '../diagnostics.js';
 
-/** One violation of a JSON Schema, with the path of what violates it. */
+/** A violation of a JSON Schema, with the path of the invalid value. */
 export interface SchemaError {
   path: Path;
   message: string;
 }
 
-/** Ajv's errors in words for whoever wrote `root`; missing and unknown keys are part of the path. */
+/** Turns Ajv's errors into messages for the author of `root`. Missing and unknown keys are part of the path. */
 export function describeSchemaErrors(errors: readonly ErrorObject[], root: unknown): SchemaError[] {
   return errors
-    // `if` only repeats that its `then` failed; a bad property name is told by `propertyNames` itself.
+    // `if` only repeats that its `then` failed, and `propertyNames` itself reports a bad property name.
     .filter((error) => error.keyword !== 'if' && error.propertyName === undefined)
     .map((error) => {
       const { below, message } = describe(error);
@@ -45,7 +45,7 @@ function describe(error: ErrorObject): Description {
   }
 }
 
-/** `errorMessage`: how editors, too, let a schema say it better. */
+/** Editors also support `errorMessage`, with which a schema can replace the default message. */
 function ownMessage(schema: unknown): string | undefined {
   const message = (schema as { errorMessage?: unknown } | undefined)?.errorMessage;
   return typeof message === 'string' ? message : undefined;

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
 import type { Path } from '../diagnostics.js';
 
-/** What is no schema, whatever it looks like. */
+/** Keywords whose values are never schemas, even if they look like one. */
 export const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required']);
 
-/** Whose values are schemas by names of the author's. */
+/** Keywords whose values are objects of schemas by names that the author chose. */
 export const BY_NAME: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
 
-/** Where a schema has `pattern`: as the value of the keyword, or as a key of `patternProperties`. */
+/** The paths at which a schema has `pattern`: as the keyword's value or as a key of `patternProperties`. */
 export const patternPlacesIn = (schema: JsonObject, pattern: string): Path[] =>
   subschemas(schema).flatMap(({ path, schema: { pattern: own, patternProperties: named } }) => [
     ...(own === pattern ? [[...path, 'pattern']] : []),
@@ -17,7 +17,7 @@ export const patternPlacesIn = (schema: JsonObject, pattern: string): Path[] =>
 export const dynamicReferencesIn = (schema: JsonObject): Path[] =>
   subschemas(schema).flatMap(({ path, schema: { $dynamicRef: reference } }) => (typeof reference === 'string' ? [[...path, '$dynamicRef']] : []));
 
-/** Where these parts of a schema stand in it. */
+/** The paths of these parts of a schema. */
 export const placesOf = (schema: JsonObject, parts: readonly unknown[]): Place[] => subschemas(schema).filter((place) => parts.includes(place.schema));
 
 interface Place {
@@ -25,7 +25,10 @@ interface Place {
   schema: JsonObject;
 }
 
-/** A schema with all schemas in it; what stands under an unknown keyword counts as one, since a reference may lead there. */
+/**
+ * Returns a schema and all schemas in it. A value under an unknown keyword counts as a schema, because a reference may
+ * lead to it.
+ */
 function subschemas(schema: JsonObject, path: Path = []): Place[] {
   const inner = Object.entries(schema)
     .filter(([keyword]) => !DATA.has(keyword))

@@ -4,8 +4,8 @@ import type { JsonValue } from '../../common/json.js';
 import { ValueNames } from './value-names.js';
 
 /**
- * `uniqueItems` in time in proportion to the payload, on however many levels a schema asks for it. Ajv's own compares each object with
- * every other, and looks through all that an item contains again on each level.
+ * `uniqueItems` in time proportional to the payload, on any number of levels. Ajv's implementation compares each object
+ * with every other one, and reads the contents of an item again on each level.
  */
 export class UniqueItems {
   private names: ValueNames | undefined;
@@ -20,7 +20,7 @@ export class UniqueItems {
     });
   }
 
-  /** To be called when a payload has been checked. */
+  /** Call this when a payload has been checked. */
   forget(): void {
     this.names = undefined;
   }

@@ -1,12 +1,15 @@
 import { hash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../common/json.js';
 
-/** V8 hashes a longer string by its length alone, so that a table of such strings of one length compares each with every other. */
+/**
+ * V8 hashes longer strings only by their length, so a table of such strings with equal lengths compares each with every
+ * other.
+ */
 const LONGEST_KEY = 16_000;
 
 /**
- * Names for JSON values: two have the same name where they are equal, and only there. Each list and object is looked at once, however
- * often its name or that of a list around it is asked for: in the name of a value, those of its parts stand for them.
+ * Names for JSON values: two values have the same name exactly if they are equal. Each list and object is read only
+ * once, because the name of a value is made of the names of its parts.
  */
 export class ValueNames {
   private readonly numbers = new Map<string, number>();
@@ -14,7 +17,7 @@ export class ValueNames {
 
   of(value: JsonValue): string {
     if (typeof value === 'string') return shortened(JSON.stringify(value));
-    // Not a bare number, whose place in a hash table a client can foresee.
+    // Not a bare number, because a client can predict its place in a hash table.
     if (typeof value !== 'object' || value === null) return `=${JSON.stringify(value)}`;
     const known = this.known.get(value);
     if (known !== undefined) return known;
@@ -40,5 +43,5 @@ export class ValueNames {
   }
 }
 
-/** Texts from `JSON.stringify` have no lone surrogates, of which different ones would have one hash. */
+/** Texts from `JSON.stringify` contain no lone surrogates, of which different ones would have the same hash. */
 const shortened = (text: string): string => (text.length <= LONGEST_KEY ? text : `~${hash('sha256', text)}`);

@@ -24,7 +24,7 @@ describe('an http agent', () => {
     ['url: "http://a.example/", max_answer: 1 MB', 'agents.a.engine.max_answer: must be a size such as 512KiB or 1MiB'],
     ['url: "http://a.example/", max_answer: 65MiB', 'agents.a.engine.max_answer: must be a size from 1B to 64MiB'],
     ['url: "http://a.example/", max_answer: 0B', 'agents.a.engine.max_answer: must be a size from 1B to 64MiB'],
-    ['url: "http://a.example/", method: PUT', 'agents.a.engine.method: is no known key'],
+    ['url: "http://a.example/", method: PUT', 'agents.a.engine.method: is not a known key'],
   ])('%s is an error', async (engine, message) => {
     expect(await mistakes(engine)).toEqual([message]);
   });

@@ -25,12 +25,12 @@ describe('an llm agent', () => {
   test.each([
     ['model: gpt-5-mini, instructions: x', 'agents.a.engine.model: must name provider and model, such as openai/gpt-5-mini'],
     ['model: openai/gpt-5-mini', 'agents.a.engine.instructions: is required'],
-    ['model: openai/x, instructions: x, api_key: sk-1', 'agents.a.engine.api_key: is no known key'],
+    ['model: openai/x, instructions: x, api_key: sk-1', 'agents.a.engine.api_key: is not a known key'],
     ['model: openai/x, instructions: x, base_url: "http://me:secret@host/v1"', 'agents.a.engine.base_url: must be an http or https URL without a user, such as http://127.0.0.1:11434/v1'],
     ['model: local/x, instructions: x, base_url: "http://169.254.169.254/v1"', 'agents.a.engine.base_url: must not point to 169.254.169.254: link-local, metadata and unusable addresses are never called'],
     ['model: openai/x, instructions: x, tools: [{ mcp: { url: "http://[fd00:ec2::254]/mcp" }, allow: [t] }]', 'agents.a.engine.tools[0].mcp.url: must not point to fd00:ec2::254: link-local, metadata and unusable addresses are never called'],
     ['model: openai/x, instructions: x, context: all', 'agents.a.engine.context: must be one of "none", "correlation"'],
-    ['model: openai/x, instructions: x, context: { type: Fact }', 'agents.a.engine.context.type: is no known key; did you mean types?'],
+    ['model: openai/x, instructions: x, context: { type: Fact }', 'agents.a.engine.context.type: is not a known key; did you mean types?'],
     ['model: mistral/small, instructions: x', 'agents.a.engine.model: the provider mistral needs the package @ai-sdk/mistral: run npm install @ai-sdk/mistral, or set base_url to an OpenAI-compatible server'],
   ])('%s is an error', async (engine, message) => {
     expect(await mistakes(agentWith(engine))).toEqual([message]);
