@@ -3,7 +3,7 @@ import type { AgentDefinition, ArtifactType, Subscription } from './definitions.
 
 /** The artifact types and agents of this process. They do not change while it runs. */
 export class Catalog {
-  /** By the names that agents use for models. */
+  /** Keyed by the names that agents use for models. */
   readonly models: ReadonlyMap<string, ModelTerms>;
   /** The budget of every correlation. */
   readonly budget: Budget | null;

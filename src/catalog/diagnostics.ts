@@ -4,7 +4,7 @@ export type Path = readonly (string | number)[];
 /** A problem or warning in the configuration. `path` has the form `agents.classifier.consumes[0].where`. */
 export interface Diagnostic {
   path: string;
-  /** From 1. Absent if the value is not in the file. */
+  /** Starts at 1. Absent if the value is not in the file. */
   line?: number;
   message: string;
 }

@@ -1,6 +1,6 @@
 /** An open database, before it is used. */
 export abstract class Database {
-  /** Where the database is, for people, without user and password. */
+  /** The location of the database, for people, without user and password. */
   abstract readonly location: string;
 
   /** `warnings` are lines for the log about doubtful settings of its location. */

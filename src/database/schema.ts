@@ -79,7 +79,7 @@ export interface ArtifactCountsTable {
 }
 
 /**
- * What retention has deleted of each type. Written in the transaction of the deletion, so that `count` and the
+ * Counts of what retention has deleted, by type. Written in the transaction of the deletion, so that `count` and the
  * remaining artifacts always add up.
  */
 export interface ArtifactDeletionsTable {
@@ -185,7 +185,7 @@ export interface ExecutionsTable {
   /** The number of its last claim, in increasing order over all processes. Null if only one process claims. */
   claim: Generated<number | null>;
   lost_leases: number;
-  /** What caused it, in the trace of its correlation. Null if it is not traced. */
+  /** The span that caused it, in the trace of its correlation. Null if it is not traced. */
   traceparent: string | null;
   /** 1 if the agent receives its inputs as a list: the execution of a batch window. */
   batch: number;
@@ -228,7 +228,7 @@ export interface ConsumptionsTable {
   consumed_at: number;
 }
 
-/** What one attempt used of a model. An attempt that was repeated after a lost lease has several rows. */
+/** Model usage of one attempt. An attempt that was repeated after a lost lease has several rows. */
 export interface UsageTable {
   seq: Generated<number>;
   execution_id: string;
@@ -247,7 +247,7 @@ export interface UsageTable {
   at: number;
 }
 
-/** What deleted executions of an agent used in one correlation. Read and written with the correlation locked. */
+/** Model usage of an agent's deleted executions in one correlation. Read and written with the correlation locked. */
 export interface DeletedUsageTable {
   correlation_id: string;
   agent: string;
@@ -258,8 +258,8 @@ export interface DeletedUsageTable {
 }
 
 /**
- * What an attempt's model call may take of the budgets while its lease is valid; zero between two calls. If the
- * execution waits for room in a budget, what it will ask for. Written with the correlation locked.
+ * The budget that an attempt's model call may use while its lease is valid; zero between two calls. For an execution
+ * that waits for room in a budget, the amount that it needs. Written with the correlation locked.
  */
 export interface BudgetReservationsTable {
   execution_id: string;
@@ -566,7 +566,7 @@ export interface DeliveriesTable {
   lease_until: Generated<number | null>;
   claim: Generated<number | null>;
   lost_leases: number;
-  /** What published its artifact, in the trace of its correlation. Null if it is not traced. */
+  /** The span that published its artifact, in the trace of its correlation. Null if it is not traced. */
   traceparent: Generated<string | null>;
   created_at: number;
   /** When it was first claimed. */

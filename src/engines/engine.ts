@@ -54,7 +54,7 @@ export interface ExecutionContext {
   blackboard: BlackboardReader;
 }
 
-/** What a model call used, or a part of it. */
+/** Usage of a model call, or of a part of it. */
 export interface ModelUsage {
   /** The model's name in the configuration. */
   model: string;
@@ -65,14 +65,14 @@ export interface ModelUsage {
   latencyMs: number;
 }
 
-/** What a model call may use at most. */
+/** Maximum usage of a model call. */
 export interface ModelNeed {
   /** The model's name in the configuration. */
   model: string;
   /** An estimate. */
   inputTokens: number;
   outputTokens: number;
-  /** As in ModelUsage. */
+  /** See ModelUsage. */
   cost: number | null;
 }
 
@@ -93,7 +93,7 @@ export interface ToolCallEnd {
   resultBytes: number;
 }
 
-/** What engines get in addition to what agents' own code gets. */
+/** The context of engines. Agents' own code gets only the fields of ExecutionContext. */
 export interface EngineContext extends ExecutionContext {
   /** A secret: with this token anyone can end this attempt over the API while it lasts. */
   leaseToken: string;

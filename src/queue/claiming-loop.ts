@@ -42,7 +42,7 @@ export interface ClaimHolder {
   onOutcomeVisible: () => void;
 }
 
-/** What a loop claims, and how it runs it. */
+/** The rows that a loop claims, and how it runs them. */
 export interface Claimant<Claimed> {
   /** Plural name of the claimed items, for log lines. */
   name: string;

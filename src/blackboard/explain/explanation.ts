@@ -26,7 +26,7 @@ export const VERDICTS = [
   'not_recorded',
 ] as const;
 
-/** What happened to an artifact at one subscription, in the form of the wire. Fields that do not apply are absent. */
+/** The fate of an artifact at one subscription, in the form of the wire. Fields that do not apply are absent. */
 export interface Explanation {
   agent: string;
   /** Index in the agent's `consumes`. Null if no stored data says which. */

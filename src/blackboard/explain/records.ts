@@ -23,7 +23,7 @@ export type GroupOfArrival = Pick<Selectable<JoinGroupsTable>, 'id' | 'agent' | 
   types: string[];
 };
 
-/** What is stored about an artifact's way to its subscriptions. */
+/** The stored data about an artifact's way to its subscriptions. */
 export interface Recorded {
   /** When it will be offered to its subscriptions (epoch ms). Null if it has been, or never will be. */
   releaseAt: number | null;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { rolledUpTo } from './rollup-position.js';
 
-/** What an agent did in one hour. */
+/** Activity of an agent in one hour. */
 export interface HourOfActivity {
   /** Epoch ms of the hour's start. */
   hour: number;

@@ -17,7 +17,7 @@ interface Involved {
 const WINDOW = 2_000;
 const HOUR_MS = 3_600_000;
 
-/** What an agent has done, hour by hour. */
+/** The activity of an agent, hour by hour. */
 @Injectable()
 export class AgentHistory {
   constructor(

@@ -13,7 +13,7 @@ export const DELETIONS = 'deletions';
 
 /** A kind of data that is deleted when its retention time has passed. */
 export interface Deletion {
-  /** What is deleted, for the log. */
+  /** Name of the deleted data in the log. */
   readonly name: string;
   /** Deletes what is due, a few rows at a time, while `goesOn` returns true. Returns how many rows it deleted. */
   run(cleanup: Cleanup): Promise<number>;
@@ -49,9 +49,9 @@ export class Cleanup {
   ) {}
 
   /**
-   * What ended at or before this time (epoch ms) has been kept for `retainMs`; null keeps it forever. The time is early
-   * enough that no idempotency key refers to the data any more: a repeated request would otherwise ask for what was
-   * deleted.
+   * Data that ended at or before this time (epoch ms) has been kept for `retainMs`; null keeps it forever. The time is
+   * also early enough that no idempotency key refers to the data any more: a repeated request would otherwise ask for
+   * data that was deleted.
    */
   cutoff(retainMs: number | null): number | null {
     return retainMs === null ? null : Math.min(this.now - retainMs, this.settledBy);

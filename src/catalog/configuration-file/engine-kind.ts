@@ -4,7 +4,7 @@ import type { Catalog } from '../catalog.js';
 import type { AgentDefinition } from '../definitions.js';
 import type { Path } from '../diagnostics.js';
 
-/** What the catalog knows about an engine kind. */
+/** The catalog's view of an engine kind. */
 export interface EngineKind {
   readonly kind: string;
   /** JSON Schema (draft-07) of the agent's `engine` object, including `kind`. It refuses unknown keys. */

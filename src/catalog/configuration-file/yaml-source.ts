@@ -105,7 +105,7 @@ function lineAt(document: Document, lines: LineCounter, path: Path): number | un
 /** Returns the value under one path segment and the node that marks its position: the key or the list item. */
 function stepInto(node: unknown, segment: string | number): { value: unknown; marker: unknown } | null {
   if (isMap(node)) {
-    // Of two equal keys the last one, because that is the one to remove.
+    // If a key occurs twice, this is the last one, because that is the one to remove.
     const pair = node.items.findLast(({ key }) => isScalar(key) && key.value === String(segment));
     return pair ? { value: pair.value, marker: pair.key } : null;
   }

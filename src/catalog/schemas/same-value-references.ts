@@ -11,7 +11,7 @@ interface Reference {
  * `not`, but not those in `properties` or `items`. If they form a circle, checking a value never ends.
  */
 export class SameValueReferences {
-  /** By the part of the schema with the `$ref`. */
+  /** Keyed by the part of the schema with the `$ref`. */
   private readonly references = new Map<unknown, Reference>();
 
   /** A target that is not a SchemaEnv contains no references. */

@@ -1,7 +1,7 @@
 export const SQLITE_BUSY = 5;
 export const SQLITE_FULL = 13;
 
-/** What prevents SQLite from using a file and how to fix it, by result code. */
+/** Reasons why SQLite cannot use a file, with the fix, by result code. */
 export const SQLITE_REASONS: Record<number, string> = {
   [SQLITE_BUSY]: 'another program holds its lock; close it',
   6: 'another program holds its lock; close it',

@@ -29,7 +29,7 @@ async function createArtifacts(db: Kysely<unknown>, dialect: Dialect): Promise<v
     .addColumn('correlation_id', 'text', (column) => column.notNull())
     .addColumn('execution_id', 'text')
     .addColumn('created_at', 'bigint', (column) => column.notNull())
-    // Last, so that SQLite reads the other columns of a large artifact without its overflow pages.
+    // The last column, so that SQLite reads the others of a large artifact without its overflow pages.
     .addColumn('payload', 'text', (column) => column.notNull())
     .execute();
   await db.schema.createIndex('artifacts_by_id').on('artifacts').column('id').unique().execute();
@@ -115,7 +115,7 @@ async function createExecutions(db: Kysely<unknown>, dialect: Dialect): Promise<
     .execute();
   await db.schema.createIndex('executions_by_id').on('executions').column('id').unique().execute();
   await db.schema.createIndex('executions_by_correlation').on('executions').columns(['correlation_id', 'agent']).execute();
-  // Partial, so that what has ended costs a claim nothing.
+  // Partial, so that ended executions do not slow down claims.
   await db.schema
     .createIndex('executions_ready')
     .on('executions')

@@ -9,7 +9,7 @@ export const runsAndBatches: NumberedMigration = {
     await db.schema.alterTable('correlations').addColumn('background', 'integer', (column) => column.notNull().defaultTo(0)).execute();
     await createRuns(db, dialect);
     await createBatches(db, dialect);
-    // Cancelling a correlation takes what is its own out of the waiting groups.
+    // To remove a cancelled correlation's artifacts from waiting groups.
     await db.schema.createIndex('join_arrivals_by_correlation').on('join_arrivals').column('correlation_id').execute();
   },
 };

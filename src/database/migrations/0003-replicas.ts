@@ -1,16 +1,18 @@
 import { type Kysely, sql } from 'kysely';
 import type { NumberedMigration } from './migration.js';
 
-/** What several processes on one database have to know of each other. */
+/** Tables with which several processes on one database know each other. */
 export const replicas: NumberedMigration = {
   name: '0003-replicas',
   oldestProgram: '0.1.0',
   async up(db, dialect) {
     await createWorkers(db);
-    // How many of an agent run, on all of them: claims are numbered, so that those that have ended need not be passed.
+    // Counts the running executions of an agent over all processes: with numbered claims the count need not scan ended
+    // ones.
     await db.schema.alterTable('executions').addColumn('claim', 'bigint').execute();
     if (dialect.name === 'postgres') await sql`create sequence execution_claims`.execute(db);
-    // The only index over what runs: to Postgres' planner two of them look alike, and it would take the one that passes all that has ended.
+    // The only index on running executions: to Postgres' planner two would look alike, and it would use the one that
+    // scans everything that has ended.
     await db.schema.dropIndex('executions_running').execute();
     await db.schema
       .createIndex('executions_running_by_agent')

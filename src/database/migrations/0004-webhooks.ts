@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Dialect } from '../dialects/dialect.js';
 import type { NumberedMigration } from './migration.js';
 
-/** Who is told of artifacts, what is owed to them, and what came of each try. */
+/** Webhook targets, their deliveries, and the result of each try. */
 export const webhooks: NumberedMigration = {
   name: '0004-webhooks',
   oldestProgram: '0.1.0',
@@ -32,7 +32,7 @@ async function createTargets(db: Kysely<unknown>): Promise<void> {
     .addPrimaryKeyConstraint('correlation_targets_pk', ['correlation_id', 'target_id'])
     .execute();
   await db.schema.createIndex('correlation_targets_by_target').on('correlation_targets').column('target_id').execute();
-  // Whether there are any is known with the row that every publish holds, so that those without cost no query.
+  // Stored in the row that every publish locks anyway, so that correlations without targets need no query.
   await db.schema.alterTable('correlations').addColumn('webhook_targets', 'integer', (column) => column.notNull().defaultTo(0)).execute();
 }
 
@@ -68,7 +68,7 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
   await db.schema.createIndex('deliveries_by_target').on('deliveries').columns(['target_id', 'seq']).execute();
   await db.schema.createIndex('deliveries_by_correlation').on('deliveries').columns(['correlation_id', 'seq']).execute();
   await db.schema.createIndex('deliveries_by_artifact').on('deliveries').columns(['artifact_id', 'seq']).execute();
-  // By its end, since SQLite serves a query from a partial index only where it repeats the index's own condition.
+  // On `ended_at`, because SQLite uses a partial index only for queries that repeat its condition.
   await db.schema
     .createIndex('deliveries_open_in_group')
     .on('deliveries')

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { NumberedMigration } from './migration.js';
 
-/** What people do with executions: look at them and their attempts, retry what has failed, pause agents, set deadlines. */
+/** Lists of executions and attempts, retries by hand, paused agents and deadlines. */
 export const takingPart: NumberedMigration = {
   name: '0005-taking-part',
   oldestProgram: '0.1.0',
@@ -38,8 +38,8 @@ async function createPauses(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Lists of what has ended, newest first. What has not is in the small indexes that it is claimed by: one more over it would look to
- * Postgres' planner like those, and would be written to at every change of state.
+ * Lists of ended executions, newest first. The others are found with the small indexes for claims: to Postgres'
+ * planner, another index on them would look like those, and every change of state would write to it.
  */
 async function createListIndexes(db: Kysely<unknown>): Promise<void> {
   for (const [name, columns] of [

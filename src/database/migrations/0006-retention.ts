@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 import type { NumberedMigration } from './migration.js';
 
-/** Deleting what has been kept long enough. */
+/** Deletion of data that has been kept long enough. */
 export const retention: NumberedMigration = {
   name: '0006-retention',
   oldestProgram: '0.1.0',
   async up(db, dialect) {
     await indexArtifacts(db);
-    // A batch's runs go with it, those of its earlier rounds too, which its rows no longer name.
+    // A batch's runs are deleted with it, including those of earlier rounds, which its rows no longer refer to.
     await db.schema
       .createIndex('runs_by_batch')
       .on('runs')
@@ -22,7 +22,7 @@ export const retention: NumberedMigration = {
   },
 };
 
-/** The oldest of each kind that `artifact_counts` counts: to find what is due, and what is the earliest afterwards. */
+/** The oldest artifacts of each kind in `artifact_counts`, to find what is due and which is then the earliest. */
 async function indexArtifacts(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createIndex('artifacts_by_age')

@@ -1,6 +1,6 @@
 import type { NumberedMigration } from './migration.js';
 
-/** What caused what, for a trace that goes on in other processes and after a restart. */
+/** Parents of traces, so that a trace continues in other processes and after a restart. */
 export const tracing: NumberedMigration = {
   name: '0007-tracing',
   oldestProgram: '0.1.0',

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { NumberedMigration } from './migration.js';
 
-/** What agents use of models, and what it costs. */
+/** Model usage of agents and its cost. */
 export const usage: NumberedMigration = {
   name: '0009-usage',
   oldestProgram: '0.1.0',

@@ -1,6 +1,6 @@
 import type { NumberedMigration } from './migration.js';
 
-/** Since when a target of webhooks fails. */
+/** The time since which a webhook target fails. */
 export const failingTargets: NumberedMigration = {
   name: '0010-failing-targets',
   oldestProgram: '0.1.0',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { NumberedMigration } from './migration.js';
 
-/** What waits for one person, however much waits for others or was theirs. */
+/** Finds what waits for one assignee, however much waits for others or has ended. */
 export const assigned: NumberedMigration = {
   name: '0012-assigned',
   oldestProgram: '0.1.0',

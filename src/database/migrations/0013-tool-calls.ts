@@ -1,6 +1,6 @@
 import type { NumberedMigration } from './migration.js';
 
-/** What agents' models called of tools. */
+/** Tool calls of agents' models. */
 export const toolCalls: NumberedMigration = {
   name: '0013-tool-calls',
   oldestProgram: '0.1.0',

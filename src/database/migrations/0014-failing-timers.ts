@@ -1,6 +1,6 @@
 import type { NumberedMigration } from './migration.js';
 
-/** How often a timer could not be fired, and when it was due before that. */
+/** The number of a timer's failures, and its original due time. */
 export const failingTimers: NumberedMigration = {
   name: '0014-failing-timers',
   oldestProgram: '0.1.0',

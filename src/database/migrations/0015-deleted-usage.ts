@@ -1,6 +1,6 @@
 import type { NumberedMigration } from './migration.js';
 
-/** What agents used of models in executions that are deleted, for the budgets that go on. */
+/** Model usage of deleted executions, for budgets that are still in use. */
 export const deletedUsage: NumberedMigration = {
   name: '0015-deleted-usage',
   oldestProgram: '0.1.0',

@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 import type { NumberedMigration } from './migration.js';
 
-/** What it takes to let work wait while a configuration lacks its agent or its subscription, and to say which process has which. */
+/** Lets work wait while a configuration lacks its agent or its subscription, and shows which process has which. */
 export const changedConfigurations: NumberedMigration = {
   name: '0016-changed-configurations',
   oldestProgram: '0.1.0',
   async up(db) {
     await createSubscriptions(db);
     await describeProcesses(db);
-    // With the agent, so that those of some agents are counted without reading the table.
+    // Includes the agent, so that executions of some agents can be counted without reading the table.
     await db.schema.dropIndex('executions_retrying').execute();
     await db.schema
       .createIndex('executions_retrying')
@@ -19,7 +19,10 @@ export const changedConfigurations: NumberedMigration = {
   },
 };
 
-/** Earlier programs named a subscription by its place in the configuration. The first configuration after this step says what it is. */
+/**
+ * Earlier versions identified a subscription by its index in the configuration. The first configuration after this
+ * migration says which subscription that is.
+ */
 async function createSubscriptions(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('subscriptions')

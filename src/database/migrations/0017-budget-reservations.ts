@@ -1,6 +1,6 @@
 import type { NumberedMigration } from './migration.js';
 
-/** What calls of models under way may still take of budgets, and which executions wait for room in them. */
+/** Budget reservations of running model calls, and the executions that wait for room in a budget. */
 export const budgetReservations: NumberedMigration = {
   name: '0017-budget-reservations',
   oldestProgram: '0.1.0',

@@ -1,8 +1,8 @@
 import type { NumberedMigration } from './migration.js';
 
 /**
- * Large answers are kept under their idempotency keys as what they are made of. Earlier programs find no answer there and make one
- * themselves, of the same artifacts.
+ * Large answers are stored under their idempotency keys as a list of pieces. Earlier versions find no answer there and
+ * build one from the same artifacts.
  */
 export const answerPieces: NumberedMigration = {
   name: '0018-answer-pieces',

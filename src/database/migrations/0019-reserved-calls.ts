@@ -1,6 +1,6 @@
 import type { NumberedMigration } from './migration.js';
 
-/** What a call of a model counts as whose process is killed. */
+/** Data to count a model call whose process was killed. */
 export const reservedCalls: NumberedMigration = {
   name: '0019-reserved-calls',
   oldestProgram: '0.1.0',

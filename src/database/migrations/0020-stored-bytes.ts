@@ -1,6 +1,9 @@
 import type { NumberedMigration } from './migration.js';
 
-/** What batches store, so that those that wait can be bounded. Batches of earlier programs count as nothing: their rows are not read for it. */
+/**
+ * Stored bytes of batches, to bound those that wait. Batches of earlier versions count as zero, so that the migration
+ * does not read their rows.
+ */
 export const storedBytes: NumberedMigration = {
   name: '0020-stored-bytes',
   oldestProgram: '0.1.0',

@@ -11,7 +11,7 @@ export interface ExternalOptions {
   due?: { after: string; then: 'escalate' | 'fail'; to?: string };
 }
 
-/** What happens to an execution this many milliseconds after it was made if it has not ended. */
+/** The action on an execution that has not ended this many milliseconds after it was made. */
 export type Due = { afterMs: number } & ({ then: 'escalate'; to: string } | { then: 'fail' });
 
 export interface ExternalWork {

@@ -28,13 +28,13 @@ export interface Listener {
    * too.
    */
   calls(inputTokens: number): Promise<void>;
-  /** As in `Meter.ended`. */
+  /** See `Meter.ended`. */
   ended(end: 'answered' | 'refused'): Promise<void>;
   /** The model begins an answer: the first one, or another one after tool calls. */
   begun(): void;
   /** A piece of the answer's text. */
   text(piece: string): void;
-  /** What a model call has used since the last report. Called at its end and, if the provider reports it, before. */
+  /** Usage of a model call since the last report. Called at its end and, if the provider reports it, before. */
   used(tokens: Tokens): void;
   /** Something that the provider does not support and leaves out. */
   warning(text: string): void;

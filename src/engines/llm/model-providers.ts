@@ -6,7 +6,7 @@ import type { LanguageModel } from 'ai';
 import type { Environment } from '../../config/environment.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 
-/** Where a model is served and which key it needs. */
+/** The location of a model and the key that it needs. */
 export interface ModelSource {
   /** The part of `model` before the slash. */
   provider: string;
