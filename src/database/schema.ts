@@ -522,7 +522,7 @@ export interface WebhookTargetsTable {
   /** The same for equal targets. It reveals nothing about the secrets without their key. */
   fingerprint: string;
   created_at: number;
-  /** Start of the first failed try since the last successful one. Null if the last try did not fail. */
+  /** Start of the first failed try since the target last worked. Null if the last try did not fail. */
   failing_since: Generated<number | null>;
 }
 

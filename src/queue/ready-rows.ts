@@ -120,7 +120,7 @@ export class ReadyRows<Row extends LeasedRow> {
   }
 
   /**
-   * Moves the frontier behind what was taken: before the last row taken, no row of equal or higher priority is ready.
+   * Moves the frontier past what was taken: before the last row taken, no row of equal or higher priority is ready.
    */
   private move(frontier: Frontier, taken: readonly Row[], nothingLeft: boolean, final: number): void {
     const last = taken.at(-1);

@@ -71,8 +71,8 @@ export class RowLeases<Row extends LeasedRow> {
   }
 
   /**
-   * Takes over all running rows whose lease has expired. A row with a lost lease repeats the same attempt. Returns
-   * their number.
+   * Takes over all running rows whose lease is no longer renewed. A row with a lost lease repeats the same attempt.
+   * Returns their number.
    */
   async takeOverLost(): Promise<number> {
     let taken = 0;

@@ -19,9 +19,9 @@ interface Old {
 
 /**
  * Deletes artifacts that are older than their type's `retain`, with their tags and consumptions. It keeps all artifacts
- * of an active correlation or of a stored run. It also keeps, in any correlation, the members of batch windows and of
- * completed joins, and the inputs of executions that have not ended. An artifact that waits in a join without a time
- * limit is removed from the join.
+ * of an active correlation or of a stored run. It also keeps, in any correlation, the members of batch windows, of
+ * joins with a time limit and of completed joins, and the inputs of executions that have not ended. An artifact that
+ * waits in a join without a time limit is removed from the join.
  */
 @Injectable()
 export class ArtifactDeletion implements Deletion {

@@ -19,7 +19,7 @@ import { PiecesWithoutKey, withoutKey, withoutKeyIn } from './without-key.js';
 
 /**
  * Output tokens of one answer if a budget applies and the configuration sets no limit: without a limit, no reservation
- * could be correct. Current models support as many.
+ * could be correct. Current models support that many.
  */
 const BOUND_WITH_BUDGET = 4_096;
 
