@@ -100,7 +100,7 @@ export const llmOptionsSchema: JsonObject = {
     },
     instructions: { description: 'Instructions for the model; it gets no others', type: 'string', minLength: 1 },
     base_url: {
-      description: 'URL of the model's server: an OpenAI-compatible server such as Ollama, vLLM or LM Studio, or another address of the provider',
+      description: 'URL of the model server: an OpenAI-compatible server such as Ollama, vLLM or LM Studio, or another address of the provider',
       type: 'string',
       pattern: '^https?://[^@\\s]+$',
       errorMessage: 'must be an http or https URL without a user, such as http://127.0.0.1:11434/v1',
