@@ -238,7 +238,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     const first = await publish('Event');
     const second = await publish('Event');
     const [since, until] = [new Date(clock.now()).toISOString(), new Date(clock.now() + 30_000).toISOString()];
-    const detail = `It is in a batch window that has 2 so far and runs with 3, or at ${until}.`;
+    const detail = `It is in a batch window that has 2 so far and runs with 3 or at ${until}.`;
     expect(await at('timed', first.artifact)).toEqual([{ agent: 'timed', subscription: 0, verdict: 'window_filling', detail, size: 2, size_needed: 3, since, until }]);
     clock.advance(30_000);
     await board.ended(second.correlation);
