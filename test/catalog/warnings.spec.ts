@@ -48,9 +48,9 @@ describe('agents that nobody is', () => {
   const visible = (visibility: string): string => agent('a', '{ types: [T] }', `    publishes: [{ type: U, visibility: ${visibility} }]\n`);
 
   test('are told where a visibility names them', async () => {
-    expect(await warningsOf(visible('{ kind: Private, agents: [a, b] }'))).toEqual(['line 5: agents.a.publishes[0].visibility.agents[1]: no agent is named b, so none sees it by that name']);
+    expect(await warningsOf(visible('{ kind: Private, agents: [a, b] }'))).toEqual(['line 5: agents.a.publishes[0].visibility.agents[1]: no agent has the name b, so this entry has no effect']);
     expect(await warningsOf(visible('{ kind: After, ttl: PT1H, then: { kind: Private, agents: [c] } }'))).toEqual([
-      'line 5: agents.a.publishes[0].visibility.then.agents[0]: no agent is named c, so none sees it by that name',
+      'line 5: agents.a.publishes[0].visibility.then.agents[0]: no agent has the name c, so this entry has no effect',
     ]);
     expect(await warningsOf(visible('{ kind: Private, agents: [a] }'))).toEqual([]);
   });

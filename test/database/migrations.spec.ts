@@ -79,7 +79,7 @@ describe('migrations of a SQLite file', () => {
     await migrate(database.writer, SQLITE);
     await database.writer.updateTable('program_versions').set({ migration: '0001-blackboard' }).where('migration', '=', ours[0]!).execute();
     const schema = await schemaOf(database.writer);
-    const refusal = 'the database was made by an earlier build of starling, which this one cannot read; start with an empty database, or go back to that build';
+    const refusal = 'an earlier build of starling made this database, and this version cannot read it; use an empty database, or that build';
     await expect(migrate(database.writer, SQLITE)).rejects.toThrow(new StartError(refusal));
     expect(await schemaOf(database.writer)).toEqual(schema);
     await database.close();

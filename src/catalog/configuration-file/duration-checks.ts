@@ -12,7 +12,7 @@ export function durationProblem(duration: string | undefined, { zero = false } =
   return milliseconds > LONGEST_MS ? 'must not be longer than 3650d' : null;
 }
 
-/** Adds the result of `durationProblem` to `mistakes`. */
+/** Adds the result of `durationProblem` to the diagnostics. */
 export function checkDuration(duration: string | undefined, path: Path, errors: Diagnostics, { zero = false } = {}): void {
   const problem = durationProblem(duration, { zero });
   if (problem !== null) errors.add(path, problem);

@@ -29,7 +29,7 @@ export class Interpolation {
     return text.replace(PLACEHOLDER, (_, position: string) => `\${${this.references[Number(position)]}}`);
   }
 
-  /** Fills in the variables. Calls `onMistake` for each one that has no value. */
+  /** Fills in the variables. Calls `onProblem` for each one that has no value. */
   fillIn(text: string, onProblem: (message: string) => void): string {
     return text.replace(PLACEHOLDER, (_, position: string) => {
       const reference = this.references[Number(position)]!;

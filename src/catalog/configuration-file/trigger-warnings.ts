@@ -35,7 +35,7 @@ function unknownViewers({ name: agent, outputs }: AgentDefinition, catalog: Cata
     if (visible?.kind !== 'Private') return [];
     return visible.agents.flatMap((name, position) => {
       if (catalog.agent(name)) return [];
-      return [{ agent, below: ['publishes', index, ...below, 'agents', position], message: `no agent is named ${name}, so none sees it by that name` }];
+      return [{ agent, below: ['publishes', index, ...below, 'agents', position], message: `no agent has the name ${name}, so this entry has no effect` }];
     });
   });
 }

@@ -27,7 +27,7 @@ const kindNamed = (kinds: string[]): JsonObject => ({
 const LASTING = ['Public', 'Private', 'Labelled', 'Tenant'];
 
 
-/** The checks of `given-visibility.ts` as JSON Schema, for editors. It does not check whether `ttl` is a duration. */
+/** The checks of `parse-visibility.ts` as JSON Schema, for editors. It does not check whether `ttl` is a duration. */
 export const visibilitySchema: JsonObject = {
   ...kindNamed([...LASTING, 'After']),
   allOf: [

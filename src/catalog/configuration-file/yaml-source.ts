@@ -20,7 +20,7 @@ export interface YamlSource {
 
 type Ancestors = readonly (Document | Node | Pair)[];
 
-/** Parses YAML or JSON and fills in environment variables. Problems go to `mistakes`. */
+/** Parses YAML or JSON and fills in environment variables. Problems go to the diagnostics. */
 export function parseYamlSource(text: string, environment: Environment, errors: Diagnostics): YamlSource {
   const interpolation = new Interpolation(environment);
   const lines = new LineCounter();

@@ -2,8 +2,8 @@ import { _, type Ajv, type CodeKeywordDefinition } from 'ajv';
 import { isJsonObject, type JsonValue } from '../../common/json.js';
 
 /**
- * `const` and `enum` with lists or objects in them. Ajv's own comparison asks each object for its `constructor`, `valueOf` and `toString`,
- * which in a payload are keys like any other.
+ * `const` and `enum` with lists or objects in them. Ajv's comparison reads the `constructor`, `valueOf` and `toString` of
+ * each object, which are ordinary keys in a payload.
  */
 export function addEqualValues(ajv: Ajv): void {
   for (const keyword of ['const', 'enum'] as const) {
@@ -21,7 +21,7 @@ export function addEqualValues(ajv: Ajv): void {
   }
 }
 
-/** Takes no longer than `wanted` is large, and reads no more of objects than their own fields. */
+/** Compares two values in time proportional to `wanted`. Reads only own fields of objects. */
 function areEqual(wanted: JsonValue, value: JsonValue): boolean {
   if (Array.isArray(wanted)) {
     return Array.isArray(value) && value.length === wanted.length && wanted.every((item, position) => areEqual(item, value[position]!));

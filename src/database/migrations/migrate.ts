@@ -58,11 +58,11 @@ export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations =
   }
 }
 
-/** Before the first release, tables and columns changed without a migration: what such a build has stored cannot be read. */
+/** Refuses a database of an unreleased build: tables and columns changed without a migration before the first release. */
 function refuseEarlierBuild(recorded: readonly { migration: string }[], migrations: readonly NumberedMigration[]): void {
   const first = migrations[0]!.name;
   if (recorded.length === 0 || recorded.some(({ migration }) => migration === first)) return;
-  throw new StartError('the database was made by an earlier build of starling, which this one cannot read; start with an empty database, or go back to that build');
+  throw new StartError('an earlier build of starling made this database, and this version cannot read it; use an empty database, or that build');
 }
 
 const withVersion = (migration: NumberedMigration, dialect: Dialect) => ({
