@@ -2,8 +2,8 @@ import { _, type Ajv, type CodeKeywordDefinition } from 'ajv';
 import { isJsonObject, type JsonValue } from '../../common/json.js';
 
 /**
- * `const` and `enum` with lists or objects in them. Ajv's comparison reads the `constructor`, `valueOf` and `toString` of
- * each object, which are ordinary keys in a payload.
+ * `const` and `enum` with lists or objects in them. Ajv's comparison reads the `constructor`, `valueOf` and `toString`
+ * of each object, which are ordinary keys in a payload.
  */
 export function addEqualValues(ajv: Ajv): void {
   for (const keyword of ['const', 'enum'] as const) {

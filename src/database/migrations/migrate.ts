@@ -58,7 +58,7 @@ export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations =
   }
 }
 
-/** Refuses a database of an unreleased build: tables and columns changed without a migration before the first release. */
+/** Refuses a database of an unreleased build: before the first release, the schema changed without migrations. */
 function refuseEarlierBuild(recorded: readonly { migration: string }[], migrations: readonly NumberedMigration[]): void {
   const first = migrations[0]!.name;
   if (recorded.length === 0 || recorded.some(({ migration }) => migration === first)) return;
