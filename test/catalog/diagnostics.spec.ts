@@ -115,7 +115,7 @@ agents:
     ['a schema for payloads that are no objects', 'types: { T: { schema: { type: string } } }', 'types.T.schema.type: must be object, because every payload is an object'],
     ['a reference to another document', 'types: { T: { schema: { $ref: "https://example.com/t.json" } } }', /^types\.T\.schema: refers to https:\/\/example\.com\/t\.json.*nothing is fetched/],
     ['an unknown draft', 'types: { T: { schema: { $schema: "http://json-schema.org/draft-04/schema#" } } }', /^types\.T\.schema\.\$schema: must be https:/],
-    ['an unknown format', 'types: { T: { schema: { properties: { at: { format: dat } } } } }', 'types.T.schema.properties.at.format: "dat" is no known format'],
+    ['an unknown format', 'types: { T: { schema: { properties: { at: { format: dat } } } } }', 'types.T.schema.properties.at.format: "dat" is not a known format'],
     ['a pattern that needs backtracking', 'types: { T: { schema: { properties: { a: { pattern: "^(?=x)" } } } } }', /^types\.T\.schema\.properties\.a\.pattern: "\^\(\?=x\)" has \(\?=x\), but lookahead/],
     ['a pattern for names that needs backtracking', 'types: { T: { schema: { patternProperties: { "(a)\\\\1": {} } } } }', /^types\.T\.schema\.patternProperties\.\(a\)\\1: .* has the back reference \\1/],
     ['a reference to the whole schema for the same value', 'types: { T: { schema: { type: object, allOf: [{ $ref: "#" }] } } }', /^types\.T\.schema\.allOf\[0\]\.\$ref: "#" leads back to itself for the same value/],

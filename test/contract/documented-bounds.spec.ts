@@ -18,7 +18,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['values of several lists together', /: must have at most 50 values together/],
   ['an artifact that exists', /^after: must be the id of an artifact/],
   ['a position that was given', /^(after|Last-Event-ID): must be the position of an entry/],
-  ['the length of a duration', /(^visibility|\.visibility): ttl must be at (most 30d, which max_ttl says|least a millisecond; .*)$/],
+  ['the length of a duration', /(^visibility|\.visibility): ttl must be at (most 30d \(max_ttl\)|least one millisecond; .*)$/],
   ['the length of a duration', /^deadline: must be an ISO 8601 duration above zero and of at most 100 years/],
   ['an address and a port that the operator allows', /^webhook\.url: must (be a URL such as|point to a public address|have a port)/],
   ['at most ten targets in a correlation', /^webhook: correlation \S+ has 10 targets/],

@@ -114,7 +114,7 @@ export function agentSchema(own: JsonObject): JsonObject {
         errorMessage: 'must be a list of one or more subscriptions, such as [{ types: [CustomerMessage] }]',
       },
       publishes: { description: 'Outputs', type: 'array', items: outputSchema, errorMessage: 'must be a list such as [{ type: Reply }]' },
-      timeout: duration('For one attempt', '60s'),
+      timeout: duration('Time limit of one attempt', '60s'),
       concurrency: { description: 'Executions that may run at the same time, over all processes', type: 'integer', minimum: 1, maximum: 10_000, default: 10 },
       retry: retrySchema,
       budget: budgetSchema('Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError'),
