@@ -1,4 +1,4 @@
-/** Who may see an artifact, in the form of the wire (docs/agents.md, "agents.<name>.publishes[]"). */
+/** Who may see an artifact, in the form of the wire (docs/api.md, "Visibility"). */
 export type Visibility = LastingVisibility | { kind: 'After'; ttl: string; then?: LastingVisibility };
 
 export type LastingVisibility =
