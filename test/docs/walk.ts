@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { eventually } from '../support/eventually.js';
@@ -129,6 +129,8 @@ export class Walk {
     one.process.stdout!.on('data', (part) => (one.said += String(part)));
     one.process.stderr!.on('data', (part) => (one.said += String(part)));
     if (port !== '') await this.ready(one);
+    const listens = /\blisten\((\d+)/.exec(command)?.[1];
+    if (listens !== undefined) await eventually(`something listens on port ${listens}`, () => isOpen(Number(listens)));
     return () => one.said;
   }
 
@@ -221,6 +223,18 @@ function fromHere(command: string): string {
     .replace(/(?:npm ci && )?npm start$/, `npx starling${started}`)
     .replaceAll('npx starling', `node ${ROOT}/bin/starling.js`)
     .replace('npx tsc', `node ${ROOT}/node_modules/typescript/bin/tsc`);
+}
+
+async function isOpen(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
 async function freePort(): Promise<string> {
