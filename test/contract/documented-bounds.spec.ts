@@ -138,7 +138,8 @@ describe('the bounds that the document states', () => {
       const requests = fc.sample(valid, { seed, numRuns: REQUESTS_A_ROUTE });
       const answers = await sendAll(route, requests);
       for (const [index, { status, text }] of answers.entries()) {
-        if (status < 400 || status === 404 || status === 409) continue;
+        // The bound of a whole body is less than what all of its fields together may take.
+        if (status < 400 || [404, 409, 413].includes(status)) continue;
         const { detail } = JSON.parse(text) as { detail: string };
         if (status === 400 && isMeaning(detail)) continue;
         const { target, headers, body } = requests[index]!;
