@@ -99,7 +99,7 @@ describe('two processes with different configurations', () => {
     const held = await new Outside(newer.http).claimOne({ agents: ['packer'] });
     const failure = { error_message: 'the box is torn' };
     const refused = await new Outside(older.http).send(held, 'fail', failure);
-    expect([refused.status, refused.body.detail]).toEqual([503, expect.stringContaining('has no agent packer')]);
+    expect([refused.status, refused.body.detail]).toEqual([503, expect.stringContaining('does not have the agent packer')]);
     expect(await new Outside(newer.http).send(held, 'fail', failure)).toMatchObject({ status: 200, body: { state: 'pending', attempt: 2 } });
   });
 
