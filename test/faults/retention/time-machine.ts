@@ -9,7 +9,7 @@ const TIMES: Record<string, string[]> = {
   execution_attempts: ['started_at', 'ended_at'],
   runs: ['created_at', 'ended_at'],
   idempotency_keys: ['expires_at'],
-  turns: ['due_at'],
+  scheduler_locks: ['due_at'],
 };
 
 /** Makes all that is stored so much older, and the next turn of each scheduled work due sooner: for a database that no process has open. */
