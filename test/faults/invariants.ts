@@ -19,6 +19,7 @@ export const breachesIn = async (rows: Rows, ledger: Acknowledged): Promise<stri
   ...(await wholeness(rows)),
   ...(await audits(rows)),
   ...(await unended(rows)),
+  ...(await pendingOf(rows)),
   ...(await countsOf(rows)),
   ...(await attempts(rows)),
 ];
@@ -65,10 +66,15 @@ const unended = async (rows: Rows): Promise<string[]> => [
   ...(await rows<{ id: string }>('select id from timers')).map(({ id }) => `timer ${id} is left over`),
 ];
 
+/** Correlations that still count work as pending. */
+export const pendingOf = async (rows: Rows): Promise<string[]> =>
+  (await rows<{ id: string; state: string; pending: number }>('select id, state, pending from correlations where pending <> 0')).map(
+    ({ id, state, pending }) => `correlation ${id} is ${state} with ${pending} pending`,
+  );
+
 export const countsOf = async (rows: Rows): Promise<string[]> => {
   const differing = await rows<{ id: string }>(
-    `select id from correlations c where pending <> 0
-       or artifact_count <> (select count(*) from artifacts a where a.correlation_id = c.id)
+    `select id from correlations c where artifact_count <> (select count(*) from artifacts a where a.correlation_id = c.id)
        or error_count <> (select count(*) from artifacts a where a.correlation_id = c.id and a.type = 'WorkflowError')
        or output_count <> (select count(*) from artifacts a where a.correlation_id = c.id and a.type <> 'WorkflowError' and a.produced_by <> 'external')`,
   );
