@@ -44,18 +44,24 @@ const SPECS = {
 /** Long suites have separate commands: `npm run test:faults`, and `npm run test:attack`, which needs the machine for itself. */
 const APART = ['attack/**', 'faults/**'];
 
-const SHARES = readdirSync(join(TEST, 'shares')).filter((file) => /^\d+\.ts$/.test(file)).sort();
+const SHARES = readdirSync(join(TEST, 'shares'))
+  .filter((file) => /^\d+\.ts$/.test(file))
+  .sort();
 
 /** A share loads all modules of the service, which few suites are not worth. */
 const FEWEST_IN_SHARE = 8;
 
 function specsOf(database) {
   const { of, without } = SPECS[database];
-  if (!inShares) return { testMatch: [...of.map((spec) => `<rootDir>/test/${spec}`), ...without.map((spec) => `!**/${spec}`)] };
+  if (!inShares)
+    return { testMatch: [...of.map((spec) => `<rootDir>/test/${spec}`), ...without.map((spec) => `!**/${spec}`)] };
   const specs = [...new Set(globSync(of, { cwd: TEST, exclude: [...without, ...APART] }))].sort();
   const files = SHARES.slice(0, Math.ceil(specs.length / FEWEST_IN_SHARE));
   const shares = files.map((_file, share) => specs.filter((_spec, index) => index % files.length === share));
-  return { testMatch: files.map((file) => `<rootDir>/test/shares/${file}`), globals: { TEST_DATABASE: database, TEST_SHARES: shares } };
+  return {
+    testMatch: files.map((file) => `<rootDir>/test/shares/${file}`),
+    globals: { TEST_DATABASE: database, TEST_SHARES: shares },
+  };
 }
 
 const projects = {
@@ -70,11 +76,15 @@ const projects = {
   },
 };
 
-if (chosen && !Object.hasOwn(projects, chosen)) throw new Error(`STARLING_TEST_DATABASE: must be sqlite or postgres, or not set for both (got "${chosen}")`);
+if (chosen && !Object.hasOwn(projects, chosen))
+  throw new Error(`STARLING_TEST_DATABASE: must be sqlite or postgres, or not set for both (got "${chosen}")`);
 
 /** @type {import('jest').Config} */
 export default {
-  reporters: [inShares ? '<rootDir>/test/support/share-reporter.js' : 'default', '<rootDir>/test/support/summary-reporter.js'],
+  reporters: [
+    inShares ? '<rootDir>/test/support/share-reporter.js' : 'default',
+    '<rootDir>/test/support/summary-reporter.js',
+  ],
   // Against what hangs; nothing here should take as long, and a busy machine is no failure.
   testTimeout: 300_000,
   // On two cores Jest would take one, and most of these tests wait for a database or a process.

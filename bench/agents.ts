@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
 import { runStarling, Server } from './children.ts';
 import type { Row } from './row.ts';
 import { median } from './statistics.ts';
@@ -19,18 +20,25 @@ const agentText = (n: number): string => `
 /** What a configuration of 5,000 agents takes to be checked, and until it is served, beside one of 500. */
 export async function agentRows(folder: string): Promise<Row[]> {
   const fileOf = (count: number): string => join(folder, `agents-${count}.yaml`);
-  for (const count of [FEW, MANY]) writeFileSync(fileOf(count), `agents:${Array.from({ length: count }, (_, n) => agentText(n)).join('')}`);
+  for (const count of [FEW, MANY])
+    writeFileSync(fileOf(count), `agents:${Array.from({ length: count }, (_, n) => agentText(n)).join('')}`);
   let databases = 0;
   const start = async (count: number): Promise<void> => {
-    const server = await Server.starling(folder, `agents-${(databases += 1)}`, { options: ['--config', fileOf(count)] });
+    const server = await Server.starling(folder, `agents-${(databases += 1)}`, {
+      options: ['--config', fileOf(count)],
+    });
     await server.stop();
   };
-  return [await ratioRow('starling check', (count) => runStarling(['check', fileOf(count)])), await ratioRow('start and stop', start)];
+  return [
+    await ratioRow('starling check', (count) => runStarling(['check', fileOf(count)])),
+    await ratioRow('start and stop', start),
+  ];
 }
 
 async function ratioRow(work: string, run: (agents: number) => Promise<void>): Promise<Row> {
   const runs: { few: number; many: number }[] = [];
-  for (let count = 0; count < RUNS; count += 1) runs.push({ few: await secondsOf(() => run(FEW)), many: await secondsOf(() => run(MANY)) });
+  for (let count = 0; count < RUNS; count += 1)
+    runs.push({ few: await secondsOf(() => run(FEW)), many: await secondsOf(() => run(MANY)) });
   const few = median(runs.map((each) => each.few));
   const many = median(runs.map((each) => each.many));
   return {

@@ -1,11 +1,12 @@
 // npm run bench [-- sqlite|postgres]: measures the built service beside its baselines and prints the tables, of one database or
 // of both; docs/performance.md says how to read them.
 import { cpus, totalmem } from 'node:os';
+
 import { LoadGenerator } from './children.ts';
 import { postgresRows } from './postgres.ts';
+import { report } from './report.ts';
 import { printTable } from './row.ts';
 import { sqliteRows } from './sqlite.ts';
-import { report } from './report.ts';
 import { inWorkspace } from './workspace.ts';
 
 const PARTS = { sqlite: sqliteRows, postgres: postgresRows };
@@ -16,7 +17,9 @@ async function bench(folder: string): Promise<void> {
   const wanted = process.argv[2] ?? '';
   const parts = Object.entries(PARTS).filter(([name]) => wanted === '' || wanted === name);
   if (parts.length === 0) throw new Error(`must be sqlite or postgres, or nothing for both (got "${wanted}")`);
-  console.log(`Node ${process.versions.node}, ${cpus().length} x ${cpus()[0]!.model}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${new Date().toISOString()}\n`);
+  console.log(
+    `Node ${process.versions.node}, ${cpus().length} x ${cpus()[0]!.model}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${new Date().toISOString()}\n`,
+  );
   const generator = new LoadGenerator();
   for (const [name, rowsOf] of parts) {
     const rows = await rowsOf(generator, folder);

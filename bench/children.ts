@@ -2,6 +2,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+
 import { eventually } from './eventually.ts';
 import type { Load, Measured } from './load.ts';
 
@@ -44,7 +45,11 @@ export class Server {
    * The service as `npx starling` starts it, with default settings besides `options` and the bench's configuration. Its log, and
    * where no database is given its database too, is a file of that name in the folder.
    */
-  static starling(folder: string, name: string, { databaseUrl, command = 'serve', options = [], checkout = CHECKOUT }: ServiceParts = {}): Promise<Server> {
+  static starling(
+    folder: string,
+    name: string,
+    { databaseUrl, command = 'serve', options = [], checkout = CHECKOUT }: ServiceParts = {},
+  ): Promise<Server> {
     const url = databaseUrl ?? `sqlite:${join(folder, `${name}.db`)}`;
     const args = [command, '--config', here('starling.yaml'), '--port', '0', '--database-url', url, ...options];
     return Server.start(join(checkout, 'bin/starling.js'), args, join(folder, `${name}.log`));
@@ -112,17 +117,21 @@ export const forked = (file: string, args: string[]): ChildProcess => track(fork
 export async function measuredBy(file: string, args: string[]): Promise<number> {
   const child = track(fork(here(file), args));
   const answered = once(child, 'message') as Promise<[number]>;
-  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${file} ended (${code}) without an answer`)));
+  const ended = once(child, 'exit').then(([code]) =>
+    Promise.reject(new Error(`${file} ended (${code}) without an answer`)),
+  );
   const [measured] = await Promise.race([answered, ended]);
   await ended.catch(() => undefined);
   return measured;
 }
 
 /** Runs a module of the bench to its end. */
-export const runToEnd = (file: string, args: string[]): Promise<void> => succeeds(spawn(process.execPath, [here(file), ...args], { stdio: 'inherit' }), file);
+export const runToEnd = (file: string, args: string[]): Promise<void> =>
+  succeeds(spawn(process.execPath, [here(file), ...args], { stdio: 'inherit' }), file);
 
 /** Runs a command of the service to its end, and leaves its output unread. */
-export const runStarling = (args: string[]): Promise<void> => succeeds(spawn(PROGRAM, args, { stdio: 'ignore' }), `starling ${args.join(' ')}`);
+export const runStarling = (args: string[]): Promise<void> =>
+  succeeds(spawn(PROGRAM, args, { stdio: 'ignore' }), `starling ${args.join(' ')}`);
 
 async function succeeds(process: ChildProcess, what: string): Promise<void> {
   const [code] = (await once(track(process), 'exit')) as [number | null];

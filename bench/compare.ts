@@ -1,14 +1,15 @@
 // npm run bench:compare -- <folder> [sqlite|postgres]: the requests that are sent most, to this build and to the one in another checkout
 // (built, with its own node_modules). A second server of the other build shows how far equal builds differ here.
 import { resolve } from 'node:path';
+
 import { PostgresCluster, queryOnce } from '../test/support/postgres-cluster.ts';
 import { LoadGenerator, Server } from './children.ts';
 import type { LoadRequest } from './load.ts';
 import { SETTINGS } from './postgres.ts';
-import { CHAIN, CONNECTIONS, LIST, PUBLISH, REPLAY, SYNC_PUBLISH, artifactsById } from './requests.ts';
+import { report } from './report.ts';
+import { artifactsById, CHAIN, CONNECTIONS, LIST, PUBLISH, REPLAY, SYNC_PUBLISH } from './requests.ts';
 import { milliseconds, perSecond, printCells } from './row.ts';
 import { median } from './statistics.ts';
-import { report } from './report.ts';
 import { inWorkspace } from './workspace.ts';
 
 const ROUNDS = 9;
@@ -29,7 +30,12 @@ interface Work {
 const WORKS: readonly Work[] = [
   { name: 'async publish', requestsFor: () => PUBLISH, connections: CONNECTIONS, unit: 'per second' },
   { name: 'idempotent replay', requestsFor: () => REPLAY, connections: CONNECTIONS, unit: 'per second' },
-  { name: 'artifact by id', requestsFor: ({ url }) => artifactsById(url), connections: CONNECTIONS, unit: 'per second' },
+  {
+    name: 'artifact by id',
+    requestsFor: ({ url }) => artifactsById(url),
+    connections: CONNECTIONS,
+    unit: 'per second',
+  },
   { name: 'list of 50', requestsFor: () => LIST, connections: CONNECTIONS, unit: 'per second' },
   { name: 'sync publish', requestsFor: () => SYNC_PUBLISH, connections: CONNECTIONS, unit: 'per second' },
   { name: 'three agents in a chain, one caller: p50', requestsFor: () => CHAIN, connections: 1, unit: 'p50' },
@@ -39,21 +45,39 @@ await inWorkspace(compare);
 
 async function compare(folder: string): Promise<void> {
   const [other, database = 'sqlite'] = process.argv.slice(2);
-  if (other === undefined || !['sqlite', 'postgres'].includes(database)) throw new Error('usage: npm run bench:compare -- <folder of another build> [sqlite|postgres]');
+  if (other === undefined || !['sqlite', 'postgres'].includes(database))
+    throw new Error('usage: npm run bench:compare -- <folder of another build> [sqlite|postgres]');
   const cluster = database === 'postgres' ? await PostgresCluster.start(SETTINGS) : undefined;
   const generator = new LoadGenerator();
   const rounds: number[][][] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     report(`${database}: round ${round + 1} of ${ROUNDS}`);
-    rounds.push(await measureRound(generator, round, (name) => serve(folder, `${name.replace(' ', '-')}-${round}`, name === 'new' ? undefined : resolve(other), cluster)));
+    rounds.push(
+      await measureRound(generator, round, (name) =>
+        serve(folder, `${name.replace(' ', '-')}-${round}`, name === 'new' ? undefined : resolve(other), cluster),
+      ),
+    );
   }
   console.log(`On ${database}, medians of ${ROUNDS} rounds, each with three new processes:\n`);
-  printCells([['work', ...NAMES, 'new beside old', 'old beside itself', ''], ...WORKS.map((work, index) => rowOf(work, rounds.map((figures) => figures[index]!)))]);
+  printCells([
+    ['work', ...NAMES, 'new beside old', 'old beside itself', ''],
+    ...WORKS.map((work, index) =>
+      rowOf(
+        work,
+        rounds.map((figures) => figures[index]!),
+      ),
+    ),
+  ]);
   console.log(`\nThe load generator was busy for at most ${Math.round(generator.busiest * 100)} % of a core.`);
   await cluster?.close();
 }
 
-async function serve(folder: string, name: string, checkout: string | undefined, cluster: PostgresCluster | undefined): Promise<Server> {
+async function serve(
+  folder: string,
+  name: string,
+  checkout: string | undefined,
+  cluster: PostgresCluster | undefined,
+): Promise<Server> {
   if (cluster) await queryOnce(cluster.url(), `create database "${name}"`);
   return Server.starling(folder, name, { databaseUrl: cluster?.url(name), checkout });
 }
@@ -62,7 +86,11 @@ async function serve(folder: string, name: string, checkout: string | undefined,
  * The figures of all works, by server, in the order of NAMES. Equal programs in two processes differ by up to a third for as long as they
  * run, and a process may be quicker or slower because it started later: so each round has new processes, and starts with another one.
  */
-async function measureRound(generator: LoadGenerator, round: number, start: (name: string) => Promise<Server>): Promise<number[][]> {
+async function measureRound(
+  generator: LoadGenerator,
+  round: number,
+  start: (name: string) => Promise<Server>,
+): Promise<number[][]> {
   const order = NAMES.map((_, step) => (round + step) % NAMES.length);
   const servers: Server[] = [];
   for (const index of order) servers[index] = await start(NAMES[index]!);
@@ -72,10 +100,20 @@ async function measureRound(generator: LoadGenerator, round: number, start: (nam
   return figures;
 }
 
-async function measureOne(generator: LoadGenerator, work: Work, servers: readonly Server[], order: readonly number[]): Promise<number[]> {
+async function measureOne(
+  generator: LoadGenerator,
+  work: Work,
+  servers: readonly Server[],
+  order: readonly number[],
+): Promise<number[]> {
   const requests = await Promise.all(servers.map((server) => work.requestsFor(server)));
   const measure = async (index: number, until: { seconds: number } | { requests: number }): Promise<number> => {
-    const measured = await generator.run({ url: servers[index]!.url, requests: requests[index]!, connections: work.connections, until });
+    const measured = await generator.run({
+      url: servers[index]!.url,
+      requests: requests[index]!,
+      connections: work.connections,
+      until,
+    });
     return work.unit === 'p50' ? measured.p50 : measured.requestsPerSecond;
   };
   const until = work.unit === 'p50' ? { requests: CHAINS_IN_ROUND } : { seconds: ROUND_SECONDS };
@@ -96,5 +134,9 @@ function verdict({ unit }: Work, rounds: readonly number[][], [now, old, again]:
   const beside = speed(now!, old!);
   const itself = median(rounds.map(([, one, two]) => Math.abs(1 - speed(two!, one!))));
   const tolerated = Math.max(TOLERATED, itself);
-  return [beside.toFixed(3), `${speed(again!, old!).toFixed(3)} (rounds differ by ${(itself * 100).toFixed(1)} %)`, beside >= 1 - tolerated ? 'met' : 'MISSED'];
+  return [
+    beside.toFixed(3),
+    `${speed(again!, old!).toFixed(3)} (rounds differ by ${(itself * 100).toFixed(1)} %)`,
+    beside >= 1 - tolerated ? 'met' : 'MISSED',
+  ];
 }

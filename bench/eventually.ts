@@ -1,7 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Asks until there is an answer; rejects when there was none within `withinMs`. */
-export async function eventually<T>(what: string, ask: () => Promise<T | undefined>, withinMs = 60_000, everyMs = 100): Promise<T> {
+export async function eventually<T>(
+  what: string,
+  ask: () => Promise<T | undefined>,
+  withinMs = 60_000,
+  everyMs = 100,
+): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const answer = await ask();

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
+
 import { type LoadGenerator, Server } from './children.ts';
 import { residentMegabytes } from './memory.ts';
 import { SYNC_PUBLISH } from './requests.ts';
-import { type Row, milliseconds, perSecond } from './row.ts';
+import { milliseconds, perSecond, type Row } from './row.ts';
 
 const WARM_ROWS = 20_000;
 // The caller beside an import must have stopped before it ends: none is quicker.
@@ -17,7 +18,8 @@ export async function importRows(generator: LoadGenerator, folder: string, rows 
   const rowsFolder = join(folder, 'rows');
   mkdirSync(rowsFolder);
   const server = await Server.starling(folder, 'import', { options: ['--csv-root', rowsFolder] });
-  const callAlone = (seconds: number) => generator.run({ url: server.url, requests: SYNC_PUBLISH, connections: 1, until: { seconds } });
+  const callAlone = (seconds: number) =>
+    generator.run({ url: server.url, requests: SYNC_PUBLISH, connections: 1, until: { seconds } });
   const warm = await writeCsv(rowsFolder, WARM_ROWS);
   const csv = await writeCsv(rowsFolder, rows);
   await callAlone(2);
@@ -46,8 +48,25 @@ export async function importRows(generator: LoadGenerator, folder: string, rows 
       measured: perSecond((rows / took) * 1_000),
       baseline: `a caller beside it for ${seconds} s`,
     },
-    { ...lower, work: work('growth'), value: most - before, atLeast: 150, aim: 75, unit: ' MB', measured: `${most.toFixed(0)} MB at most`, baseline: `${before.toFixed(0)} MB before` },
-    { ...lower, work: work('event-loop delay p99'), value: delay, atLeast: 50, aim: 25, unit: ' ms', measured: 'GET /metrics' },
+    {
+      ...lower,
+      work: work('growth'),
+      value: most - before,
+      atLeast: 150,
+      aim: 75,
+      unit: ' MB',
+      measured: `${most.toFixed(0)} MB at most`,
+      baseline: `${before.toFixed(0)} MB before`,
+    },
+    {
+      ...lower,
+      work: work('event-loop delay p99'),
+      value: delay,
+      atLeast: 50,
+      aim: 25,
+      unit: ' ms',
+      measured: 'GET /metrics',
+    },
     {
       ...lower,
       work: work('p99 of sync publishes beside it'),
@@ -77,12 +96,17 @@ function* csvOf(rows: number): Generator<string> {
 async function takeIn({ url }: Server, csv: string): Promise<number> {
   const body = JSON.stringify({ agent_name: 'answerer', batch_inputs: csv, max_workers: 1 });
   const started = performance.now();
-  const response = await fetch(`${url}/run/batch`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const response = await fetch(`${url}/run/batch`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
   if (response.status !== 200) throw new Error(`POST /run/batch answered ${response.status}: ${await response.text()}`);
   const took = performance.now() - started;
   const { batch_id: id } = (await response.json()) as { batch_id: string };
   const cancelled = await fetch(`${url}/batch/${id}/cancel`, { method: 'POST' });
-  if (cancelled.status !== 200) throw new Error(`the cancelling answered ${cancelled.status}: ${await cancelled.text()}`);
+  if (cancelled.status !== 200)
+    throw new Error(`the cancelling answered ${cancelled.status}: ${await cancelled.text()}`);
   return took;
 }
 

@@ -1,7 +1,7 @@
 import { measuredBy } from './children.ts';
-import { type Row, perSecond } from './row.ts';
-import { median } from './statistics.ts';
 import { report } from './report.ts';
+import { perSecond, type Row } from './row.ts';
+import { median } from './statistics.ts';
 
 const JOBS = 5_000;
 /** As many callers as workers, here and there. */
@@ -26,7 +26,9 @@ export async function jobRow(newDatabase: (name: string) => Promise<string>): Pr
     }
   }
   const [ours, work, fetch] = [median(rates.starling), median(rates.work), median(rates.fetch)];
-  report(`jobs/s: ours ${ours.toFixed(0)}, pg-boss by work ${work.toFixed(0)}, by fetch and complete ${fetch.toFixed(0)}`);
+  report(
+    `jobs/s: ours ${ours.toFixed(0)}, pg-boss by work ${work.toFixed(0)}, by fetch and complete ${fetch.toFixed(0)}`,
+  );
   return {
     work: `empty jobs beside pg-boss, ${WORKERS} callers and ${WORKERS} workers`,
     value: ours / Math.max(work, fetch),

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
 import { type LoadGenerator, Server } from './children.ts';
 import { type LoadRequest, post } from './load.ts';
 import { milliseconds, type Row } from './row.ts';
@@ -9,7 +10,9 @@ const RUNS = 5;
 const CALLS_IN_RUN = 300;
 
 const TEXT = 'Where is parcel 4711? It was to arrive last week.';
-const ASKED = [post('/v1/chat/completions', { model: 'instant', stream: true, messages: [{ role: 'user', content: TEXT }] })];
+const ASKED = [
+  post('/v1/chat/completions', { model: 'instant', stream: true, messages: [{ role: 'user', content: TEXT }] }),
+];
 const PUBLISHED = [post('/api/v1/artifacts/sync', { type: 'Question', payload: { text: TEXT } })];
 
 const config = (url: string): string => `
@@ -32,7 +35,8 @@ export async function llmRow(generator: LoadGenerator, folder: string): Promise<
     (await generator.run({ url, requests, connections: 1, until: { requests: CALLS_IN_RUN } })).p50;
   await p50(server, PUBLISHED);
   const runs: { here: number; model: number }[] = [];
-  for (let run = 0; run < RUNS; run += 1) runs.push({ model: await p50(model, ASKED), here: await p50(server, PUBLISHED) });
+  for (let run = 0; run < RUNS; run += 1)
+    runs.push({ model: await p50(model, ASKED), here: await p50(server, PUBLISHED) });
   await Promise.all([server.stop(), model.stop()]);
   const here = median(runs.map((run) => run.here));
   const asked = median(runs.map((run) => run.model));

@@ -1,5 +1,6 @@
 // A process of its own: takes a Load as a message, answers with what it measured or with why it could not.
 import autocannon from 'autocannon';
+
 import type { Load, Measured } from './load.ts';
 import { percentile } from './statistics.ts';
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+
 import type { LoadGenerator, Server } from './children.ts';
 import { CONNECTIONS, PUBLISH } from './requests.ts';
 import type { Row } from './row.ts';
@@ -20,7 +21,15 @@ export async function memoryRows(generator: LoadGenerator, server: Server, echo:
   const after = await settledMegabytes(server);
   const common = { better: 'lower', unit: ' MB' } as const;
   return [
-    { ...common, work: 'resident memory, idle', value: idle, atLeast: 180, aim: 150, measured: 'VmRSS', baseline: `echo ${echoIdle.toFixed(0)} MB` },
+    {
+      ...common,
+      work: 'resident memory, idle',
+      value: idle,
+      atLeast: 180,
+      aim: 150,
+      measured: 'VmRSS',
+      baseline: `echo ${echoIdle.toFixed(0)} MB`,
+    },
     {
       ...common,
       work: `growth over ${PUBLISHES} publishes`,

@@ -2,8 +2,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-const chunk = (fields: object): string => `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'instant', ...fields })}\n\n`;
-const piece = (delta: object, finish_reason: string | null = null): string => chunk({ choices: [{ index: 0, delta, finish_reason }] });
+const chunk = (fields: object): string =>
+  `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'instant', ...fields })}\n\n`;
+const piece = (delta: object, finish_reason: string | null = null): string =>
+  chunk({ choices: [{ index: 0, delta, finish_reason }] });
 
 const ANSWER = [
   piece({ role: 'assistant', content: '' }),

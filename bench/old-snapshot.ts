@@ -4,10 +4,10 @@
 import { PostgresCluster, queryOnce } from '../test/support/postgres-cluster.ts';
 import { LoadGenerator, Server } from './children.ts';
 import { SETTINGS } from './postgres.ts';
+import { report } from './report.ts';
 import { CONNECTIONS, SYNC_PUBLISH } from './requests.ts';
 import { perSecond, printTable } from './row.ts';
 import { SnapshotHolder } from './snapshot-holder.ts';
-import { report } from './report.ts';
 import { inWorkspace } from './workspace.ts';
 
 const MINUTES = Number(process.argv[2] ?? 10);

@@ -3,9 +3,15 @@
 // `work`: workers of pg-boss' own beside the senders, who wake one with each job; a worker that had a job looks for the next at once.
 // `fetch`: when all are sent, as many loops as workers fetch and complete one job at a time, and nobody ever waits.
 import { PgBoss } from 'pg-boss';
+
 import { inTurns } from './in-turns.ts';
 
-const [connectionString, jobs, workers, way] = [process.argv[2]!, Number(process.argv[3]), Number(process.argv[4]), process.argv[5]!];
+const [connectionString, jobs, workers, way] = [
+  process.argv[2]!,
+  Number(process.argv[3]),
+  Number(process.argv[4]),
+  process.argv[5]!,
+];
 const QUEUE = 'jobs';
 
 // As many connections as Starling's transactions have.

@@ -1,13 +1,13 @@
 import { PostgresCluster, queryOnce } from '../test/support/postgres-cluster.ts';
-import { type LoadGenerator, Server, runToEnd } from './children.ts';
+import { type LoadGenerator, runToEnd, Server } from './children.ts';
 import { eventually } from './eventually.ts';
 import { jobRow } from './jobs.ts';
 import { remoteRows } from './remote.ts';
 import { latencyRows, replicaRows } from './replicas.ts';
-import type { Row } from './row.ts';
-import { type History, LARGE, SMALL, Scale } from './scale.ts';
-import { streamRow } from './streams.ts';
 import { report } from './report.ts';
+import type { Row } from './row.ts';
+import { type History, LARGE, Scale, SMALL } from './scale.ts';
+import { streamRow } from './streams.ts';
 import { Throughput } from './throughput.ts';
 
 /** As a server of its own would have it; all else is at Postgres' defaults, so that a commit is on the disk when it is answered. */
@@ -46,7 +46,10 @@ export async function postgresRows(generator: LoadGenerator, folder: string): Pr
     await runToEnd('seed.ts', [databaseUrl, String(artifacts)]);
     const server = await Server.starling(folder, `history-${artifacts}`, { databaseUrl });
     await eventually(`${artifacts} artifacts are rolled up`, async () => {
-      const [rollup] = await queryOnce<{ done: boolean }>(databaseUrl, `select up_to_seq >= ${artifacts} as done from rollups where name = 'artifacts'`);
+      const [rollup] = await queryOnce<{ done: boolean }>(
+        databaseUrl,
+        `select up_to_seq >= ${artifacts} as done from rollups where name = 'artifacts'`,
+      );
       return rollup?.done ? true : undefined;
     });
     return { server, artifacts };

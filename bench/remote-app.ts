@@ -7,6 +7,13 @@ const TAKES_MS = 1_000;
 const ANSWER = JSON.stringify({ outputs: [{ type: 'Answer', payload: { text: 'It will be there tomorrow.' } }] });
 
 const server = createServer((request, response) => {
-  request.resume().on('end', () => void wait(TAKES_MS).then(() => response.writeHead(200, { 'content-type': 'application/json' }).end(ANSWER)));
+  request
+    .resume()
+    .on(
+      'end',
+      () => void wait(TAKES_MS).then(() => response.writeHead(200, { 'content-type': 'application/json' }).end(ANSWER)),
+    );
 });
-server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, () =>
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+);

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
 import { type LoadGenerator, Server } from './children.ts';
 import { eventually } from './eventually.ts';
 import { post } from './load.ts';
@@ -15,7 +16,12 @@ const WARM_ROUNDS = 2;
 const ROUNDS = 5;
 const LOOK_EVERY_MS = 20;
 
-const PUBLISHED = [post('/api/v1/artifacts', { type: 'Question', payload: { text: 'Where is parcel 4711? It was to arrive last week.' } })];
+const PUBLISHED = [
+  post('/api/v1/artifacts', {
+    type: 'Question',
+    payload: { text: 'Where is parcel 4711? It was to arrive last week.' },
+  }),
+];
 
 const config = (url: string): string => `
 agents:
@@ -31,11 +37,24 @@ export async function remoteRows(generator: LoadGenerator, folder: string, datab
   const agent = await Server.remoteAgent(folder);
   const file = join(folder, 'remote.yaml');
   writeFileSync(file, config(agent.url));
-  const server = await Server.starling(folder, 'remote', { databaseUrl, options: ['--config', file, '--max-concurrent-executions', String(AT_ONCE)] });
+  const server = await Server.starling(folder, 'remote', {
+    databaseUrl,
+    options: ['--config', file, '--max-concurrent-executions', String(AT_ONCE)],
+  });
   const round = async (): Promise<number> => {
     const started = performance.now();
-    await generator.run({ url: server.url, requests: PUBLISHED, connections: CONNECTIONS, until: { requests: AT_ONCE } });
-    await eventually('every execution has ended', async () => ((await isIdle(server)) ? true : undefined), 60_000, LOOK_EVERY_MS);
+    await generator.run({
+      url: server.url,
+      requests: PUBLISHED,
+      connections: CONNECTIONS,
+      until: { requests: AT_ONCE },
+    });
+    await eventually(
+      'every execution has ended',
+      async () => ((await isIdle(server)) ? true : undefined),
+      60_000,
+      LOOK_EVERY_MS,
+    );
     return (performance.now() - started) / 1_000 - AGENT_TAKES_SECONDS;
   };
   for (let warm = 0; warm < WARM_ROUNDS; warm += 1) await round();

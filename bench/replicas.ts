@@ -1,7 +1,7 @@
 import { LoadGenerator, Server } from './children.ts';
 import type { LoadRequest, Measured } from './load.ts';
 import { CONNECTIONS, PUBLISH, SYNC_PUBLISH } from './requests.ts';
-import { type Row, milliseconds } from './row.ts';
+import { milliseconds, type Row } from './row.ts';
 import { median } from './statistics.ts';
 
 const REPLICAS = [1, 2, 4];
@@ -16,23 +16,45 @@ export async function replicaRows(generator: LoadGenerator, folder: string, data
   const servers: Server[] = [];
   const rows: Row[] = [];
   for (const count of REPLICAS) {
-    while (servers.length < count) servers.push(await Server.starling(folder, `replica-${servers.length + 1}`, { databaseUrl }));
+    while (servers.length < count)
+      servers.push(await Server.starling(folder, `replica-${servers.length + 1}`, { databaseUrl }));
     const of = count === 1 ? 'one replica' : `${count} replicas`;
     rows.push(await perSecondRow(generator, servers, `async publish on ${of}`, PUBLISH));
-    rows.push(await perSecondRow(generator, servers, `executions of one agent, published and waited for on ${of}`, SYNC_PUBLISH));
+    rows.push(
+      await perSecondRow(
+        generator,
+        servers,
+        `executions of one agent, published and waited for on ${of}`,
+        SYNC_PUBLISH,
+      ),
+    );
   }
   await Promise.all(servers.map((server) => server.stop()));
   return rows;
 }
 
-async function perSecondRow(generator: LoadGenerator, servers: readonly Server[], work: string, requests: LoadRequest[]): Promise<Row> {
+async function perSecondRow(
+  generator: LoadGenerator,
+  servers: readonly Server[],
+  work: string,
+  requests: LoadRequest[],
+): Promise<Row> {
   const run = (seconds: number): Promise<Measured> =>
     generator.run({ url: servers.map(({ url }) => url), requests, connections: CONNECTIONS, until: { seconds } });
   await run(WARM_SECONDS);
   const runs: Measured[] = [];
   for (let count = 0; count < RUNS; count += 1) runs.push(await run(RUN_SECONDS));
   const measured = `p50 ${milliseconds(median(runs.map(({ p50 }) => p50)))}, p99 ${milliseconds(median(runs.map(({ p99 }) => p99)))}`;
-  return { work, value: median(runs.map(({ requestsPerSecond }) => requestsPerSecond)), atLeast: null, aim: null, better: 'higher', unit: '/s', measured, baseline: '' };
+  return {
+    work,
+    value: median(runs.map(({ requestsPerSecond }) => requestsPerSecond)),
+    atLeast: null,
+    aim: null,
+    better: 'higher',
+    unit: '/s',
+    measured,
+    baseline: '',
+  };
 }
 
 /** One caller waits for one agent: in the process that he asks, and in another one, which has to be woken and to wake. */
@@ -64,7 +86,8 @@ export async function latencyRows(generator: LoadGenerator, folder: string, data
 }
 
 async function callAlone(generator: LoadGenerator, { url }: Server): Promise<{ p50: number; p99: number }> {
-  const call = (): Promise<Measured> => generator.run({ url, requests: SYNC_PUBLISH, connections: 1, until: { requests: CALLS_IN_RUN } });
+  const call = (): Promise<Measured> =>
+    generator.run({ url, requests: SYNC_PUBLISH, connections: 1, until: { requests: CALLS_IN_RUN } });
   await call();
   const runs: Measured[] = [];
   for (let run = 0; run < LATENCY_RUNS; run += 1) runs.push(await call());

@@ -1,4 +1,4 @@
-import { type LoadRequest, get, post } from './load.ts';
+import { get, type LoadRequest, post } from './load.ts';
 
 export const CONNECTIONS = 64;
 

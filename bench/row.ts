@@ -27,8 +27,17 @@ const WHOLE = new Set<Row['unit']>([' MB', '/s']);
 
 export function printTable(rows: readonly Row[]): void {
   const cells = rows.map((row) => {
-    const amount = (value: number | null): string => (value === null ? '' : value.toFixed(WHOLE.has(row.unit) ? 0 : 2) + row.unit);
-    return [row.work, amount(row.atLeast), amount(row.aim), amount(row.value), row.measured, row.baseline, verdictOf(row)];
+    const amount = (value: number | null): string =>
+      value === null ? '' : value.toFixed(WHOLE.has(row.unit) ? 0 : 2) + row.unit;
+    return [
+      row.work,
+      amount(row.atLeast),
+      amount(row.aim),
+      amount(row.value),
+      row.measured,
+      row.baseline,
+      verdictOf(row),
+    ];
   });
   printCells([['work', 'at least', 'aim', 'here', 'measured', 'its baseline', ''], ...cells]);
 }
@@ -39,7 +48,10 @@ export function printCells([head, ...lines]: readonly string[][]): void {
   const print = (line: string[], pad = ' '): void =>
     console.log(`|${line.map((cell, column) => ` ${cell.padEnd(widths[column]!, pad)} `).join('|')}|`);
   print(head!);
-  print(head!.map(() => ''), '-');
+  print(
+    head!.map(() => ''),
+    '-',
+  );
   lines.forEach((line) => print(line));
 }
 

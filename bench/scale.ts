@@ -1,8 +1,17 @@
 import type { LoadGenerator, Server } from './children.ts';
-import { PER_CORRELATION, PER_TAG, PRODUCERS, TYPES, VISIBILITIES, correlationOf, createdAt, tagOf } from './history.ts';
-import { type LoadRequest, get } from './load.ts';
+import {
+  correlationOf,
+  createdAt,
+  PER_CORRELATION,
+  PER_TAG,
+  PRODUCERS,
+  tagOf,
+  TYPES,
+  VISIBILITIES,
+} from './history.ts';
+import { get, type LoadRequest } from './load.ts';
 import { CONNECTIONS } from './requests.ts';
-import { type Row, milliseconds, printCells } from './row.ts';
+import { milliseconds, printCells, type Row } from './row.ts';
 import { median } from './statistics.ts';
 
 export const SMALL = 10_000;
@@ -36,8 +45,16 @@ export class Scale {
       const { small, large } = await this.compare(name);
       results.push({ name, small, large, ratio: large / small });
     }
-    const lines = results.map(({ name, small, large, ratio }) => [name, milliseconds(small), milliseconds(large), ratio.toFixed(2)]);
-    printCells([['p95 of', `${this.small.artifacts} artifacts`, `${this.large.artifacts} artifacts`, 'ratio'], ...lines]);
+    const lines = results.map(({ name, small, large, ratio }) => [
+      name,
+      milliseconds(small),
+      milliseconds(large),
+      ratio.toFixed(2),
+    ]);
+    printCells([
+      ['p95 of', `${this.small.artifacts} artifacts`, `${this.large.artifacts} artifacts`, 'ratio'],
+      ...lines,
+    ]);
     console.log();
     const worst = results.reduce((one, other) => (other.ratio > one.ratio ? other : one));
     return {
@@ -64,7 +81,12 @@ export class Scale {
 
   private async p95({ server, artifacts }: History, name: string): Promise<number> {
     const requests = queriesOf(artifacts).get(name)!;
-    const { p95 } = await this.generator.run({ url: server.url, requests, connections: CONNECTIONS, until: { seconds: SECONDS } });
+    const { p95 } = await this.generator.run({
+      url: server.url,
+      requests,
+      connections: CONNECTIONS,
+      until: { seconds: SECONDS },
+    });
     return p95;
   }
 }
@@ -88,10 +110,19 @@ function queriesOf(artifacts: number): Map<string, LoadRequest[]> {
   };
   const queries = new Map<string, LoadRequest[]>();
   for (const [name, queryStrings] of Object.entries(filters)) {
-    queries.set(`list, ${name}`, queryStrings.map((query) => get(`/api/v1/artifacts?${query}`)));
-    queries.set(`summary, ${name}`, queryStrings.map((query) => get(`/api/v1/artifacts/summary?${query}`)));
+    queries.set(
+      `list, ${name}`,
+      queryStrings.map((query) => get(`/api/v1/artifacts?${query}`)),
+    );
+    queries.set(
+      `summary, ${name}`,
+      queryStrings.map((query) => get(`/api/v1/artifacts/summary?${query}`)),
+    );
   }
-  queries.set('correlation status', correlations.map((id) => get(`/api/v1/correlations/${id}/status`)));
+  queries.set(
+    'correlation status',
+    correlations.map((id) => get(`/api/v1/correlations/${id}/status`)),
+  );
   return queries;
 }
 

@@ -1,8 +1,10 @@
 // node seed.ts <database url> <artifacts>: writes a history into the program's own schema as publishing would have left it.
 // The counts are rolled up by the server that opens the database.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+
 import pg from 'pg';
-import { type Rows, partOf } from './history.ts';
+
+import { partOf, type Rows } from './history.ts';
 
 const { openDatabase } = (await import(
   new URL('../dist/database/open-database.js', import.meta.url).href
@@ -28,7 +30,11 @@ async function intoSqlite(seed: (write: Write) => Promise<void>): Promise<void> 
   const connection = new DatabaseSync(url.slice('sqlite:'.length));
   const inserts = new Map<string, StatementSync>();
   const insertInto = (table: string, columns: string[]): StatementSync => {
-    if (!inserts.has(table)) inserts.set(table, connection.prepare(`insert into ${table} (${columns.join()}) values (${columns.map(() => '?').join()})`));
+    if (!inserts.has(table))
+      inserts.set(
+        table,
+        connection.prepare(`insert into ${table} (${columns.join()}) values (${columns.map(() => '?').join()})`),
+      );
     return inserts.get(table)!;
   };
   await seed(async (rows) => {
@@ -49,7 +55,10 @@ async function intoPostgres(seed: (write: Write) => Promise<void>): Promise<void
     await client.query('begin');
     for (const [table, some] of Object.entries(rows)) {
       const columns = Object.keys(some[0] ?? {}).join();
-      await client.query(`insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`, [JSON.stringify(some)]);
+      await client.query(
+        `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`,
+        [JSON.stringify(some)],
+      );
     }
     await client.query('commit');
   });

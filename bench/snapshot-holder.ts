@@ -1,4 +1,5 @@
 import pg from 'pg';
+
 import { queryOnce } from '../test/support/postgres-cluster.ts';
 
 /** A session that has read and written in a transaction, and leaves it open. */
@@ -32,7 +33,8 @@ export class SnapshotHolder {
     );
     await this.client.query('rollback');
     await this.client.end();
-    if (seen?.state !== 'idle in transaction' || !(seen.age > 0)) throw new Error(`the snapshot was not held: ${JSON.stringify(seen)}`);
+    if (seen?.state !== 'idle in transaction' || !(seen.age > 0))
+      throw new Error(`the snapshot was not held: ${JSON.stringify(seen)}`);
     return seen.kept;
   }
 }

@@ -1,17 +1,18 @@
-import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
 import { agentRows } from './agents.ts';
 import { batchRow } from './batches.ts';
-import { type LoadGenerator, Server, runToEnd } from './children.ts';
+import { type LoadGenerator, runToEnd, Server } from './children.ts';
 import { eventually } from './eventually.ts';
 import { importRows } from './import.ts';
 import { llmRow } from './llm.ts';
 import { memoryRows } from './memory.ts';
 import { remoteRows } from './remote.ts';
-import type { Row } from './row.ts';
-import { type History, LARGE, SMALL, Scale } from './scale.ts';
-import { streamRow } from './streams.ts';
 import { report } from './report.ts';
+import type { Row } from './row.ts';
+import { type History, LARGE, Scale, SMALL } from './scale.ts';
+import { streamRow } from './streams.ts';
 import { Throughput } from './throughput.ts';
 import { webhookRows } from './webhooks.ts';
 
@@ -65,7 +66,9 @@ async function serveHistory(folder: string, artifacts: number): Promise<History>
   const server = await Server.starling(folder, name);
   const database = new DatabaseSync(path, { readOnly: true });
   const position = database.prepare('select max(up_to_seq) as rolled_up from rollups');
-  await eventually(`${artifacts} artifacts are rolled up`, async () => ((position.get()!.rolled_up as number) >= artifacts ? true : undefined));
+  await eventually(`${artifacts} artifacts are rolled up`, async () =>
+    (position.get()!.rolled_up as number) >= artifacts ? true : undefined,
+  );
   database.close();
   return { server, artifacts };
 }

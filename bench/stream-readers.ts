@@ -1,5 +1,6 @@
 // A process of its own: opens streams, says so, and when asked how late their entries came, answers with that.
 import { connect } from 'node:net';
+
 import { percentile } from './statistics.ts';
 
 export interface StreamLags {
@@ -36,7 +37,11 @@ async function open(): Promise<void> {
       const text = rest + chunk;
       if (text.includes('entries behind')) resolve();
       let at = 0;
-      for (let found = text.indexOf(STAMP); found >= 0 && found + STAMP.length + STAMP_LENGTH <= text.length; found = text.indexOf(STAMP, at)) {
+      for (
+        let found = text.indexOf(STAMP);
+        found >= 0 && found + STAMP.length + STAMP_LENGTH <= text.length;
+        found = text.indexOf(STAMP, at)
+      ) {
         at = found + STAMP.length + STAMP_LENGTH;
         lags.push(now - timeOf(text.slice(found + STAMP.length, at)));
       }
@@ -45,9 +50,14 @@ async function open(): Promise<void> {
   });
 }
 
-for (let opened = 0; opened < Number(count); opened += 100) await Promise.all(Array.from({ length: Math.min(100, Number(count) - opened) }, open));
+for (let opened = 0; opened < Number(count); opened += 100)
+  await Promise.all(Array.from({ length: Math.min(100, Number(count) - opened) }, open));
 process.send!('open');
 process.on('message', () => {
   const sorted = [...lags].sort((a, b) => a - b);
-  process.send!({ entries: lags.length, p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) } satisfies StreamLags);
+  process.send!({
+    entries: lags.length,
+    p50: percentile(sorted, 0.5),
+    p99: percentile(sorted, 0.99),
+  } satisfies StreamLags);
 });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+
 import { forked, Server } from './children.ts';
 import { eventually } from './eventually.ts';
 import { residentMegabytes } from './memory.ts';
@@ -11,7 +12,10 @@ const PER_SECOND = 10;
 
 /** How late entries come to many streams at once, all of them asking for everything. */
 export async function streamRow(folder: string, databaseUrl?: string, seconds = 20): Promise<Row> {
-  const server = await Server.starling(folder, 'streams', { databaseUrl, options: ['--max-streams-per-address', String(STREAMS)] });
+  const server = await Server.starling(folder, 'streams', {
+    databaseUrl,
+    options: ['--max-streams-per-address', String(STREAMS)],
+  });
   const idle = residentMegabytes(server.pid);
   const readers = forked('stream-readers.ts', [server.url, String(STREAMS)]);
   await once(readers, 'message');
@@ -41,7 +45,11 @@ export async function streamRow(folder: string, databaseUrl?: string, seconds = 
 
 async function publish(url: string): Promise<void> {
   const body = '{"type":"Note","payload":{"text":"Where is parcel 4711?"}}';
-  const response = await fetch(`${url}/api/v1/artifacts`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const response = await fetch(`${url}/api/v1/artifacts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
   if (response.status !== 200) throw new Error(`a publish answered ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
 }

@@ -1,7 +1,7 @@
 import type { LoadGenerator, Server } from './children.ts';
 import type { LoadRequest, Measured } from './load.ts';
-import { type Row, milliseconds, perSecond } from './row.ts';
-import { CHAIN, CONNECTIONS, ECHO, LIST, PUBLISH, REPLAY, SYNC_PUBLISH, artifactsById } from './requests.ts';
+import { artifactsById, CHAIN, CONNECTIONS, ECHO, LIST, PUBLISH, REPLAY, SYNC_PUBLISH } from './requests.ts';
+import { milliseconds, perSecond, type Row } from './row.ts';
 import { median } from './statistics.ts';
 
 const RUNS = 5;
@@ -30,11 +30,29 @@ export class Throughput {
   /** The database of `fresh` begins empty, that of `filled` has a history. */
   async rows(fresh: Server, filled: Server): Promise<Row[]> {
     return [
-      await this.againstEcho({ work: 'async publish, fsynced', server: fresh, requests: PUBLISH, atLeast: 0.35, aim: 0.5 }),
+      await this.againstEcho({
+        work: 'async publish, fsynced',
+        server: fresh,
+        requests: PUBLISH,
+        atLeast: 0.35,
+        aim: 0.5,
+      }),
       await this.againstEcho({ work: 'idempotent replay', server: fresh, requests: REPLAY, atLeast: 0.55, aim: 0.75 }),
-      await this.againstEcho({ work: 'artifact by id', server: filled, requests: await artifactsById(filled.url), atLeast: 0.6, aim: 0.8 }),
+      await this.againstEcho({
+        work: 'artifact by id',
+        server: filled,
+        requests: await artifactsById(filled.url),
+        atLeast: 0.6,
+        aim: 0.8,
+      }),
       await this.againstEcho({ work: 'list of 50', server: filled, requests: LIST, atLeast: 0.2, aim: 0.35 }),
-      await this.againstEcho({ work: 'sync publish through one expression agent', server: fresh, requests: SYNC_PUBLISH, atLeast: 0.15, aim: 0.3 }),
+      await this.againstEcho({
+        work: 'sync publish through one expression agent',
+        server: fresh,
+        requests: SYNC_PUBLISH,
+        atLeast: 0.15,
+        aim: 0.3,
+      }),
       await this.chain(fresh, { atLeast: 6, aim: 3 }),
     ];
   }
@@ -44,11 +62,23 @@ export class Throughput {
     await this.run(server, requests, WARM_SECONDS);
     const runs: { here: Measured; echo: Measured }[] = [];
     for (let run = 0; run < RUNS; run += 1) {
-      runs.push({ echo: await this.run(this.echo, ECHO, RUN_SECONDS), here: await this.run(server, requests, RUN_SECONDS) });
+      runs.push({
+        echo: await this.run(this.echo, ECHO, RUN_SECONDS),
+        here: await this.run(server, requests, RUN_SECONDS),
+      });
     }
     const here = median(runs.map((run) => run.here.requestsPerSecond));
     const echo = median(runs.map((run) => run.echo.requestsPerSecond));
-    return { work, value: here / echo, atLeast, aim, better: 'higher', unit: '', measured: perSecond(here), baseline: `echo ${perSecond(echo)}` };
+    return {
+      work,
+      value: here / echo,
+      atLeast,
+      aim,
+      better: 'higher',
+      unit: '',
+      measured: perSecond(here),
+      baseline: `echo ${perSecond(echo)}`,
+    };
   }
 
   async chain(server: Server, targets: Pick<Row, 'atLeast' | 'aim'>): Promise<Row> {
@@ -77,7 +107,12 @@ export class Throughput {
 
   /** The p50 of one caller who waits for each answer. */
   private async callAlone(server: Server, requests: LoadRequest[]): Promise<number> {
-    const { p50 } = await this.generator.run({ url: server.url, requests, connections: 1, until: { requests: CHAINS_IN_RUN } });
+    const { p50 } = await this.generator.run({
+      url: server.url,
+      requests,
+      connections: 1,
+      until: { requests: CHAINS_IN_RUN },
+    });
     return p50;
   }
 }

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+
 import { percentile } from './statistics.ts';
 
 export interface Received {
@@ -23,7 +24,11 @@ const server = createServer((request, response) => {
 
 process.on('message', (question: 'how many?' | 'begin anew') => {
   lags.sort((a, b) => a - b);
-  process.send!({ deliveries: lags.length, p50: percentile(lags, 0.5), p99: percentile(lags, 0.99) } satisfies Received);
+  process.send!({
+    deliveries: lags.length,
+    p50: percentile(lags, 0.5),
+    p99: percentile(lags, 0.99),
+  } satisfies Received);
   if (question === 'begin anew') lags = [];
 });
 

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+
 import { forked, type LoadGenerator, Server } from './children.ts';
 import { eventually } from './eventually.ts';
 import { type Load, post } from './load.ts';
@@ -17,7 +18,11 @@ const STEADY_PER_SECOND = 200;
 const STEADY_SECONDS = 10;
 
 /** A service that tells one receiver of everything, beside one that tells nobody. */
-export async function webhookRows(generator: LoadGenerator, folder: string, databaseUrls: { on?: string; off?: string } = {}): Promise<Row[]> {
+export async function webhookRows(
+  generator: LoadGenerator,
+  folder: string,
+  databaseUrls: { on?: string; off?: string } = {},
+): Promise<Row[]> {
   const receiver = forked('webhook-receiver.ts', []);
   const [port] = (await once(receiver, 'message')) as [number];
   const options = ['--webhook-url', `http://127.0.0.1:${port}/`];
@@ -25,12 +30,17 @@ export async function webhookRows(generator: LoadGenerator, folder: string, data
   const on = await Server.starling(folder, 'webhooks-on', { databaseUrl: databaseUrls.on, options });
   delete process.env.STARLING_WEBHOOK_SECRET;
   const off = await Server.starling(folder, 'webhooks-off', { databaseUrl: databaseUrls.off });
-  const publish = (server: Server, until: Load['until']) => generator.run({ url: server.url, requests: PUBLISH, connections: CONNECTIONS, until });
+  const publish = (server: Server, until: Load['until']) =>
+    generator.run({ url: server.url, requests: PUBLISH, connections: CONNECTIONS, until });
 
   await publish(off, { seconds: WARM_SECONDS });
   await publish(on, { seconds: WARM_SECONDS });
   await allDelivered(receiver);
-  const rows = [await publishRow(publish, receiver, on, off), await deliveryRow(publish, receiver, on), await lagRow(receiver, on)];
+  const rows = [
+    await publishRow(publish, receiver, on, off),
+    await deliveryRow(publish, receiver, on),
+    await lagRow(receiver, on),
+  ];
   await Promise.all([on.stop(), off.stop()]);
   receiver.kill();
   return rows;
@@ -48,7 +58,16 @@ async function publishRow(publish: Publish, receiver: ChildProcess, on: Server, 
   }
   const here = median(runs.map((run) => run.on));
   const baseline = median(runs.map((run) => run.off));
-  return { work: 'publish/s with webhooks on, of off', value: here / baseline, atLeast: 0.6, aim: 0.8, better: 'higher', unit: '', measured: perSecond(here), baseline: `off ${perSecond(baseline)}` };
+  return {
+    work: 'publish/s with webhooks on, of off',
+    value: here / baseline,
+    atLeast: 0.6,
+    aim: 0.8,
+    better: 'higher',
+    unit: '',
+    measured: perSecond(here),
+    baseline: `off ${perSecond(baseline)}`,
+  };
 }
 
 /** From the first publish to the last receipt. */
@@ -56,14 +75,28 @@ async function deliveryRow(publish: Publish, receiver: ChildProcess, on: Server)
   await ask(receiver, 'begin anew');
   const started = performance.now();
   await publish(on, { requests: BURST });
-  await eventually('everything was delivered', async () => ((await ask(receiver, 'how many?')).deliveries >= BURST ? true : undefined));
+  await eventually('everything was delivered', async () =>
+    (await ask(receiver, 'how many?')).deliveries >= BURST ? true : undefined,
+  );
   const value = BURST / ((performance.now() - started) / 1_000);
-  return { work: 'deliveries/s to one receiver', value, atLeast: 1_000, aim: null, better: 'higher', unit: '/s', measured: `${BURST.toLocaleString('en')} artifacts, published meanwhile`, baseline: '' };
+  return {
+    work: 'deliveries/s to one receiver',
+    value,
+    atLeast: 1_000,
+    aim: null,
+    better: 'higher',
+    unit: '/s',
+    measured: `${BURST.toLocaleString('en')} artifacts, published meanwhile`,
+    baseline: '',
+  };
 }
 
 async function lagRow(receiver: ChildProcess, on: Server): Promise<Row> {
   await ask(receiver, 'begin anew');
-  const { path, headers, body } = post('/api/v1/artifacts', { type: 'Note', payload: { text: 'Where is parcel 4711?' } });
+  const { path, headers, body } = post('/api/v1/artifacts', {
+    type: 'Note',
+    payload: { text: 'Where is parcel 4711?' },
+  });
   const answers: Promise<void>[] = [];
   const publishOne = async (): Promise<void> => {
     const response = await fetch(`${on.url}${path}`, { method: 'POST', headers, body });
@@ -91,7 +124,7 @@ async function lagRow(receiver: ChildProcess, on: Server): Promise<Row> {
 
 /** Resolves when nothing more has come for a moment; what came since it was last begun anew. */
 async function allDelivered(receiver: ChildProcess): Promise<Received> {
-  for (let before = -1; ; ) {
+  for (let before = -1; ;) {
     const received = await ask(receiver, 'how many?');
     if (received.deliveries === before) return ask(receiver, 'begin anew');
     before = received.deliveries;

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { killAll } from './children.ts';
 
 /** Runs a bench with a folder of its own; afterwards, however it ended, the folder and every process that was started are gone. */

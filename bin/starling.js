@@ -11,7 +11,9 @@ function refuse(message) {
 const REQUIRED = [24, 15];
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
-  refuse(`starling needs Node.js ${REQUIRED.join('.')} or later (this is ${process.versions.node}): npm ci brings one for npx and npm scripts`);
+  refuse(
+    `starling needs Node.js ${REQUIRED.join('.')} or later (this is ${process.versions.node}): npm ci brings one for npx and npm scripts`,
+  );
 }
 
 const cli = new URL('../dist/cli.js', import.meta.url);

@@ -1,13 +1,14 @@
 import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+
+import { BlackboardModule } from './blackboard/blackboard.module.js';
+import { CoreModule, type CoreOptions } from './core.module.js';
 import { AgentsModule } from './features/agents/agents.module.js';
+import { DocsModule } from './features/api-docs/docs.module.js';
 import { ArtifactsModule } from './features/artifacts/artifacts.module.js';
 import { BatchesModule } from './features/batches/batches.module.js';
-import { BlackboardModule } from './blackboard/blackboard.module.js';
 import { ChangelogModule } from './features/changelog/changelog.module.js';
-import { CoreModule, type CoreOptions } from './core.module.js';
 import { CorrelationsModule } from './features/correlations/correlations.module.js';
-import { DocsModule } from './features/api-docs/docs.module.js';
 import { ExecutionsModule } from './features/executions/executions.module.js';
 import { HealthModule } from './features/health/health.module.js';
 import { IdempotencyModule } from './features/idempotency/idempotency.module.js';

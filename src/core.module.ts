@@ -1,4 +1,5 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
+
 import { Catalog } from './catalog/catalog.js';
 import { Clock, SystemClock } from './common/clock.js';
 import { Lifecycle } from './common/lifecycle.js';
@@ -47,7 +48,10 @@ export class CoreModule {
         { provide: Settings, useValue: settings },
         { provide: Catalog, useValue: catalog },
         { provide: LOGGER, useValue: logger },
-        { provide: Clock, useValue: clock ?? (isPostgresUrl(settings.databaseUrl) ? new DatabaseClock() : new SystemClock()) },
+        {
+          provide: Clock,
+          useValue: clock ?? (isPostgresUrl(settings.databaseUrl) ? new DatabaseClock() : new SystemClock()),
+        },
         { provide: Lifecycle, useValue: lifecycle ?? new Lifecycle() },
         { provide: MemoryBudget, useValue: new MemoryBudget(settings.memoryBudgetBytes ?? defaultMemoryBudget()) },
         { provide: Role, useValue: role ?? new Role() },
@@ -57,7 +61,20 @@ export class CoreModule {
         { provide: MetricsRegistry, useValue: new MetricsRegistry() },
         HttpMetrics,
       ],
-      exports: [Settings, Catalog, LOGGER, Clock, Lifecycle, MemoryBudget, Role, Resolver, Telemetry, Tracing, MetricsRegistry, EnginesModule],
+      exports: [
+        Settings,
+        Catalog,
+        LOGGER,
+        Clock,
+        Lifecycle,
+        MemoryBudget,
+        Role,
+        Resolver,
+        Telemetry,
+        Tracing,
+        MetricsRegistry,
+        EnginesModule,
+      ],
     };
   }
 }

@@ -1,13 +1,14 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+
 import { AppModule, type AppOptions } from './app.module.js';
 import { Clock } from './common/clock.js';
 import { MemoryBudget } from './common/memory-budget.js';
 import { Role } from './common/role.js';
 import { ApiDocument } from './features/api-docs/api-document.js';
+import { HttpMetrics } from './features/metrics/http-metrics.js';
 import { installHttpEdge } from './http/http-edge.js';
 import { NestLogger } from './observability/logging/nest-logger.js';
-import { HttpMetrics } from './features/metrics/http-metrics.js';
 import { Tracing } from './observability/tracing/tracing.js';
 
 /**
@@ -28,7 +29,15 @@ export async function createApp(options: AppOptions): Promise<NestExpressApplica
   const tracing = app.get(Tracing, { strict: false });
   const clock = app.get(Clock, { strict: false });
   const memory = app.get(MemoryBudget, { strict: false });
-  installHttpEdge(app, { settings, clock, memory, role, logger, tracing, onEnded: (request) => metrics.requestEnded(request) });
+  installHttpEdge(app, {
+    settings,
+    clock,
+    memory,
+    role,
+    logger,
+    tracing,
+    onEnded: (request) => metrics.requestEnded(request),
+  });
   app.get(ApiDocument, { strict: false }).describes(app);
   return app.init();
 }

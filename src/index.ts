@@ -5,10 +5,17 @@ import { work as workUntilSignal } from './cli/worker.js';
 
 export type { AgentOptions, OutputOptions, SubscriptionOptions } from './catalog/agent-options.js';
 export type { LastingVisibility, Visibility } from './catalog/visibility.js';
-export type { JsonObject, JsonValue } from './common/json.js';
-export type { AgentArtifact, AgentClass, BlackboardFilter, BlackboardReader, ExecutionContext, RunnableAgent } from './engines/engine.js';
 export type { ServeOptions } from './cli/serve.js';
 export type { StartOptions } from './cli/start.js';
+export type { JsonObject, JsonValue } from './common/json.js';
+export type {
+  AgentArtifact,
+  AgentClass,
+  BlackboardFilter,
+  BlackboardReader,
+  ExecutionContext,
+  RunnableAgent,
+} from './engines/engine.js';
 export type { AgentFunction } from './engines/function/agent-module.js';
 export { Agent, type ClassAgentOptions } from './engines/provider/agent.decorator.js';
 

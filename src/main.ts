@@ -35,7 +35,8 @@ export async function startServer(options: ServerOptions): Promise<void> {
 }
 
 function warnAboutMissingApp({ createUi, dashboard }: Settings, { api }: Role, logger: Logger): void {
-  if (api && (createUi || dashboard)) logger.warn(`${dashboard ? 'dashboard' : 'create_ui'}: this build has no web app yet; serving only the API`);
+  if (api && (createUi || dashboard))
+    logger.warn(`${dashboard ? 'dashboard' : 'create_ui'}: this build has no web app yet; serving only the API`);
 }
 
 /**
@@ -44,7 +45,10 @@ function warnAboutMissingApp({ createUi, dashboard }: Settings, { api }: Role, l
  */
 function endOnBugs(logger: Logger): void {
   process.on('uncaughtException', (error, origin) => {
-    logger.fatal({ err: error }, origin === 'unhandledRejection' ? 'unhandled rejection: ending' : 'uncaught exception: ending');
+    logger.fatal(
+      { err: error },
+      origin === 'unhandledRejection' ? 'unhandled rejection: ending' : 'uncaught exception: ending',
+    );
     process.exit(1);
   });
 }

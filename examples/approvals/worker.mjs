@@ -7,11 +7,18 @@ const name = process.env.WORKER ?? `worker-${process.pid}`;
 const workMs = Number(process.env.WORK_MS ?? 0);
 
 async function post(path, body) {
-  const response = await fetch(`${url}/api/v1/executions/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const response = await fetch(`${url}/api/v1/executions/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
   return { status: response.status, body: await response.json() };
 }
 
-const unreachable = (error) => ({ status: 503, body: { detail: `${url} cannot be reached: ${error.cause?.message ?? error.message}` } });
+const unreachable = (error) => ({
+  status: 503,
+  body: { detail: `${url} cannot be reached: ${error.cause?.message ?? error.message}` },
+});
 
 /** What this worker holds, by the ids of the executions; given back where it is told to stop. */
 const held = new Map();
@@ -19,7 +26,10 @@ let isStopping = false;
 
 async function work({ execution_id: id, lease_token, lease_until, inputs }) {
   // A third of the lease: two heartbeats may get lost.
-  const heartbeat = setInterval(() => post(`${id}/heartbeat`, { lease_token }).catch(() => {}), Math.max((Date.parse(lease_until) - Date.now()) / 3, 100));
+  const heartbeat = setInterval(
+    () => post(`${id}/heartbeat`, { lease_token }).catch(() => {}),
+    Math.max((Date.parse(lease_until) - Date.now()) / 3, 100),
+  );
   try {
     await sleep(workMs);
     const total = inputs[0].payload.lines.reduce((sum, { amount }) => sum + amount, 0);

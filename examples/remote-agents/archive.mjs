@@ -21,12 +21,17 @@ const server = createServer(async (request, response) => {
   response.writeHead(202, { location: `/archived/${id}` }).end();
   await complete(id, request.headers['starling-lease-token'], await archive(id, inputs[0].payload));
 });
-server.listen(Number(PORT), '127.0.0.1', () => console.log(`the archive listens on http://127.0.0.1:${server.address().port}/`));
+server.listen(Number(PORT), '127.0.0.1', () =>
+  console.log(`the archive listens on http://127.0.0.1:${server.address().port}/`),
+);
 
 async function archive(id, invoice) {
   if (!archived.has(id)) {
     await setTimeout(Number(TAKES_MS));
-    archived.set(id, { number: invoice.number, sha256: createHash('sha256').update(JSON.stringify(invoice)).digest('hex') });
+    archived.set(id, {
+      number: invoice.number,
+      sha256: createHash('sha256').update(JSON.stringify(invoice)).digest('hex'),
+    });
   }
   return archived.get(id);
 }
@@ -34,7 +39,10 @@ async function archive(id, invoice) {
 /** Until the service has taken it, or says that it wants nothing more of this lease. */
 async function complete(id, leaseToken, payload) {
   for (;;) {
-    const status = await post(`/api/v1/executions/${id}/complete`, { lease_token: leaseToken, outputs: [{ type: 'Archived', payload }] });
+    const status = await post(`/api/v1/executions/${id}/complete`, {
+      lease_token: leaseToken,
+      outputs: [{ type: 'Archived', payload }],
+    });
     console.log(`${id}: ${status ?? 'no answer'}`);
     if (status !== null && status < 500) return;
     await setTimeout(AGAIN_AFTER_MS);
@@ -43,7 +51,11 @@ async function complete(id, leaseToken, payload) {
 
 async function post(path, body) {
   try {
-    const response = await fetch(new URL(path, STARLING_URL), { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const response = await fetch(new URL(path, STARLING_URL), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
     await response.arrayBuffer();
     return response.status;
   } catch {
@@ -53,17 +65,23 @@ async function post(path, body) {
 
 function show(id, response) {
   const found = archived.get(id);
-  response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(found ?? { error: 'not archived yet' }));
+  response
+    .writeHead(found ? 200 : 404, { 'content-type': 'application/json' })
+    .end(JSON.stringify(found ?? { error: 'not archived yet' }));
 }
 
 /** Whether the request comes from who knows the secret, and is not an old one sent again (Standard Webhooks). */
 function isSigned(headers, body) {
   const sentAt = headers['webhook-timestamp'] ?? '';
   if (!(Math.abs(Date.now() / 1000 - Number(sentAt)) <= OLDEST_SECONDS)) return false;
-  const key = AGENT_SECRET.startsWith('whsec_') ? Buffer.from(AGENT_SECRET.slice(6), 'base64') : Buffer.from(AGENT_SECRET);
+  const key = AGENT_SECRET.startsWith('whsec_')
+    ? Buffer.from(AGENT_SECRET.slice(6), 'base64')
+    : Buffer.from(AGENT_SECRET);
   const expected = createHmac('sha256', key).update(`${headers['webhook-id']}.${sentAt}.${body}`).digest();
   const given = (headers['webhook-signature'] ?? '').split(' ').filter((part) => part.startsWith('v1,'));
-  return given.map((part) => Buffer.from(part.slice(3), 'base64')).some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected));
+  return given
+    .map((part) => Buffer.from(part.slice(3), 'base64'))
+    .some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected));
 }
 
 async function read(stream) {

@@ -21,6 +21,8 @@ const unsure = outcomes.filter((outcome) => outcome.unsure);
 const rightThoughUnsure = right.filter((outcome) => outcome.unsure);
 console.log(`right: ${right.length} of ${messages.length}`);
 console.log(`accuracy: ${perCent(right.length, messages.length)}`);
-console.log(`below a confidence of 0.5: ${unsure.length}, of which right: ${perCent(rightThoughUnsure.length, unsure.length)}`);
+console.log(
+  `below a confidence of 0.5: ${unsure.length}, of which right: ${perCent(rightThoughUnsure.length, unsure.length)}`,
+);
 console.log(`training: ${trainingMs.toFixed(0)} ms`);
 console.log(`each message: ${microsecondsEach.toFixed(0)} µs`);

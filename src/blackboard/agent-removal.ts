@@ -1,27 +1,29 @@
 import { randomUUID } from 'node:crypto';
+
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { unknownAgent } from '../catalog/unknown-names.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { locking } from '../database/dialects/dialect.js';
 import { type Reader, type Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import { columnsOf } from '../queue/leased-table.js';
 import { forEachInTransaction } from '../queue/for-each-in-transaction.js';
+import { columnsOf } from '../queue/leased-table.js';
 import { TAKEN_AT_ONCE } from '../queue/row-leases.js';
-import type { Ended } from './publishing/blackboard.js';
 import { CorrelationTracker } from './correlations/correlation-tracker.js';
 import { endingExecution } from './execution/ending-execution.js';
-import { EXECUTIONS, type ExecutionRow } from './execution/leased-executions.js';
+import { type ExecutionRow, EXECUTIONS } from './execution/leased-executions.js';
 import { Leases } from './execution/leases.js';
 import { Outcomes } from './execution/outcomes.js';
-import { Presence } from './presence/presence.js';
-import { PROCESSES, Processes } from './processes/processes.js';
 import { GroupErrors } from './joins/group-errors.js';
 import { GroupsWithoutSubscription } from './joins/groups-without-subscription.js';
-import type { SubscriptionPlace } from './matching/subscription-numbers.js';
 import { lockKeyOf, type WaitingGroup, WaitingGroups } from './joins/waiting-groups.js';
+import type { SubscriptionPlace } from './matching/subscription-numbers.js';
+import { Presence } from './presence/presence.js';
+import { PROCESSES, Processes } from './processes/processes.js';
+import type { Ended } from './publishing/blackboard.js';
 
 const ERROR_TYPE = 'agent_removed';
 const TRY_AGAIN_SECONDS = 5;
@@ -65,7 +67,10 @@ export class AgentRemoval {
   private async check(agent: string, places: readonly SubscriptionPlace[]): Promise<void> {
     if (places.length > 0) return;
     if ((await this.processes.known()).hasAgent(agent)) {
-      throw new DomainError('conflict', `A live process has the agent ${agent} and runs its executions; GET /api/v1/processes shows which`);
+      throw new DomainError(
+        'conflict',
+        `A live process has the agent ${agent} and runs its executions; GET /api/v1/processes shows which`,
+      );
     }
     // An agent with ended executions is not an error: the client may have sent the request twice.
     if (!(await isStored(this.unitOfWork.reader, agent))) throw unknownAgent(agent);
@@ -78,7 +83,10 @@ export class AgentRemoval {
       const seized = await this.unitOfWork.run((tx) => this.seize(tx, agent));
       if (seized.length === 0) return failed;
       await forEachInTransaction(this.unitOfWork, seized, async (tx, { row, leaseToken }) => {
-        const failure = { type: ERROR_TYPE, message: `no process has the agent ${agent}; a request ended this execution` };
+        const failure = {
+          type: ERROR_TYPE,
+          message: `no process has the agent ${agent}; a request ended this execution`,
+        };
         const outcome = await this.outcomes.fail(tx, await endingExecution(tx, row, leaseToken), failure);
         if (outcome === 'failed') tx.afterCommit(() => (failed += 1));
       });
@@ -95,8 +103,24 @@ export class AgentRemoval {
     const rows = await waitingOf(tx, agent);
     const { owner, until } = this.leases.rows.next();
     const leaseToken = randomUUID();
-    const seized = { state: 'running', available_at: null, lease_token: leaseToken, lease_owner: owner, lease_until: until, attempt_started_at: null } as const;
-    if (rows.length > 0) await tx.db.updateTable('executions').set(seized).where('id', 'in', rows.map(({ id }) => id)).execute();
+    const seized = {
+      state: 'running',
+      available_at: null,
+      lease_token: leaseToken,
+      lease_owner: owner,
+      lease_until: until,
+      attempt_started_at: null,
+    } as const;
+    if (rows.length > 0)
+      await tx.db
+        .updateTable('executions')
+        .set(seized)
+        .where(
+          'id',
+          'in',
+          rows.map(({ id }) => id),
+        )
+        .execute();
     return rows.map((row) => ({ row, leaseToken }));
   }
 
@@ -130,7 +154,9 @@ export class AgentRemoval {
 
   private refuseWhenStopping(): void {
     if (!this.lifecycle.stopping) return;
-    throw new DomainError('unavailable', 'The service is shutting down; send the request again to end the rest', { retryAfterSeconds: TRY_AGAIN_SECONDS });
+    throw new DomainError('unavailable', 'The service is shutting down; send the request again to end the rest', {
+      retryAfterSeconds: TRY_AGAIN_SECONDS,
+    });
   }
 }
 
@@ -142,12 +168,24 @@ async function waitingOf({ db }: Transaction, agent: string): Promise<ExecutionR
     .where('agent', '=', agent)
     .where('state', '=', sql.lit('pending' as const))
     .limit(TAKEN_AT_ONCE);
-  const ready = await locking(db, waiting.where('available_at', 'is', null), { wait: false }).$castTo<ExecutionRow>().execute();
-  return ready.length > 0 ? ready : locking(db, waiting.where('available_at', 'is not', null), { wait: false }).$castTo<ExecutionRow>().execute();
+  const ready = await locking(db, waiting.where('available_at', 'is', null), { wait: false })
+    .$castTo<ExecutionRow>()
+    .execute();
+  return ready.length > 0
+    ? ready
+    : locking(db, waiting.where('available_at', 'is not', null), { wait: false })
+        .$castTo<ExecutionRow>()
+        .execute();
 }
 
 const groupsOf = (reader: Reader, { agent, subscription }: SubscriptionPlace): Promise<WaitingGroup[]> =>
-  reader.selectFrom('join_groups').selectAll().where('agent', '=', agent).where('subscription', '=', subscription).limit(TAKEN_AT_ONCE).execute();
+  reader
+    .selectFrom('join_groups')
+    .selectAll()
+    .where('agent', '=', agent)
+    .where('subscription', '=', subscription)
+    .limit(TAKEN_AT_ONCE)
+    .execute();
 
 /** Whether the database has an execution or an artifact of an agent with this name. Ended executions count. */
 async function isStored(reader: Reader, agent: string): Promise<boolean> {

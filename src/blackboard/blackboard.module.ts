@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { DatabaseModule } from '../database/database.module.js';
 import { SignalsModule } from '../pubsub/signals.module.js';
 import { AgentRemoval } from './agent-removal.js';
@@ -42,6 +43,20 @@ import { TimersModule } from './timers/timers.module.js';
     TimersModule,
   ],
   providers: [AgentRemoval, FailedExecutions, { provide: Blackboard, useClass: BlackboardService }],
-  exports: [Blackboard, CorrelationStateModule, DatabaseModule, ExecutionModule, ExplainModule, ExternalWorkModule, JoinsModule, LiveProcessesModule, PresenceModule, QueriesModule, RetentionModule, SchedulingModule, SignalsModule],
+  exports: [
+    Blackboard,
+    CorrelationStateModule,
+    DatabaseModule,
+    ExecutionModule,
+    ExplainModule,
+    ExternalWorkModule,
+    JoinsModule,
+    LiveProcessesModule,
+    PresenceModule,
+    QueriesModule,
+    RetentionModule,
+    SchedulingModule,
+    SignalsModule,
+  ],
 })
 export class BlackboardModule {}

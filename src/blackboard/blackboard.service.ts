@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+
 import { unknownAgent } from '../catalog/unknown-names.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
@@ -9,24 +10,31 @@ import { Role } from '../common/role.js';
 import { Settings } from '../config/settings.js';
 import { type Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { Signals } from '../pubsub/signals.js';
-import type { Item } from './queries/stored-pieces.js';
 import { AgentRemoval } from './agent-removal.js';
-import { AgentPauses } from './execution/agent-pauses.js';
-import { Backlog } from './scheduling/backlog.js';
-import { Blackboard, type DirectRun, type Ended, type Invocation, type Publication, type Published } from './publishing/blackboard.js';
-import { Cancellation } from './execution/cancellation.js';
 import { CorrelationTracker } from './correlations/correlation-tracker.js';
 import { CorrelationWaiters } from './correlations/correlation-waiters.js';
-import { DirectRuns } from './publishing/direct-runs.js';
+import { AgentPauses } from './execution/agent-pauses.js';
+import { Cancellation } from './execution/cancellation.js';
 import { Executor } from './execution/executor.js';
-import { FailedExecutions } from './failed-executions.js';
 import { LeaseWatch } from './execution/lease-watch.js';
 import { Leases } from './execution/leases.js';
-import { namedInputs } from './publishing/input-fit.js';
-import { Invocations } from './publishing/invocations.js';
+import { FailedExecutions } from './failed-executions.js';
 import { Presence } from './presence/presence.js';
 import { Processes } from './processes/processes.js';
+import {
+  Blackboard,
+  type DirectRun,
+  type Ended,
+  type Invocation,
+  type Publication,
+  type Published,
+} from './publishing/blackboard.js';
+import { DirectRuns } from './publishing/direct-runs.js';
+import { namedInputs } from './publishing/input-fit.js';
+import { Invocations } from './publishing/invocations.js';
 import { Publisher } from './publishing/publisher.js';
+import type { Item } from './queries/stored-pieces.js';
+import { Backlog } from './scheduling/backlog.js';
 import { WaitingArrivals } from './scheduling/waiting-arrivals.js';
 import { TimerLoop } from './timers/timer-loop.js';
 
@@ -80,7 +88,11 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     return this.waiters.wait(correlationId, generation, timeoutMs);
   }
 
-  async beginDirectRun(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
+  async beginDirectRun(
+    agent: string,
+    inputs: { type: string; payload: JsonObject }[],
+    correlationId: string,
+  ): Promise<DirectRun> {
     await this.refuseWhenBusy();
     return this.directRuns.begin(agent, inputs, correlationId);
   }
@@ -89,7 +101,12 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
     return this.directRuns.outputsOf(run);
   }
 
-  prepareRun(name: string, inputs: JsonObject, correlationId: string, how: { firstId: string; background: boolean; deadlineMs?: number | null }): Invocation {
+  prepareRun(
+    name: string,
+    inputs: JsonObject,
+    correlationId: string,
+    how: { firstId: string; background: boolean; deadlineMs?: number | null },
+  ): Invocation {
     const { subscription, named } = namedInputs(this.invocations.agent(name), inputs);
     return this.invocations.prepare(subscription, named, correlationId, how);
   }
@@ -202,7 +219,8 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
 
   private async recover(): Promise<void> {
     const takenOver = await this.leases.rows.takeOverLost();
-    if (takenOver > 0) this.logger.warn({ executions: takenOver }, 'took over executions that a process left running when it ended');
+    if (takenOver > 0)
+      this.logger.warn({ executions: takenOver }, 'took over executions that a process left running when it ended');
   }
 
   private armHeartbeat(): void {
@@ -229,7 +247,9 @@ export class BlackboardService extends Blackboard implements OnApplicationBootst
 
   private refuseWhenStopping(): void {
     if (this.lifecycle.stopping) {
-      throw new DomainError('unavailable', 'The service is shutting down; try again', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      throw new DomainError('unavailable', 'The service is shutting down; try again', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
     }
   }
 }

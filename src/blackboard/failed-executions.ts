@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
+
 import { Catalog } from '../catalog/catalog.js';
 import { DomainError } from '../common/domain-error.js';
 import { locking } from '../database/dialects/dialect.js';
@@ -8,11 +9,11 @@ import type { Transaction } from '../database/unit-of-work.js';
 import { externalWork } from '../engines/external/external-work.js';
 import { Signals } from '../pubsub/signals.js';
 import type { CorrelationChanges } from './correlations/correlation-tracker.js';
-import { Backlog } from './scheduling/backlog.js';
 import { recordFailedAttempt } from './execution/failed-attempts.js';
 import { Processes } from './processes/processes.js';
-import { TimerQueue } from './scheduling/timer-queue.js';
 import { DELETIONS } from './retention/cleanup.js';
+import { Backlog } from './scheduling/backlog.js';
+import { TimerQueue } from './scheduling/timer-queue.js';
 
 /** Retries failed executions when a client asks for it. */
 @Injectable()
@@ -35,14 +36,19 @@ export class FailedExecutions {
     if (!owner) throw new DomainError('not_found', `Execution not found: ${id}`);
     const correlation = await changes.get(owner.correlation_id);
     const failed = await hold(tx, id);
-    if (failed.state !== 'failed') throw new DomainError('conflict', `Execution ${id} is ${failed.state}; only a failed execution can be retried`);
+    if (failed.state !== 'failed')
+      throw new DomainError('conflict', `Execution ${id} is ${failed.state}; only a failed execution can be retried`);
     if (correlation.closed === 1) {
-      throw new DomainError('conflict', `Execution ${id} cannot be retried: its correlation ${correlation.id} is closed; start a new one`);
+      throw new DomainError(
+        'conflict',
+        `Execution ${id} cannot be retried: its correlation ${correlation.id} is closed; start a new one`,
+      );
     }
     if (!(await this.processes.isConfigured(tx.db, failed.agent))) {
       throw new DomainError('conflict', `Execution ${id} cannot be retried: no process has the agent ${failed.agent}`);
     }
-    if (await lacksInputs(tx, id)) throw new DomainError('conflict', `Execution ${id} cannot be retried: its inputs have been deleted`);
+    if (await lacksInputs(tx, id))
+      throw new DomainError('conflict', `Execution ${id} cannot be retried: its inputs have been deleted`);
 
     changes.reopen(correlation);
     correlation.pending += 1;
@@ -50,7 +56,11 @@ export class FailedExecutions {
     await recordFailedAttempt(tx, lastAttempt(failed));
     const work = externalWork(this.catalog.agent(failed.agent));
     const dueAt = work?.due ? changes.now + work.due.afterMs : null;
-    await beginRound(tx, failed, { generation: correlation.generation, assignee: work ? work.assignee : failed.assignee, due_at: dueAt });
+    await beginRound(tx, failed, {
+      generation: correlation.generation,
+      assignee: work ? work.assignee : failed.assignee,
+      due_at: dueAt,
+    });
     if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
     this.backlog.changed(tx, 1);
     tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(failed.agent));
@@ -60,7 +70,9 @@ export class FailedExecutions {
 type Execution = Selectable<ExecutionsTable>;
 
 function hold(tx: Transaction, id: string): Promise<Execution> {
-  return locking(tx.db, tx.db.selectFrom('executions').selectAll().where('id', '=', id), { wait: true }).executeTakeFirstOrThrow();
+  return locking(tx.db, tx.db.selectFrom('executions').selectAll().where('id', '=', id), {
+    wait: true,
+  }).executeTakeFirstOrThrow();
 }
 
 /** Retention may have deleted the inputs of an execution that has ended. */
@@ -84,8 +96,19 @@ const lastAttempt = (failed: Execution): Parameters<typeof recordFailedAttempt>[
   error_message: failed.error_message!,
 });
 
-async function beginRound(tx: Transaction, { id, round }: Execution, begun: Pick<Execution, 'generation' | 'assignee' | 'due_at'>): Promise<void> {
-  const again = { ...begun, escalated_at: null, round: round + 1, attempt: 1, lost_leases: 0, attempt_started_at: null } as const;
+async function beginRound(
+  tx: Transaction,
+  { id, round }: Execution,
+  begun: Pick<Execution, 'generation' | 'assignee' | 'due_at'>,
+): Promise<void> {
+  const again = {
+    ...begun,
+    escalated_at: null,
+    round: round + 1,
+    attempt: 1,
+    lost_leases: 0,
+    attempt_started_at: null,
+  } as const;
   await tx.db
     .updateTable('executions')
     .set({ state: 'pending', available_at: null, ended_at: null, error_type: null, error_message: null, ...again })

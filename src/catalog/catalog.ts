@@ -18,7 +18,11 @@ export class Catalog {
     readonly agents: readonly AgentDefinition[],
     /** The configuration file's folder. Relative paths in engine options start here. */
     readonly baseDirectory = '.',
-    { models = new Map(), budget = null, digest = '' }: { models?: ReadonlyMap<string, ModelTerms>; budget?: Budget | null; digest?: string } = {},
+    {
+      models = new Map(),
+      budget = null,
+      digest = '',
+    }: { models?: ReadonlyMap<string, ModelTerms>; budget?: Budget | null; digest?: string } = {},
   ) {
     this.models = models;
     this.budget = budget;

@@ -40,7 +40,8 @@ export const modelsSchema: JsonObject = {
       input_per_million: { description: 'Price of a million input tokens', type: 'number', minimum: 0 },
       output_per_million: { description: 'Price of a million output tokens', type: 'number', minimum: 0 },
       max_output_tokens: {
-        description: 'Maximum tokens of one answer; a budget reserves as many for agents that do not set max_output_tokens',
+        description:
+          'Maximum tokens of one answer; a budget reserves as many for agents that do not set max_output_tokens',
         type: 'integer',
         minimum: 1,
       },
@@ -49,9 +50,13 @@ export const modelsSchema: JsonObject = {
 };
 
 export const defineBudget = (options: Remaining<BudgetOptions> | undefined): Budget | null =>
-  options && (options.tokens !== undefined || options.cost !== undefined) ? { tokens: options.tokens ?? null, cost: options.cost ?? null } : null;
+  options && (options.tokens !== undefined || options.cost !== undefined)
+    ? { tokens: options.tokens ?? null, cost: options.cost ?? null }
+    : null;
 
-export const defineModels = (models: Remaining<NonNullable<ConfigurationOptions['models']>>): ReadonlyMap<string, ModelTerms> =>
+export const defineModels = (
+  models: Remaining<NonNullable<ConfigurationOptions['models']>>,
+): ReadonlyMap<string, ModelTerms> =>
   new Map(
     Object.entries(models).map(([name, terms]) => [
       name,

@@ -21,7 +21,9 @@ export class CatalogError extends Error {
     readonly server?: Record<string, unknown>,
   ) {
     const count = diagnostics.length === 1 ? '1 error' : `${diagnostics.length} errors`;
-    super(`${file} has ${count}:\n${diagnostics.map((diagnostic) => `  ${describeDiagnostic(diagnostic)}`).join('\n')}`);
+    super(
+      `${file} has ${count}:\n${diagnostics.map((diagnostic) => `  ${describeDiagnostic(diagnostic)}`).join('\n')}`,
+    );
     this.name = 'CatalogError';
   }
 }

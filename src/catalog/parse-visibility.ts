@@ -32,7 +32,9 @@ export function findVisibilityProblem(value: unknown): VisibilityProblem | null 
   if (!isJsonObject(value)) return problemAt([], 'must be an object');
   if (value['kind'] !== 'After') return lastingProblem(value, [], [...LASTING_KINDS, 'After']);
   const then = value['then'] ?? null;
-  return unknownProblem(value, 'After', []) ?? durationProblem(value['ttl']) ?? (then === null ? null : thenProblem(then));
+  return (
+    unknownProblem(value, 'After', []) ?? durationProblem(value['ttl']) ?? (then === null ? null : thenProblem(then))
+  );
 }
 
 /** Returns the problem if an otherwise valid `ttl` exceeds `max_ttl`, or null. */
@@ -42,12 +44,16 @@ export function findTtlProblem(visibility: Visibility, maxTtlMs: number): Visibi
 }
 
 /** One string, with the path first. */
-export const describeVisibilityProblem = ({ path, message }: VisibilityProblem): string => (path.length > 0 ? `${path.join('.')} ${message}` : message);
+export const describeVisibilityProblem = ({ path, message }: VisibilityProblem): string =>
+  path.length > 0 ? `${path.join('.')} ${message}` : message;
 
 function durationProblem(ttl: JsonValue | undefined): VisibilityProblem | null {
   const milliseconds = typeof ttl === 'string' ? parseIsoDuration(ttl) : null;
-  if (milliseconds === null) return problemAt(['ttl'], 'must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)');
-  return milliseconds > 0 ? null : problemAt(['ttl'], 'must be at least one millisecond; for no delay, use the visibility in then directly');
+  if (milliseconds === null)
+    return problemAt(['ttl'], 'must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)');
+  return milliseconds > 0
+    ? null
+    : problemAt(['ttl'], 'must be at least one millisecond; for no delay, use the visibility in then directly');
 }
 
 const thenProblem = (then: JsonValue): VisibilityProblem | null =>
@@ -83,7 +89,10 @@ function unknownProblem(value: JsonObject, kind: Visibility['kind'], path: strin
 const namesProblem = (value: JsonValue | undefined, least: number, path: string[]): VisibilityProblem | null =>
   Array.isArray(value) && value.length >= least && value.length <= MAX_VISIBILITY_NAMES && value.every(isShortText)
     ? null
-    : problemAt(path, `must be a list of ${least === 0 ? 'at most' : `${least} to`} ${MAX_VISIBILITY_NAMES} names, each ${SHORT_TEXT_RULE}`);
+    : problemAt(
+        path,
+        `must be a list of ${least === 0 ? 'at most' : `${least} to`} ${MAX_VISIBILITY_NAMES} names, each ${SHORT_TEXT_RULE}`,
+      );
 
 const problemAt = (path: string[], message: string): VisibilityProblem => ({ path, message });
 

@@ -1,4 +1,4 @@
-import { EXTERNAL, WORKFLOW_ERROR, type AgentDefinition, type Subscription } from './definitions.js';
+import { type AgentDefinition, EXTERNAL, type Subscription, WORKFLOW_ERROR } from './definitions.js';
 
 /**
  * Which agents can trigger which according to the configuration; predicates and visibility are not considered.
@@ -14,10 +14,12 @@ export class TriggerGraph {
     subscriptions: Iterable<Subscription>,
   ) {
     for (const subscription of subscriptions) {
-      for (const key of subscription.types.flatMap((type) => takenKeys(subscription, type))) listAt(this.takers, key).push(subscription);
+      for (const key of subscription.types.flatMap((type) => takenKeys(subscription, type)))
+        listAt(this.takers, key).push(subscription);
     }
     for (const agent of agents.values()) {
-      for (const key of this.keysOf(agent)) this.publishers.set(key, (this.publishers.get(key) ?? new Set()).add(agent.name));
+      for (const key of this.keysOf(agent))
+        this.publishers.set(key, (this.publishers.get(key) ?? new Set()).add(agent.name));
     }
   }
 
@@ -61,14 +63,16 @@ export class TriggerGraph {
 }
 
 /** An agent takes its own output only if the subscription allows it. */
-export const takesFrom = (subscription: Subscription, { name }: AgentDefinition): boolean => subscription.allowSelf || subscription.agent !== name;
+export const takesFrom = (subscription: Subscription, { name }: AgentDefinition): boolean =>
+  subscription.allowSelf || subscription.agent !== name;
 
 /** True if a client could publish an artifact of `type` that `subscription` takes. */
 export const takesFromClients = ({ fromAgents }: Subscription, type: string): boolean =>
   type !== WORKFLOW_ERROR && (fromAgents.length === 0 || fromAgents.includes(EXTERNAL));
 
 /** True if as many of its types arrive as the subscription needs. */
-export const needs = ({ mode, types }: Subscription, comes: (type: string) => boolean): boolean => (mode === 'all' ? types.every(comes) : types.some(comes));
+export const needs = ({ mode, types }: Subscription, comes: (type: string) => boolean): boolean =>
+  mode === 'all' ? types.every(comes) : types.some(comes);
 
 function takenKeys({ fromAgents, tags }: Subscription, type: string): string[] {
   // Errors have no tags.

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+
 import type { LoadedCatalog } from '../catalog/configuration-file/load-catalog.js';
 import { CatalogError } from '../catalog/diagnostics.js';
 import type { Role } from '../common/role.js';
@@ -29,12 +30,18 @@ export async function readConfiguration(
   const section = loading.catch((error: unknown) => (error instanceof CatalogError ? error : Promise.reject(error)));
   const resolving = section.then(({ server }) => resolveSettings({ flags, environment, file, server }));
   const [loaded, settings] = await Promise.allSettled([loading, resolving]);
-  if (loaded.status === 'fulfilled' && settings.status === 'fulfilled') return { ...loaded.value, settings: settings.value };
-  throw new AggregateError(new Set([loaded, settings].flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))));
+  if (loaded.status === 'fulfilled' && settings.status === 'fulfilled')
+    return { ...loaded.value, settings: settings.value };
+  throw new AggregateError(
+    new Set(
+      [loaded, settings].flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : [])),
+    ),
+  );
 }
 
 /** The file that `--config` names, or the default file if it exists. */
-export const configurationFile = (named: string | undefined): string | undefined => named ?? (existsSync(USUAL_FILE) ? USUAL_FILE : undefined);
+export const configurationFile = (named: string | undefined): string | undefined =>
+  named ?? (existsSync(USUAL_FILE) ? USUAL_FILE : undefined);
 
 /** Throws a StartError if a process on SQLite would leave a role to other processes, because there cannot be any. */
 export function refuseSplitRoles({ databaseUrl }: Settings, { api, worker }: Role): void {
@@ -44,4 +51,5 @@ export function refuseSplitRoles({ databaseUrl }: Settings, { api, worker }: Rol
   );
 }
 
-export const missingFile = (): StartError => new StartError(`there is no ${USUAL_FILE} in this folder; name the configuration file with --config <file>`);
+export const missingFile = (): StartError =>
+  new StartError(`there is no ${USUAL_FILE} in this folder; name the configuration file with --config <file>`);

@@ -1,5 +1,7 @@
 import type { Server } from 'node:http';
+
 import type { INestApplication } from '@nestjs/common';
+
 import { Lifecycle } from '../common/lifecycle.js';
 import type { Logger } from '../common/logger.js';
 import { flushLog } from '../observability/logging/create-logger.js';
@@ -23,7 +25,9 @@ export function stopOnSignals(app: INestApplication, graceMs: number, logger: Lo
     const now = performance.now();
     if (!first) {
       first = { signal, at: now };
-      logger.info(`${signal}: stopping; running executions have ${graceMs / 1_000} s, a second signal ends the process immediately`);
+      logger.info(
+        `${signal}: stopping; running executions have ${graceMs / 1_000} s, a second signal ends the process immediately`,
+      );
       void stop(app, graceMs, logger);
     } else if (signal !== 'SIGINT' || first.signal !== 'SIGINT' || now - first.at > ONE_KEYSTROKE_MS) {
       logger.warn(`${signal} again: ending immediately; running executions run again after the next start`);

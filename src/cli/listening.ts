@@ -1,6 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import type { AddressInfo } from 'node:net';
+
 import type { INestApplication } from '@nestjs/common';
+
 import { isLoopbackAddress } from '../common/loopback.js';
 import { Settings } from '../config/settings.js';
 import { StartError } from '../database/start-error.js';
@@ -43,7 +45,8 @@ export function openWarning(bound: AddressInfo, allowedHosts: readonly string[])
 }
 
 /** `127.0.0.1:8344`, `[::]:8344`. */
-export const addressText = ({ address, port }: AddressInfo): string => `${address.includes(':') ? `[${address}]` : address}:${port}`;
+export const addressText = ({ address, port }: AddressInfo): string =>
+  `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
 /** A URL that can be called. A wildcard address cannot. */
 export function callableUrl(bound: AddressInfo): string {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+
 import { VERSION } from '../common/version.js';
 import { addClientCommands } from './client/commands.js';
 import { hidePassword } from './exposed-passwords.js';
@@ -25,8 +26,15 @@ export function buildProgram(): Command {
       .command('serve')
       .description('serve the API and run the configured agents until SIGTERM')
       .option(CONFIG_OPTION, CONFIG_DESCRIPTION)
-      .option('--no-worker', 'only answer requests, and leave the work to other processes on the same Postgres database'),
-  ).action(failing(async (options: ServeFlags) => (await import('./serve.js')).serve({ ...startOptions(options), worker: options.worker })));
+      .option(
+        '--no-worker',
+        'only answer requests, and leave the work to other processes on the same Postgres database',
+      ),
+  ).action(
+    failing(async (options: ServeFlags) =>
+      (await import('./serve.js')).serve({ ...startOptions(options), worker: options.worker }),
+    ),
+  );
 
   addSettingOptions(
     program
@@ -42,9 +50,16 @@ export function buildProgram(): Command {
     .action(failing(async (file: string) => (await import('./check-command.js')).check(file)));
 
   addSettingOptions(
-    program.command('migrate').description('migrate the database to the schema of this version; serve also does this').option(CONFIG_OPTION, 'configuration file'),
+    program
+      .command('migrate')
+      .description('migrate the database to the schema of this version; serve also does this')
+      .option(CONFIG_OPTION, 'configuration file'),
     ['database_url'],
-  ).action(failing(async (options: Record<string, string>) => (await import('./migrate-command.js')).migrateDatabase(options.config, flagsIn(options))));
+  ).action(
+    failing(async (options: Record<string, string>) =>
+      (await import('./migrate-command.js')).migrateDatabase(options.config, flagsIn(options)),
+    ),
+  );
 
   addClientCommands(program);
 

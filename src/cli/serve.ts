@@ -6,4 +6,5 @@ export interface ServeOptions extends StartOptions {
 }
 
 /** Serves until a signal. Rejects if the start fails. */
-export const serve = ({ worker = true, ...options }: ServeOptions): Promise<void> => start(options, { api: true, worker });
+export const serve = ({ worker = true, ...options }: ServeOptions): Promise<void> =>
+  start(options, { api: true, worker });

@@ -1,6 +1,14 @@
-import { Option, type Command } from 'commander';
+import { type Command, Option } from 'commander';
+
 import { SettingsError } from '../config/resolve-settings.js';
-import { commandFlagsOf, type Flag, flagsOf, settingEntries, variablesOf, type Setting } from '../config/settings-table.js';
+import {
+  commandFlagsOf,
+  type Flag,
+  flagsOf,
+  type Setting,
+  settingEntries,
+  variablesOf,
+} from '../config/settings-table.js';
 
 const settings = settingEntries.map(([, setting]) => setting);
 
@@ -20,8 +28,12 @@ export function addSettingOptions(command: Command, names?: string[]): Command {
  * value.
  */
 export function settingFlags(options: Record<string, unknown>): Record<string, unknown> {
-  const given = settings.flatMap((setting) => flagsOf(setting).map((flag) => ({ setting, flag, value: options[optionOf(setting, flag).attributeName()] })));
-  const problems = given.filter(({ setting, flag, value }) => value !== undefined && !isTaken(setting, flag)).map(({ setting, flag }) => problemOf(setting, flag));
+  const given = settings.flatMap((setting) =>
+    flagsOf(setting).map((flag) => ({ setting, flag, value: options[optionOf(setting, flag).attributeName()] })),
+  );
+  const problems = given
+    .filter(({ setting, flag, value }) => value !== undefined && !isTaken(setting, flag))
+    .map(({ setting, flag }) => problemOf(setting, flag));
   if (problems.length > 0) throw new SettingsError(problems);
   return Object.fromEntries(given.map(({ flag, value }) => [flag.key, value]));
 }
@@ -38,7 +50,8 @@ function problemOf(setting: Setting, flag: Flag): string {
  */
 function optionOf(setting: Setting, flag: Flag): Option {
   if (!isTaken(setting, flag)) return new Option(`${flag.name} [value]`).hideHelp();
-  if (flag.isFile) return new Option(`${flag.name} <path>`, describe(setting, `file with the value of ${setting.name}`));
+  if (flag.isFile)
+    return new Option(`${flag.name} <path>`, describe(setting, `file with the value of ${setting.name}`));
   const value = isBoolean(setting) ? `[${setting.type.placeholder}]` : `<${setting.type.placeholder}>`;
   const option = new Option(`${flag.name} ${value}`, describe(setting, setting.description));
   return isList(setting) ? option.argParser(joinRepeated) : option;
@@ -50,4 +63,5 @@ function describe(setting: Setting, description: string): string {
 }
 
 /** `--cors-origins a --cors-origins b` means the same as `--cors-origins a,b`. */
-const joinRepeated = (value: string, before: string | undefined): string => (before === undefined ? value : `${before},${value}`);
+const joinRepeated = (value: string, before: string | undefined): string =>
+  before === undefined ? value : `${before},${value}`;

@@ -1,8 +1,9 @@
 import type { ModuleMetadata } from '@nestjs/common';
+
 import type { Role } from '../common/role.js';
 import type { AgentClass } from '../engines/engine.js';
-import { createLogger } from '../observability/logging/create-logger.js';
 import { startServer } from '../main.js';
+import { createLogger } from '../observability/logging/create-logger.js';
 import { configurationFile, missingFile, readConfiguration, refuseSplitRoles } from './configuration.js';
 
 export interface StartOptions {
@@ -17,7 +18,10 @@ export interface StartOptions {
 }
 
 /** Reads the configuration and runs until a signal. Rejects if the start fails. */
-export async function start({ config, flags = {}, agents = [], imports = [] }: StartOptions, role: Role): Promise<void> {
+export async function start(
+  { config, flags = {}, agents = [], imports = [] }: StartOptions,
+  role: Role,
+): Promise<void> {
   const file = configurationFile(config);
   if (file === undefined) throw missingFile();
   const configuration = await readConfiguration(file, flags, agents);

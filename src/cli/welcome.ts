@@ -17,7 +17,9 @@ export function welcome({ api, worker }: Role, catalog: Catalog, url: string, wi
  * example.
  */
 function curlLine(catalog: Catalog, url: string): string | undefined {
-  const type = catalog.types.find(({ name, schema }) => exampleOf(schema) !== undefined && catalog.subscriptionsTo(name).length > 0);
+  const type = catalog.types.find(
+    ({ name, schema }) => exampleOf(schema) !== undefined && catalog.subscriptionsTo(name).length > 0,
+  );
   if (!type) return undefined;
   const body = JSON.stringify({ type: type.name, payload: exampleOf(type.schema) });
   return `curl -s ${url}/api/v1/artifacts/sync -H 'Content-Type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+
 import { DomainError } from './domain-error.js';
 
 /** The default share of V8's heap limit that clients' data may take. */

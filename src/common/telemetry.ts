@@ -26,5 +26,8 @@ export abstract class Telemetry {
   abstract timerFailed(kind: string): void;
   abstract streamsOpen(count: number): void;
   /** An attempt used a model. `cost` is null if the model has no price. */
-  abstract modelUsed(agent: string, usage: { model: string; inputTokens: number; outputTokens: number; cost: number | null; latencyMs: number }): void;
+  abstract modelUsed(
+    agent: string,
+    usage: { model: string; inputTokens: number; outputTokens: number; cost: number | null; latencyMs: number },
+  ): void;
 }

@@ -16,7 +16,9 @@ export interface UnknownField {
  */
 export function unknownFields(given: object, known: readonly string[], what = 'a known field'): UnknownField[] {
   const unknown = Object.keys(given).filter((name) => !known.includes(name));
-  const named = unknown.slice(0, MOST_NAMED).map((name) => ({ name: shown(name), problem: `is not ${what}; ${adviceOn(name, known)}` }));
+  const named = unknown
+    .slice(0, MOST_NAMED)
+    .map((name) => ({ name: shown(name), problem: `is not ${what}; ${adviceOn(name, known)}` }));
   if (unknown.length > MOST_NAMED) named.at(-1)!.problem += ` (${unknown.length - MOST_NAMED} more fields are unknown)`;
   return named;
 }

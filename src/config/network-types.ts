@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
+
 import { integer, listOf, matching, type SettingType } from './setting-types.js';
 
 const HOST_NAME = '[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*';
@@ -25,9 +26,15 @@ export function hostList(): SettingType<string[]> {
 export function webhookHostList(): SettingType<string[]> {
   const expected = 'a host name or address without a port, such as hooks.example.com or *.example.com';
   const isHost = (text: string): boolean => URL.canParse(`http://${text.replace(/^\*\./, '')}`);
-  const host = matching({ placeholder: 'host', expected, pattern: `^((\\*\\.)?${HOST_NAME}|\\[${IPV6}\\])$`, accepts: isHost });
-  return mapped(listOf(host, 'host names or addresses without a port, such as hooks.example.com or *.example.com'), (text) =>
-    text.startsWith('*.') ? text.toLowerCase() : new URL(`http://${text}`).hostname,
+  const host = matching({
+    placeholder: 'host',
+    expected,
+    pattern: `^((\\*\\.)?${HOST_NAME}|\\[${IPV6}\\])$`,
+    accepts: isHost,
+  });
+  return mapped(
+    listOf(host, 'host names or addresses without a port, such as hooks.example.com or *.example.com'),
+    (text) => (text.startsWith('*.') ? text.toLowerCase() : new URL(`http://${text}`).hostname),
   );
 }
 
@@ -35,7 +42,12 @@ export const portList = (): SettingType<number[]> => listOf(integer({ min: 1, ma
 
 /** An http or https URL. */
 export function httpUrl(): SettingType<string> {
-  return matching({ placeholder: 'url', expected: 'a URL that begins with http:// or https://', pattern: '^https?://', accepts: URL.canParse });
+  return matching({
+    placeholder: 'url',
+    expected: 'a URL that begins with http:// or https://',
+    pattern: '^https?://',
+    accepts: URL.canParse,
+  });
 }
 
 export function originList(): SettingType<string[]> {
@@ -49,7 +61,12 @@ export function originList(): SettingType<string[]> {
 }
 
 export function cidrList(): SettingType<string[]> {
-  const range = matching({ placeholder: 'range', expected: 'an address range such as 10.0.0.0/8 or fd00::/8', pattern: '^[0-9A-Fa-f:.]+/\\d{1,3}$', accepts: isCidr });
+  const range = matching({
+    placeholder: 'range',
+    expected: 'an address range such as 10.0.0.0/8 or fd00::/8',
+    pattern: '^[0-9A-Fa-f:.]+/\\d{1,3}$',
+    accepts: isCidr,
+  });
   return listOf(range, 'address ranges such as 10.0.0.0/8 or fd00::/8');
 }
 

@@ -1,11 +1,21 @@
 import { resolve } from 'node:path';
+
 import { isJsonObject } from '../common/json.js';
 import { nearestName } from '../common/nearest-name.js';
 import type { Environment } from './environment.js';
-import type { ParseResult } from './setting-types.js';
 import { readSecretFile } from './secret-file.js';
+import type { ParseResult } from './setting-types.js';
 import { Settings } from './settings.js';
-import { flagsOf, isOurVariable, SERVER_URL_VARIABLE, settingEntries, type Setting, type Source, variableGroupsOf, variablesOf } from './settings-table.js';
+import {
+  flagsOf,
+  isOurVariable,
+  SERVER_URL_VARIABLE,
+  type Setting,
+  settingEntries,
+  type Source,
+  variableGroupsOf,
+  variablesOf,
+} from './settings-table.js';
 
 /** The sources of settings, in the order of precedence. */
 export interface SettingsSources {
@@ -41,30 +51,49 @@ export function resolveSettings(sources: SettingsSources): Settings {
   const server = isJsonObject(sources.server) ? sources.server : {};
   const problems = [...unknownNames(sources, server)];
   const files = sources.file === undefined ? [] : [resolve(sources.file)];
-  const values = settingEntries.map(([key, setting]) => [key, firstOf(setting, valuesGiven(setting, sources, server, files), problems)] as const);
+  const values = settingEntries.map(
+    ([key, setting]) => [key, firstOf(setting, valuesGiven(setting, sources, server, files), problems)] as const,
+  );
   if (problems.length > 0) throw new SettingsError(problems);
   const settings = Object.assign(new Settings(), Object.fromEntries(values));
   const contradiction = contradictionIn(settings);
   if (contradiction !== null) throw new SettingsError([contradiction]);
-  return Object.assign(settings, { csvRoot: settings.csvRoot === null ? null : resolve(settings.csvRoot), configurationFiles: files });
+  return Object.assign(settings, {
+    csvRoot: settings.csvRoot === null ? null : resolve(settings.csvRoot),
+    configurationFiles: files,
+  });
 }
 
 /** Describes a contradiction between settings, because otherwise one of them would silently have no effect. */
 function contradictionIn({ clientWebhooks, clientWebhookHosts }: Settings): string | null {
-  if (clientWebhooks === 'list' && clientWebhookHosts.length === 0) return 'client_webhook_hosts: must name at least one host if client_webhooks is list';
-  if (clientWebhooks === 'public' && clientWebhookHosts.length > 0) return 'client_webhooks: must be list if client_webhook_hosts is set (got "public")';
+  if (clientWebhooks === 'list' && clientWebhookHosts.length === 0)
+    return 'client_webhook_hosts: must name at least one host if client_webhooks is list';
+  if (clientWebhooks === 'public' && clientWebhookHosts.length > 0)
+    return 'client_webhooks: must be list if client_webhook_hosts is set (got "public")';
   return null;
 }
 
 /** The values in the order of precedence. Adds the files that hold values to `files`. */
-function valuesGiven(setting: Setting, { flags, environment }: SettingsSources, server: Record<string, unknown>, files: string[]): Given[] {
+function valuesGiven(
+  setting: Setting,
+  { flags, environment }: SettingsSources,
+  server: Record<string, unknown>,
+  files: string[],
+): Given[] {
   const groups = [
     flagsOf(setting).map(({ name, key, isFile }) => ({ name, isFile, raw: flags[key] })),
     // Compose and shells pass an unset variable as an empty one.
-    ...variableGroupsOf(setting).map((group) => group.map(({ name, isFile }) => ({ name, isFile, raw: environment[name] || undefined }))),
+    ...variableGroupsOf(setting).map((group) =>
+      group.map(({ name, isFile }) => ({ name, isFile, raw: environment[name] || undefined })),
+    ),
     [{ name: `server.${setting.name}`, isFile: false, raw: server[setting.name] }],
   ];
-  return groups.flatMap((group) => valueOfGroup(group.filter(({ raw }) => raw !== undefined), files));
+  return groups.flatMap((group) =>
+    valueOfGroup(
+      group.filter(({ raw }) => raw !== undefined),
+      files,
+    ),
+  );
 }
 
 function valueOfGroup(given: (Source & { raw: unknown })[], files: string[]): Given[] {
@@ -92,7 +121,8 @@ function parseOf({ type, secret }: Setting, given: Given, problems: string[]): P
     return { wrong: null };
   }
   const result = type.parse(given.raw);
-  if ('wrong' in result) problems.push(`${given.source}: must be ${type.expected}${secret ? '' : ` (got ${show(result.wrong)})`}`);
+  if ('wrong' in result)
+    problems.push(`${given.source}: must be ${type.expected}${secret ? '' : ` (got ${show(result.wrong)})`}`);
   return result;
 }
 
@@ -103,10 +133,15 @@ function* unknownNames(sources: SettingsSources, server: Record<string, unknown>
     // Otherwise a misspelled variable would silently leave its setting at the default.
     if (isOurVariable(name) && !variables.includes(name)) yield unknownName(name, variables);
   }
-  if (sources.server != null && !isJsonObject(sources.server)) yield `server: must be an object (got ${show(sources.server)})`;
+  if (sources.server != null && !isJsonObject(sources.server))
+    yield `server: must be an object (got ${show(sources.server)})`;
   const keys = settings.map(({ name }) => name);
   for (const name of Object.keys(server)) {
-    if (!keys.includes(name)) yield unknownName(`server.${name}`, keys.map((key) => `server.${key}`));
+    if (!keys.includes(name))
+      yield unknownName(
+        `server.${name}`,
+        keys.map((key) => `server.${key}`),
+      );
   }
 }
 

@@ -1,4 +1,4 @@
-import { duration, type SettingType, listOf } from './setting-types.js';
+import { duration, listOf, type SettingType } from './setting-types.js';
 
 const MOST_RETRIES = 20;
 

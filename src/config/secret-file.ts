@@ -17,7 +17,8 @@ const PROBLEMS: Record<string, string> = {
 export function readSecretFile(path: string): { text: string } | { problem: string } {
   try {
     const bytes = readBounded(path);
-    if (bytes.length > LONGEST_BYTES) return { problem: `it is larger than ${LONGEST_BYTES / 1_024} KiB; name a file that contains only the value` };
+    if (bytes.length > LONGEST_BYTES)
+      return { problem: `it is larger than ${LONGEST_BYTES / 1_024} KiB; name a file that contains only the value` };
     const text = bytes.toString('utf8').replace(/[\r\n]+$/, '');
     return text === '' ? { problem: 'it is empty; write the value into it' } : { text };
   } catch (error) {
@@ -35,7 +36,8 @@ function readBounded(path: string): Buffer {
   try {
     const bytes = Buffer.alloc(LONGEST_BYTES + 1);
     let length = 0;
-    for (let read = -1; read !== 0 && length < bytes.length; length += read) read = readSync(descriptor, bytes, length, bytes.length - length, null);
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(descriptor, bytes, length, bytes.length - length, null);
     return bytes.subarray(0, length);
   } finally {
     closeSync(descriptor);

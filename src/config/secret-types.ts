@@ -1,5 +1,5 @@
 import { isWebhookSecret, WEBHOOK_SECRET_RULE } from '../common/webhook-secret.js';
-import { type SettingType, listOf, matching } from './setting-types.js';
+import { listOf, matching, type SettingType } from './setting-types.js';
 
 const MOST_SECRETS = 2;
 
@@ -25,5 +25,9 @@ export function webhookSecrets(): SettingType<string[]> {
 }
 
 export function secretKey(): SettingType<string> {
-  return matching({ placeholder: 'key', expected: '64 hexadecimal digits, for example from openssl rand -hex 32', pattern: '^[0-9A-Fa-f]{64}$' });
+  return matching({
+    placeholder: 'key',
+    expected: '64 hexadecimal digits, for example from openssl rand -hex 32',
+    pattern: '^[0-9A-Fa-f]{64}$',
+  });
 }

@@ -17,10 +17,12 @@ export interface SettingType<T> {
   parse(raw: unknown): ParseResult<T>;
 }
 
-const fits = <T>(raw: unknown, value: T | null | undefined): ParseResult<T> => (value == null ? { wrong: raw } : { value });
+const fits = <T>(raw: unknown, value: T | null | undefined): ParseResult<T> =>
+  value == null ? { wrong: raw } : { value };
 
 export function text(bounds: { min: number; max: number }): SettingType<string> {
-  const fitting = (raw: unknown): raw is string => typeof raw === 'string' && raw.length >= bounds.min && raw.length <= bounds.max;
+  const fitting = (raw: unknown): raw is string =>
+    typeof raw === 'string' && raw.length >= bounds.min && raw.length <= bounds.max;
   return {
     placeholder: 'text',
     expected: `a text of ${bounds.min} to ${bounds.max} characters`,
@@ -29,9 +31,15 @@ export function text(bounds: { min: number; max: number }): SettingType<string> 
   };
 }
 
-export function matching(form: { placeholder: string; expected: string; pattern: string; accepts?: (text: string) => boolean }): SettingType<string> {
+export function matching(form: {
+  placeholder: string;
+  expected: string;
+  pattern: string;
+  accepts?: (text: string) => boolean;
+}): SettingType<string> {
   const pattern = new RegExp(form.pattern, 'u');
-  const fitting = (raw: unknown): raw is string => typeof raw === 'string' && pattern.test(raw) && (form.accepts?.(raw) ?? true);
+  const fitting = (raw: unknown): raw is string =>
+    typeof raw === 'string' && pattern.test(raw) && (form.accepts?.(raw) ?? true);
   return {
     placeholder: form.placeholder,
     expected: form.expected,
@@ -45,13 +53,18 @@ export function oneOf<T extends string>(...values: T[]): SettingType<T> {
     placeholder: values.join('|'),
     expected: `one of ${values.join(', ')}`,
     schema: { type: 'string', enum: values },
-    parse: (raw) => fits(raw, values.find((value) => value === raw)),
+    parse: (raw) =>
+      fits(
+        raw,
+        values.find((value) => value === raw),
+      ),
   };
 }
 
 export function integer(bounds: { min: number; max: number }): SettingType<number> {
   const parse = (raw: unknown): unknown => (typeof raw === 'string' && /^\d+$/.test(raw) ? Number(raw) : raw);
-  const fitting = (number: unknown): number is number => Number.isSafeInteger(number) && isWithin(number as number, bounds);
+  const fitting = (number: unknown): number is number =>
+    Number.isSafeInteger(number) && isWithin(number as number, bounds);
   return {
     placeholder: 'n',
     expected: `an integer from ${bounds.min} to ${bounds.max}`,
@@ -63,7 +76,14 @@ export function integer(bounds: { min: number; max: number }): SettingType<numbe
   };
 }
 
-const BOOLEANS = new Map<unknown, boolean>([[true, true], ['true', true], ['1', true], [false, false], ['false', false], ['0', false]]);
+const BOOLEANS = new Map<unknown, boolean>([
+  [true, true],
+  ['true', true],
+  ['1', true],
+  [false, false],
+  ['false', false],
+  ['0', false],
+]);
 
 export function boolean(): SettingType<boolean> {
   return {
@@ -94,7 +114,12 @@ export function size(bounds: { min: string; max: string }): SettingType<number> 
   return {
     placeholder: 'size',
     expected: `a size from ${bounds.min} to ${bounds.max}, such as 512KiB, 1MiB or a number of bytes`,
-    schema: { type: ['string', 'integer'], pattern: '^\\d+ ?(B|KiB|MiB|GiB)?$', minimum: limits.min, maximum: limits.max },
+    schema: {
+      type: ['string', 'integer'],
+      pattern: '^\\d+ ?(B|KiB|MiB|GiB)?$',
+      minimum: limits.min,
+      maximum: limits.max,
+    },
     parse: (raw) => {
       const value = typeof raw === 'string' || typeof raw === 'number' ? parseSize(String(raw)) : null;
       return fits(raw, value !== null && isWithin(value, limits) ? value : null);
@@ -121,7 +146,10 @@ export function listOf<T>(item: SettingType<T>, expected: string): SettingType<T
 function splitList(raw: unknown): unknown[] | null {
   if (Array.isArray(raw)) return raw;
   if (typeof raw !== 'string') return null;
-  return raw.split(',').map((part) => part.trim()).filter((part) => part !== '');
+  return raw
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 }
 
 const isWithin = (value: number, { min, max }: { min: number; max: number }): boolean => value >= min && value <= max;

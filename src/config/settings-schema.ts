@@ -12,7 +12,10 @@ export const serverSettingsSchema: JsonObject = {
   properties: Object.fromEntries(
     settingEntries.map(([, { name, type, description, default: preset }]) => {
       const shownDefault = preset ? `; default ${preset}` : '';
-      return [name, { description: description + shownDefault, ...type.schema, errorMessage: `must be ${type.expected}` }];
+      return [
+        name,
+        { description: description + shownDefault, ...type.schema, errorMessage: `must be ${type.expected}` },
+      ];
     }),
   ),
 };

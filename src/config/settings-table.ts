@@ -1,7 +1,16 @@
-import { boolean, duration, integer, oneOf, size, text, type SettingType } from './setting-types.js';
-import { cidrList, databaseUrl, host, hostList, httpUrl, originList, portList, webhookHostList } from './network-types.js';
+import {
+  cidrList,
+  databaseUrl,
+  host,
+  hostList,
+  httpUrl,
+  originList,
+  portList,
+  webhookHostList,
+} from './network-types.js';
 import { retryTimes } from './retry-times.js';
 import { secretKey, webhookSecrets } from './secret-types.js';
+import { boolean, duration, integer, oneOf, type SettingType, size, text } from './setting-types.js';
 import type { Settings } from './settings.js';
 
 /** One setting. Its flag, its environment variable and its key in the file are derived from `name`. */
@@ -37,10 +46,17 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'host',
     type: host(),
     default: '127.0.0.1',
-    description: 'address to bind; 0.0.0.0 accepts connections from other machines (there is no authentication: put a proxy in front)',
+    description:
+      'address to bind; 0.0.0.0 accepts connections from other machines (there is no authentication: put a proxy in front)',
     plainVariable: 'HOST',
   },
-  port: { name: 'port', type: integer({ min: 0, max: 65_535 }), default: '8344', description: 'port to listen on; 0 picks a free one', plainVariable: 'PORT' },
+  port: {
+    name: 'port',
+    type: integer({ min: 0, max: 65_535 }),
+    default: '8344',
+    description: 'port to listen on; 0 picks a free one',
+    plainVariable: 'PORT',
+  },
   databaseUrl: {
     name: 'database_url',
     type: databaseUrl(),
@@ -50,8 +66,18 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     secret: 'part',
     plainVariable: 'DATABASE_URL',
   },
-  serverName: { name: 'server_name', type: text({ min: 1, max: 200 }), default: 'Starling', description: 'title of the API documentation' },
-  dashboard: { name: 'dashboard', type: boolean(), default: 'false', description: 'also serve the web app (this build does not have one yet)' },
+  serverName: {
+    name: 'server_name',
+    type: text({ min: 1, max: 200 }),
+    default: 'Starling',
+    description: 'title of the API documentation',
+  },
+  dashboard: {
+    name: 'dashboard',
+    type: boolean(),
+    default: 'false',
+    description: 'also serve the web app (this build does not have one yet)',
+  },
   createUi: { name: 'create_ui', type: boolean(), default: 'false', description: 'the same as `dashboard`' },
   webhookUrl: {
     name: 'webhook_url',
@@ -65,32 +91,37 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'webhook_secret',
     type: webhookSecrets(),
     default: '',
-    description: 'key that signs deliveries to `webhook_url`, 16 to 256 characters; give two while receivers change from one to the other',
+    description:
+      'key that signs deliveries to `webhook_url`, 16 to 256 characters; give two while receivers change from one to the other',
     secret: 'whole',
   },
   webhookRetries: {
     name: 'webhook_retries',
     type: retryTimes(),
     default: '5s,30s,2m,10m,1h,6h',
-    description: 'times after the first try at which a failed delivery is tried again, with 20 % jitter; after the last one it is dead',
+    description:
+      'times after the first try at which a failed delivery is tried again, with 20 % jitter; after the last one it is dead',
   },
   clientWebhooks: {
     name: 'client_webhooks',
     type: oneOf('public', 'off', 'list'),
     default: 'public',
-    description: "targets of clients' webhooks: public addresses, none, or the hosts in `client_webhook_hosts`; `webhook_url` is not affected",
+    description:
+      "targets of clients' webhooks: public addresses, none, or the hosts in `client_webhook_hosts`; `webhook_url` is not affected",
   },
   clientWebhookHosts: {
     name: 'client_webhook_hosts',
     type: webhookHostList(),
     default: '',
-    description: 'hosts for `client_webhooks: list`, such as `hooks.example.com`, or `*.example.com` for all subdomains',
+    description:
+      'hosts for `client_webhooks: list`, such as `hooks.example.com`, or `*.example.com` for all subdomains',
   },
   clientWebhookPorts: {
     name: 'client_webhook_ports',
     type: portList(),
     default: '80,443,8443',
-    description: "ports of clients' webhooks on public addresses; addresses in `outbound_allow` may be reached on any port",
+    description:
+      "ports of clients' webhooks on public addresses; addresses in `outbound_allow` may be reached on any port",
   },
   clientWebhookBytesPerMinute: {
     name: 'client_webhook_bytes_per_minute',
@@ -102,14 +133,16 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'secret_key',
     type: secretKey(),
     default: null,
-    description: "key that encrypts clients' webhook secrets, made with `openssl rand -hex 32`; without it, SQLite keeps one in a file next to the database, and Postgres stores no secrets",
+    description:
+      "key that encrypts clients' webhook secrets, made with `openssl rand -hex 32`; without it, SQLite keeps one in a file next to the database, and Postgres stores no secrets",
     secret: 'whole',
   },
   csvRoot: {
     name: 'csv_root',
     type: text({ min: 1, max: 4_096 }),
     default: null,
-    description: 'folder whose .csv, .tsv and .txt files a batch may name; without it a batch accepts only lists and uploads; a relative path starts at the working directory',
+    description:
+      'folder whose .csv, .tsv and .txt files a batch may name; without it a batch accepts only lists and uploads; a relative path starts at the working directory',
   },
   outboundAllow: {
     name: 'outbound_allow',
@@ -121,15 +154,22 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'allowed_hosts',
     type: hostList(),
     default: '',
-    description: 'Host header values that are accepted besides loopback names; if it is set, checked on every address (except for `/health*` and `/metrics`); always checked on a loopback address',
+    description:
+      'Host header values that are accepted besides loopback names; if it is set, checked on every address (except for `/health*` and `/metrics`); always checked on a loopback address',
   },
   trustedProxies: {
     name: 'trusted_proxies',
     type: cidrList(),
     default: '',
-    description: 'address ranges of proxies in front of this service; limits per address then use the client address in their `X-Forwarded-For`',
+    description:
+      'address ranges of proxies in front of this service; limits per address then use the client address in their `X-Forwarded-For`',
   },
-  corsOrigins: { name: 'cors_origins', type: originList(), default: '', description: 'web origins whose pages may call this API' },
+  corsOrigins: {
+    name: 'cors_origins',
+    type: originList(),
+    default: '',
+    description: 'web origins whose pages may call this API',
+  },
   maxPendingExecutions: {
     name: 'max_pending_executions',
     type: integer(millions),
@@ -140,13 +180,15 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'max_waiting_arrivals',
     type: integer(millions),
     default: '1000000',
-    description: 'artifacts that may wait in joins, in batch windows and for their release, about 1 KB of the database each; above it, a publish that would add one is refused with 503',
+    description:
+      'artifacts that may wait in joins, in batch windows and for their release, about 1 KB of the database each; above it, a publish that would add one is refused with 503',
   },
   maxWaitingBatchBytes: {
     name: 'max_waiting_batch_bytes',
     type: size({ min: '1MiB', max: '1024GiB' }),
     default: '4GiB',
-    description: 'bytes that the waiting rows of all batches may store when they become runs, with `static_inputs` in each; above it, a batch is refused with 503, or with 400 if it alone needs more',
+    description:
+      'bytes that the waiting rows of all batches may store when they become runs, with `static_inputs` in each; above it, a batch is refused with 503, or with 400 if it alone needs more',
   },
   maxTtlMs: {
     name: 'max_ttl',
@@ -158,7 +200,8 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'max_executions_without_agent',
     type: integer(millions),
     default: '100000',
-    description: 'executions that may wait for agents that no process has, counted separately; above it, a publish is refused with 503',
+    description:
+      'executions that may wait for agents that no process has, counted separately; above it, a publish is refused with 503',
   },
   maxExecutionsPerCorrelation: {
     name: 'max_executions_per_correlation',
@@ -176,13 +219,15 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'max_streams',
     type: integer({ min: 1, max: 100_000 }),
     default: '2500',
-    description: 'changelog streams that may be open at the same time in one process; further ones are refused with 503',
+    description:
+      'changelog streams that may be open at the same time in one process; further ones are refused with 503',
   },
   maxStreamsPerAddress: {
     name: 'max_streams_per_address',
     type: integer({ min: 1, max: 100_000 }),
     default: '500',
-    description: 'the same for one address; clients behind a proxy share its address, unless `trusted_proxies` lists it',
+    description:
+      'the same for one address; clients behind a proxy share its address, unless `trusted_proxies` lists it',
   },
   shutdownGraceMs: {
     name: 'shutdown_grace',
@@ -208,15 +253,30 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     default: null,
     description: 'the same for runs; their artifacts and executions are not deleted earlier',
   },
-  retainBatchesMs: { name: 'retain_batches', type: duration(longest), default: null, description: 'the same for batches, including their rows and runs' },
-  retainDeliveriesMs: { name: 'retain_deliveries', type: duration(longest), default: null, description: 'the same for webhook deliveries' },
+  retainBatchesMs: {
+    name: 'retain_batches',
+    type: duration(longest),
+    default: null,
+    description: 'the same for batches, including their rows and runs',
+  },
+  retainDeliveriesMs: {
+    name: 'retain_deliveries',
+    type: duration(longest),
+    default: null,
+    description: 'the same for webhook deliveries',
+  },
   retainKeysMs: {
     name: 'retain_keys',
     type: duration({ min: '1m', max: '30d' }),
     default: '1d',
     description: 'how long an idempotency key is valid; data that it may refer to is not deleted earlier',
   },
-  bodyLimitBytes: { name: 'body_limit', type: size({ min: '1KiB', max: '256MiB' }), default: '1MiB', description: 'largest request body, and largest payload of an agent' },
+  bodyLimitBytes: {
+    name: 'body_limit',
+    type: size({ min: '1KiB', max: '256MiB' }),
+    default: '1MiB',
+    description: 'largest request body, and largest payload of an agent',
+  },
   requestTimeoutMs: {
     name: 'request_timeout',
     type: duration({ min: '1s', max: '1h' }),
@@ -233,13 +293,15 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'min_transfer_rate',
     type: size({ min: '1B', max: '1MiB' }),
     default: '1KiB',
-    description: 'minimum transfer rate per second; a body that is slower for 10 s is refused with 408, and a slower reader of an answer is disconnected',
+    description:
+      'minimum transfer rate per second; a body that is slower for 10 s is refused with 408, and a slower reader of an answer is disconnected',
   },
   uploadSpaceBytes: {
     name: 'upload_space',
     type: size({ min: '64MiB', max: '1024GiB' }),
     default: '2GiB',
-    description: "disk space for one process's temporary files, which hold uploads and long batch lists until they are stored; above it, the answer is 503",
+    description:
+      "disk space for one process's temporary files, which hold uploads and long batch lists until they are stored; above it, the answer is 503",
   },
   maxConnections: {
     name: 'max_connections',
@@ -251,7 +313,8 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'memory_budget',
     type: size({ min: '16MiB', max: '1024GiB' }),
     default: null,
-    description: "memory for clients' bodies and answers in one process; above it, a request is refused with 503. Inputs of executions get half as much in addition, and wait for it. Without it, a quarter of V8's heap limit",
+    description:
+      "memory for clients' bodies and answers in one process; above it, a request is refused with 503. Inputs of executions get half as much in addition, and wait for it. Without it, a quarter of V8's heap limit",
   },
   logLevel: {
     name: 'log_level',
@@ -289,15 +352,22 @@ export function flagsOf({ name, secret }: Setting): Flag[] {
 }
 
 /** The flags that are allowed on a command line. A program that starts the service may also pass the others. */
-export const commandFlagsOf = (setting: Setting): Flag[] => flagsOf(setting).filter(({ isFile }) => isFile || setting.secret !== 'whole');
+export const commandFlagsOf = (setting: Setting): Flag[] =>
+  flagsOf(setting).filter(({ isFile }) => isFile || setting.secret !== 'whole');
 
 /** Environment variables in the order of precedence. At most one of each group may be set. */
 export function variableGroupsOf({ name, plainVariable, secret }: Setting): Source[][] {
   const names = [PREFIX + name.toUpperCase(), plainVariable].filter((variable) => variable !== undefined);
-  return names.map((variable) => [{ name: variable, isFile: false }, ...(secret === undefined ? [] : [{ name: `${variable}_FILE`, isFile: true }])]);
+  return names.map((variable) => [
+    { name: variable, isFile: false },
+    ...(secret === undefined ? [] : [{ name: `${variable}_FILE`, isFile: true }]),
+  ]);
 }
 
-export const variablesOf = (setting: Setting): string[] => variableGroupsOf(setting).flat().map(({ name }) => name);
+export const variablesOf = (setting: Setting): string[] =>
+  variableGroupsOf(setting)
+    .flat()
+    .map(({ name }) => name);
 
 /** The first flag, and the first variable. */
 export const flagOf = (setting: Setting): string => commandFlagsOf(setting)[0]!.name;

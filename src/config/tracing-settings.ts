@@ -30,9 +30,17 @@ const SAMPLERS: readonly SamplerName[] = ['always_on', 'always_off', 'traceidrat
  */
 export function readTracingSettings(environment: Environment): TracingSettings | null {
   const given = ENDPOINTS.filter((name) => environment[name]);
-  if (given.length === 0 || environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || environment.OTEL_TRACES_EXPORTER === 'none') return null;
+  if (
+    given.length === 0 ||
+    environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true' ||
+    environment.OTEL_TRACES_EXPORTER === 'none'
+  )
+    return null;
   const wrong = given.filter((name) => !isHttpUrl(environment[name]!));
-  if (wrong.length > 0) throw new SettingsError(wrong.map((name) => `${name}: must be an http or https URL, such as http://127.0.0.1:4318`));
+  if (wrong.length > 0)
+    throw new SettingsError(
+      wrong.map((name) => `${name}: must be an http or https URL, such as http://127.0.0.1:4318`),
+    );
   const ignored: string[] = [];
   return {
     ...readSampler(environment, ignored),
@@ -49,11 +57,21 @@ function isHttpUrl(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 }
 
-function readSampler(environment: Environment, ignored: string[]): Pick<TracingSettings, 'sampler' | 'parentBased' | 'ratio'> {
+function readSampler(
+  environment: Environment,
+  ignored: string[],
+): Pick<TracingSettings, 'sampler' | 'parentBased' | 'ratio'> {
   const name = environment.OTEL_TRACES_SAMPLER || 'parentbased_always_on';
   const sampler = SAMPLERS.find((known) => known === name.replace(/^parentbased_/, ''));
-  if (!sampler) ignored.push('OTEL_TRACES_SAMPLER: must be always_on, always_off or traceidratio, or one of them with the prefix parentbased_; every trace is sampled');
-  return { sampler: sampler ?? 'always_on', parentBased: !sampler || name.startsWith('parentbased_'), ratio: readRatio(environment, ignored) };
+  if (!sampler)
+    ignored.push(
+      'OTEL_TRACES_SAMPLER: must be always_on, always_off or traceidratio, or one of them with the prefix parentbased_; every trace is sampled',
+    );
+  return {
+    sampler: sampler ?? 'always_on',
+    parentBased: !sampler || name.startsWith('parentbased_'),
+    ratio: readRatio(environment, ignored),
+  };
 }
 
 function readRatio(environment: Environment, ignored: string[]): number {
@@ -75,5 +93,7 @@ function readWhole(environment: Environment, name: string, ignored: string[]): n
 function otherProtocols(environment: Environment): string[] {
   return ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']
     .filter((name) => environment[name] && environment[name] !== 'http/json')
-    .map((name) => `${name}: traces are sent as http/json, which collectors accept at the same address as http/protobuf`);
+    .map(
+      (name) => `${name}: traces are sent as http/json, which collectors accept at the same address as http/protobuf`,
+    );
 }

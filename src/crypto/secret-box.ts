@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
@@ -34,7 +42,10 @@ export class SecretBox {
 
   /** Throws a SealError if another key sealed the text, or if the text was changed. */
   open(sealed: string, owner: string): string {
-    if (!this.hasSealed(sealed)) throw new SealError('the secret was stored with another secret_key; start with that key again, or have the client send the secret again');
+    if (!this.hasSealed(sealed))
+      throw new SealError(
+        'the secret was stored with another secret_key; start with that key again, or have the client send the secret again',
+      );
     const bytes = Buffer.from(sealed.split('.')[2] ?? '', 'base64url');
     try {
       const decipher = createDecipheriv(CIPHER, this.sealing, bytes.subarray(0, IV_BYTES)).setAAD(Buffer.from(owner));
@@ -63,4 +74,5 @@ export class SecretBox {
 
 // Made into a KeyObject once: from bytes, Node would make one for each use, which takes several times as long as the
 // use itself.
-const derived = (key: Buffer, purpose: string): KeyObject => createSecretKey(Buffer.from(hkdfSync('sha256', key, '', `starling secrets ${purpose}`, 32)));
+const derived = (key: Buffer, purpose: string): KeyObject =>
+  createSecretKey(Buffer.from(hkdfSync('sha256', key, '', `starling secrets ${purpose}`, 32)));

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
+
 import type { Settings } from '../config/settings.js';
-import { StartError } from '../database/start-error.js';
 import { sqlitePath } from '../database/open-database.js';
 import { keyFileOf } from '../database/sqlite-files.js';
+import { StartError } from '../database/start-error.js';
 
 const KEY_BYTES = 32;
 
@@ -21,7 +22,10 @@ export function findSecretKey({ secretKey, databaseUrl }: Pick<Settings, 'secret
 
 function keyFromFile(file: string): Buffer {
   const text = read(file) ?? make(file);
-  if (!/^[0-9A-Fa-f]{64}$/.test(text)) throw new StartError(`secret_key: ${file} must hold 64 hexadecimal digits; restore the original file, or set STARLING_SECRET_KEY to the key`);
+  if (!/^[0-9A-Fa-f]{64}$/.test(text))
+    throw new StartError(
+      `secret_key: ${file} must hold 64 hexadecimal digits; restore the original file, or set STARLING_SECRET_KEY to the key`,
+    );
   return Buffer.from(text, 'hex');
 }
 
@@ -42,7 +46,9 @@ function make(file: string): string {
     renameSync(`${file}.new`, file);
     return text;
   } catch (error) {
-    throw new StartError(`secret_key: cannot make ${file}: ${(error as Error).message}; set STARLING_SECRET_KEY to a key made with openssl rand -hex 32`);
+    throw new StartError(
+      `secret_key: cannot make ${file}: ${(error as Error).message}; set STARLING_SECRET_KEY to a key made with openssl rand -hex 32`,
+    );
   }
 }
 

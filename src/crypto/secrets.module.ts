@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { Settings } from '../config/settings.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
@@ -17,7 +18,13 @@ function open(settings: Settings): SecretBox | null {
 @Module({
   imports: [DatabaseModule],
   // Depends on the database: only the process that holds it may make the key's file next to it.
-  providers: [{ provide: SECRET_BOX, useFactory: (settings: Settings, _open: UnitOfWork) => open(settings), inject: [Settings, UnitOfWork] }],
+  providers: [
+    {
+      provide: SECRET_BOX,
+      useFactory: (settings: Settings, _open: UnitOfWork) => open(settings),
+      inject: [Settings, UnitOfWork],
+    },
+  ],
   exports: [SECRET_BOX],
 })
 export class SecretsModule {}

@@ -1,4 +1,5 @@
 import { Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+
 import { Clock } from '../common/clock.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { Telemetry } from '../common/telemetry.js';

@@ -1,6 +1,6 @@
 import type { Database } from './database.js';
-import { PostgresDatabase } from './dialects/postgres-database.js';
 import { SQLITE } from './dialects/dialect.js';
+import { PostgresDatabase } from './dialects/postgres-database.js';
 import { asStartError, SqliteDatabase } from './dialects/sqlite-database.js';
 import { sqliteReason } from './dialects/sqlite-errors.js';
 import { migrate } from './migrations/migrate.js';
@@ -18,7 +18,9 @@ export const openDatabase = (databaseUrl: string): Promise<Database> =>
 export async function openSqlite(databaseUrl: string): Promise<SqliteDatabase> {
   const path = sqlitePath(databaseUrl);
   if (!path || path.startsWith(':memory:')) {
-    throw new StartError(`database_url: must be sqlite:<path of a file> or postgres://<user>@<host>/<database> (got "${databaseUrl.replace(/\/\/.*@/, '//***@')}")`);
+    throw new StartError(
+      `database_url: must be sqlite:<path of a file> or postgres://<user>@<host>/<database> (got "${databaseUrl.replace(/\/\/.*@/, '//***@')}")`,
+    );
   }
   const database = SqliteDatabase.open(path);
   try {

@@ -1,4 +1,5 @@
 import { type Compilable, type CompiledQuery, type Insertable, type Kysely, type RawBuilder, sql } from 'kysely';
+
 import type { Schema } from './schema.js';
 
 /** Marks a place in a query that gets a new value for each run. */
@@ -15,8 +16,9 @@ export type Prepared<Values, Row> = (db: Kysely<Schema>, values: Values) => Prom
  * A query that is built and compiled once and then only run. On hot paths, building it with Kysely costs several times
  * what SQLite takes to run it.
  */
-export const prepared = <Values, Row>(build: (db: Kysely<Schema>, place: Place<Values>) => Compilable<Row>): Prepared<Values, Row> =>
-  compileOnce((db) => build(db, (name) => holdPlace((values: Values) => values[name])));
+export const prepared = <Values, Row>(
+  build: (db: Kysely<Schema>, place: Place<Values>) => Compilable<Row>,
+): Prepared<Values, Row> => compileOnce((db) => build(db, (name) => holdPlace((values: Values) => values[name])));
 
 /**
  * Like `prepared`, with a list. The list is filled up to a power of two by repeating its last item, because every
@@ -43,19 +45,23 @@ const MOST_ROWS = 64;
  * Inserts rows of these columns. The number of rows per statement is a power of two, so that few statements are
  * prepared.
  */
-export function preparedInsert<Table extends keyof Schema & string, Column extends keyof Insertable<Schema[Table]> & string>(
+export function preparedInsert<
+  Table extends keyof Schema & string,
+  Column extends keyof Insertable<Schema[Table]> & string,
+>(
   table: Table,
   columns: readonly Column[],
 ): (db: Kysely<Schema>, rows: readonly Pick<Insertable<Schema[Table]>, Column>[]) => Promise<void> {
   type Rows = readonly Pick<Insertable<Schema[Table]>, Column>[];
   const ofSize = memoize((size: number) =>
     compileOnce<Rows, unknown>((db) => {
-      const row = (index: number) => Object.fromEntries(columns.map((column) => [column, holdPlace((rows: Rows) => rows[index]![column])]));
+      const row = (index: number) =>
+        Object.fromEntries(columns.map((column) => [column, holdPlace((rows: Rows) => rows[index]![column])]));
       return db.insertInto(table).values(Array.from({ length: size }, (_, index) => row(index)) as never);
     }),
   );
   return async (db, rows) => {
-    for (let start = 0; start < rows.length; ) {
+    for (let start = 0; start < rows.length;) {
       const size = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rows.length - start)));
       await ofSize(size)(db, rows.slice(start, start + size));
       start += size;
@@ -67,7 +73,8 @@ export function preparedInsert<Table extends keyof Schema & string, Column exten
 export const places = <Values, Name extends keyof Values & string>(place: Place<Values>, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, place(name)])) as { [N in Name]: RawBuilder<Values[N]> };
 
-const holdPlace = <Values, Value>(pick: (values: Values) => Value): RawBuilder<Value> => sql.val(new Placeholder(pick)) as never;
+const holdPlace = <Values, Value>(pick: (values: Values) => Value): RawBuilder<Value> =>
+  sql.val(new Placeholder(pick)) as never;
 
 const placesOf = <Item>(length: number): RawBuilder<Item>[] =>
   Array.from({ length }, (_, index) => holdPlace(({ items }: { items: readonly Item[] }) => items[index]!));

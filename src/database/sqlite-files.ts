@@ -18,7 +18,15 @@ export const keyFileOf = (path: string): string => `${path}.key`;
  */
 export function sqliteFilesOf(path: string): string[] {
   const real = existsSync(path) ? realpathSync(path) : path;
-  return [path, lockFileOf(path), `${lockFileOf(path)}-journal`, keyFileOf(path), `${real}-wal`, `${real}-shm`, `${real}-journal`];
+  return [
+    path,
+    lockFileOf(path),
+    `${lockFileOf(path)}-journal`,
+    keyFileOf(path),
+    `${real}-wal`,
+    `${real}-shm`,
+    `${real}-journal`,
+  ];
 }
 
 /**
@@ -42,7 +50,9 @@ export function closeToOthers(files: readonly string[]): string[] {
   return files.flatMap((file) => {
     const owner = foreignLinkOwner(file);
     if (owner !== null) {
-      return [`database_url: ${file} is a link that user ${owner} made, so the mode of its target stays unchanged; remove it, or create it as Starling's user`];
+      return [
+        `database_url: ${file} is a link that user ${owner} made, so the mode of its target stays unchanged; remove it, or create it as Starling's user`,
+      ];
     }
     const found = statSync(file, { throwIfNoEntry: false });
     if (!found || (found.mode & OF_OTHERS) === 0) return [];
@@ -50,7 +60,9 @@ export function closeToOthers(files: readonly string[]): string[] {
       chmodSync(file, PRIVATE);
       return [];
     } catch (error) {
-      return [`database_url: other users may read or write ${file}, and its mode cannot be changed: ${(error as Error).message}; run chmod 600 on it as its owner`];
+      return [
+        `database_url: other users may read or write ${file}, and its mode cannot be changed: ${(error as Error).message}; run chmod 600 on it as its owner`,
+      ];
     }
   });
 }
@@ -73,7 +85,9 @@ export function folderWarnings(path: string): string[] {
   const folder = dirname(path);
   const found = statSync(folder, { throwIfNoEntry: false });
   if (!found || !isWritableByOthers(found)) return [];
-  return [`database_url: other users may write to ${folder} and replace the database or its key; run chmod go-w on it, or choose another folder`];
+  return [
+    `database_url: other users may write to ${folder} and replace the database or its key; run chmod go-w on it, or choose another folder`,
+  ];
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+
 import type { Dialect } from './dialects/dialect.js';
 import type { Schema } from './schema.js';
 
@@ -58,7 +59,9 @@ export abstract class UnitOfWork {
 
   /** The last assigned position, even if its row was never committed or has been deleted, or 0. */
   async lastPosition(table: PositionedTable): Promise<number> {
-    const { rows } = await sql<{ last: number }>`select ${this.dialect.lastPosition(table)} as last`.execute(this.reader);
+    const { rows } = await sql<{ last: number }>`select ${this.dialect.lastPosition(table)} as last`.execute(
+      this.reader,
+    );
     return rows[0]!.last;
   }
 

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+
 import { Clock } from '../common/clock.js';
 import { isUnavailable } from '../common/domain-error.js';
 import { LOGGER, type Logger } from '../common/logger.js';
@@ -36,7 +37,8 @@ export class Upkeep {
     } catch (error) {
       if (error instanceof StartError) this.end(error);
       // Other users of the database report this too, and readiness shows it.
-      else if (!isUnavailable(error)) this.logger.warn({ err: error }, 'the regular check of the database failed; trying again');
+      else if (!isUnavailable(error))
+        this.logger.warn({ err: error }, 'the regular check of the database failed; trying again');
     } finally {
       this.isRunning = false;
     }

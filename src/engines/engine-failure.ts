@@ -8,7 +8,11 @@ export class EngineFailure extends Error {
   /** Milliseconds from now before which another attempt would fail in the same way. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(type: EngineFailureType, message: string, { isFinal = false, retryAfterMs }: { isFinal?: boolean; retryAfterMs?: number } = {}) {
+  constructor(
+    type: EngineFailureType,
+    message: string,
+    { isFinal = false, retryAfterMs }: { isFinal?: boolean; retryAfterMs?: number } = {},
+  ) {
     super(message);
     this.name = type;
     this.isFinal = isFinal;

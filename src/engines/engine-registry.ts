@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/catalog.js';
-import { PreparedEngines, type Engine, type EngineEnvironment, type PreparedEngine } from './engine.js';
+import { type Engine, type EngineEnvironment, type PreparedEngine, PreparedEngines } from './engine.js';
 import { ExpressionEngine } from './expression/expression.engine.js';
 import { ExternalEngine } from './external/external.engine.js';
 import { FunctionEngine } from './function/function.engine.js';
@@ -8,7 +8,13 @@ import { LlmEngine } from './llm/llm.engine.js';
 import { ProviderEngine } from './provider/provider.engine.js';
 
 /** The engine kinds that a configuration file may use. */
-export const FILE_ENGINES: readonly Engine[] = [new ExpressionEngine(), new FunctionEngine(), new HttpEngine(), new LlmEngine(), new ExternalEngine()];
+export const FILE_ENGINES: readonly Engine[] = [
+  new ExpressionEngine(),
+  new FunctionEngine(),
+  new HttpEngine(),
+  new LlmEngine(),
+  new ExternalEngine(),
+];
 
 const ENGINES: readonly Engine[] = [...FILE_ENGINES, new ProviderEngine()];
 

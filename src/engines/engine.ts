@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
-import type { AgentDefinition } from '../catalog/definitions.js';
+
 import type { EngineChecks, EngineKind } from '../catalog/configuration-file/engine-kind.js';
+import type { AgentDefinition } from '../catalog/definitions.js';
+import type { ExpressionEvaluator } from '../cel/evaluator.js';
 import type { Clock } from '../common/clock.js';
 import type { JsonObject } from '../common/json.js';
-import type { ExpressionEvaluator } from '../cel/evaluator.js';
 import type { Outbound } from '../http-client/outbound.js';
 import type { SharedResources } from './shared-resources.js';
 
@@ -102,7 +103,11 @@ export interface EngineContext extends ExecutionContext {
    * `except`. It returns as many as have payloads of `mostCharacters` together. `isCut` is true if more artifacts
    * match.
    */
-  newest(filter: BlackboardFilter, except: ReadonlySet<string>, mostCharacters: number): Promise<{ artifacts: AgentArtifact[]; isCut: boolean }>;
+  newest(
+    filter: BlackboardFilter,
+    except: ReadonlySet<string>,
+    mostCharacters: number,
+  ): Promise<{ artifacts: AgentArtifact[]; isCut: boolean }>;
   /**
    * Await this before parsing a text from outside. Resolves when memory for the parsed value is reserved; the
    * reservation lasts until the next call or the end of the attempt. Rejects if the text can never fit, and with the

@@ -1,18 +1,20 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
+
 import { Catalog } from '../catalog/catalog.js';
-import { Clock } from '../common/clock.js';
-import { readEnvironment } from '../config/environment.js';
 import { ExpressionEvaluator } from '../cel/evaluator.js';
 import { ExpressionsModule } from '../cel/sandbox/expressions.module.js';
+import { Clock } from '../common/clock.js';
+import { readEnvironment } from '../config/environment.js';
 import { Outbound } from '../http-client/outbound.js';
 import { OutboundModule } from '../http-client/outbound.module.js';
-import { PreparedEngines, type AgentClass, type RunnableAgent } from './engine.js';
+import { type AgentClass, PreparedEngines, type RunnableAgent } from './engine.js';
 import { prepareEngines } from './engine-registry.js';
 import { PROVIDER } from './provider/agent.decorator.js';
 import { SharedResources } from './shared-resources.js';
 
-const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent => modules.get(agentClass, { strict: false });
+const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =>
+  modules.get(agentClass, { strict: false });
 
 @Module({
   imports: [ExpressionsModule, OutboundModule],
@@ -20,10 +22,26 @@ const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =
     SharedResources,
     {
       provide: PreparedEngines,
-      useFactory: (catalog: Catalog, expressions: ExpressionEvaluator, shared: SharedResources, outbound: Outbound, clock: Clock, modules: ModuleRef) => {
+      useFactory: (
+        catalog: Catalog,
+        expressions: ExpressionEvaluator,
+        shared: SharedResources,
+        outbound: Outbound,
+        clock: Clock,
+        modules: ModuleRef,
+      ) => {
         const instanceOf = (agentClass: AgentClass): RunnableAgent => instanceIn(modules, agentClass);
         const { baseDirectory } = catalog;
-        return prepareEngines(catalog, { baseDirectory, environment: readEnvironment(), catalog, expressions, shared, outbound, clock, instanceOf });
+        return prepareEngines(catalog, {
+          baseDirectory,
+          environment: readEnvironment(),
+          catalog,
+          expressions,
+          shared,
+          outbound,
+          clock,
+          instanceOf,
+        });
       },
       inject: [Catalog, ExpressionEvaluator, SharedResources, Outbound, Clock, ModuleRef],
     },

@@ -19,7 +19,14 @@ export function loadConfiguration(
 ): Promise<LoadedCatalog> {
   const classAgents = agentClasses.map(agentDefinitionOf);
   const settings = (server: Record<string, unknown>) => settingsOf({ flags, environment, file, server });
-  return loadCatalog({ file, environment, engines: FILE_ENGINES, serverSchema: serverSettingsSchema, settings, classAgents });
+  return loadCatalog({
+    file,
+    environment,
+    engines: FILE_ENGINES,
+    serverSchema: serverSettingsSchema,
+    settings,
+    classAgents,
+  });
 }
 
 function settingsOf(sources: SettingsSources): Settings | null {

@@ -13,7 +13,9 @@ function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return `the agent threw ${thrown.name} without a message`;
   if (typeof thrown === 'string' && thrown !== '') return thrown;
   const message = typeof thrown === 'object' && thrown !== null && 'message' in thrown ? thrown.message : undefined;
-  return typeof message === 'string' && message !== '' ? message : `the agent threw ${showValue(thrown)} instead of an Error`;
+  return typeof message === 'string' && message !== ''
+    ? message
+    : `the agent threw ${showValue(thrown)} instead of an Error`;
 }
 
 function showValue(value: unknown): string {

@@ -1,5 +1,6 @@
 import { BlockList } from 'node:net';
-import { ipAddress, type IpAddress } from './ip-address.js';
+
+import { type IpAddress, ipAddress } from './ip-address.js';
 
 /** The source of a URL. A URL that the operator configures may reach more addresses than one that a client sends. */
 export type UrlGiver = 'client' | 'operator';
@@ -75,7 +76,8 @@ export class AddressRules {
   /** Why a request may not go to this address and port, completing "must ..."; null if it may. */
   refusal(text: string, port: number, by: UrlGiver): string | null {
     const address = ipAddress(text);
-    if (!address || has(NEVER, address)) return `not point to ${text}: link-local, metadata and unusable addresses are never called`;
+    if (!address || has(NEVER, address))
+      return `not point to ${text}: link-local, metadata and unusable addresses are never called`;
     if (by === 'operator' || has(this.allowed, address)) return null;
     if (isPublic(address)) return this.portRefusal(port);
     return `point to a public address, not to ${text}; the operator of this service can allow it with outbound_allow`;
@@ -100,7 +102,10 @@ export class AddressRules {
 
   private isListed(hostname: string): boolean {
     const { hosts } = this.clients;
-    return hosts === null || hosts.some((host) => (host.startsWith('*.') ? hostname.endsWith(host.slice(1)) : hostname === host));
+    return (
+      hosts === null ||
+      hosts.some((host) => (host.startsWith('*.') ? hostname.endsWith(host.slice(1)) : hostname === host))
+    );
   }
 }
 

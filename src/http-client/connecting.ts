@@ -1,5 +1,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
+
 import { Agent, buildConnector } from 'undici';
+
 import type { AddressRules, UrlGiver } from './address-rules.js';
 import type { HostTraffic } from './host-traffic.js';
 import { CONNECT_TIMEOUT_MS, type Lookups } from './lookups.js';
@@ -49,7 +51,8 @@ export class Connecting {
       timeout: CONNECT_TIMEOUT_MS,
       lookup: (name: string, options: LookupOptions, callback: LookupCallback) => {
         this.addressesOf(name, port, by).then(
-          (addresses) => (options.all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family)),
+          (addresses) =>
+            options.all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family),
           (error: Error) => callback(error, []),
         );
       },
@@ -86,5 +89,9 @@ export class Connecting {
 function refused(name: string, refusal: string, by: UrlGiver): OutboundError {
   const whole = `${name} must ${refusal}`;
   if (by === 'operator') return new OutboundError(whole, true);
-  return new OutboundError(`${name} resolves to an address that may not be called; the log of the service shows the address`, true, new Error(whole));
+  return new OutboundError(
+    `${name} resolves to an address that may not be called; the log of the service shows the address`,
+    true,
+    new Error(whole),
+  );
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+
 import type { Clock } from '../common/clock.js';
 import { networkOf } from './ip-address.js';
 import { HostFull } from './outbound-error.js';
@@ -39,7 +40,9 @@ export class HostTraffic {
   /** Counts a body before it is sent to the host of this name. Throws HostFull if the host has reached its limit. */
   begin(name: string, bytes: number): void {
     this.countAll();
-    const networks = [...this.connections].filter((connection) => connection.name === name).map(({ network }) => network);
+    const networks = [...this.connections]
+      .filter((connection) => connection.name === name)
+      .map(({ network }) => network);
     this.refuseFull(name, [nameKey(name), ...networks]);
     this.sentTo(nameKey(name)).bytes += bytes;
   }
@@ -77,7 +80,9 @@ export class HostTraffic {
     const sent = this.hosts.get(host);
     if (!sent) return null;
     this.moveOn(sent);
-    return sent.bytes < this.bytesPerMinute ? null : sent.since + Math.floor(sent.bytes / this.bytesPerMinute) * WINDOW_MS;
+    return sent.bytes < this.bytesPerMinute
+      ? null
+      : sent.since + Math.floor(sent.bytes / this.bytesPerMinute) * WINDOW_MS;
   }
 
   private sentTo(host: string): Sent {

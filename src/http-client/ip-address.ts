@@ -26,7 +26,12 @@ export function ipAddress(text: string): IpAddress | null {
 export function networkOf(text: string): string {
   const address = ipAddress(text);
   if (!address) return text;
-  return address.family === 'ipv4' ? address.text : `${groupsOf(address.text).slice(0, 4).map((group) => group.toString(16)).join(':')}::/64`;
+  return address.family === 'ipv4'
+    ? address.text
+    : `${groupsOf(address.text)
+        .slice(0, 4)
+        .map((group) => group.toString(16))
+        .join(':')}::/64`;
 }
 
 function groupsOf(address: string): number[] {
@@ -48,4 +53,8 @@ function isWrapper(groups: readonly number[]): boolean {
   return WRAPPERS.includes(prefix) || (prefix === '0,0,0,0,0,0' && groups[6] !== 0);
 }
 
-const lastFourBytes = (groups: readonly number[]): string => groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]).join('.');
+const lastFourBytes = (groups: readonly number[]): string =>
+  groups
+    .slice(6)
+    .flatMap((group) => [group >> 8, group & 0xff])
+    .join('.');

@@ -1,4 +1,5 @@
 import type { LookupAddress } from 'node:dns';
+
 import type { Cancel, Clock } from '../common/clock.js';
 import { OutboundError } from './outbound-error.js';
 import type { Resolver } from './resolver.js';
@@ -87,7 +88,9 @@ export class Lookups {
     if (this.running.unproven >= this.most.unproven) return undefined;
     const takesSlow = this.running.slow < this.most.slow;
     const since = (name: string): number => this.slowUntil.get(name) ?? 0;
-    return [...this.waiting.keys()].filter((name) => takesSlow || !this.slowUntil.has(name)).sort((a, b) => since(a) - since(b))[0];
+    return [...this.waiting.keys()]
+      .filter((name) => takesSlow || !this.slowUntil.has(name))
+      .sort((a, b) => since(a) - since(b))[0];
   }
 
   // Each new caller extends the wait, so it ends when the last caller gives up.
@@ -97,7 +100,11 @@ export class Lookups {
     waiting.cancel();
     waiting.cancel = this.clock.at(this.clock.now() + this.patienceMs, () => {
       this.waiting.delete(name);
-      waiting.giveUp(new OutboundError(`${name}: its name could not be looked up in time, because lookups of other names take too long`));
+      waiting.giveUp(
+        new OutboundError(
+          `${name}: its name could not be looked up in time, because lookups of other names take too long`,
+        ),
+      );
     });
   }
 

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { Outbound } from './outbound.js';
 
 @Module({ providers: [Outbound], exports: [Outbound] })

@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Agent, type Dispatcher, fetch, request, type RequestInit } from 'undici';
+
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { VERSION } from '../common/version.js';
@@ -63,8 +64,13 @@ export class Outbound implements OnApplicationShutdown {
     private readonly clock: Clock,
     resolver: Resolver,
   ) {
-    const { clientWebhooks, clientWebhookHosts, clientWebhookPorts, clientWebhookBytesPerMinute, outboundAllow } = settings;
-    this.rules = new AddressRules({ allow: outboundAllow, ports: clientWebhookPorts, hosts: clientWebhooks === 'list' ? clientWebhookHosts : null });
+    const { clientWebhooks, clientWebhookHosts, clientWebhookPorts, clientWebhookBytesPerMinute, outboundAllow } =
+      settings;
+    this.rules = new AddressRules({
+      allow: outboundAllow,
+      ports: clientWebhookPorts,
+      hosts: clientWebhooks === 'list' ? clientWebhookHosts : null,
+    });
     this.traffic = new HostTraffic(clientWebhookBytesPerMinute, clock);
     const connecting = new Connecting(this.rules, new Lookups(resolver, clock, CONNECT_TIMEOUT_MS), this.traffic);
     this.agents = { client: connecting.agentFor('client'), operator: connecting.agentFor('operator') };
@@ -90,7 +96,10 @@ export class Outbound implements OnApplicationShutdown {
    * Resolves with any answer, whatever its status. Rejects with an OutboundError if there is none, and with HostFull if
    * nothing was sent because clients' requests have used the host's limit. Does not follow redirects.
    */
-  async post(url: string, { headers, body, timeoutMs, signal, maxAnswerBytes = LONGEST_ANSWER_BYTES, by }: OutboundRequest): Promise<OutboundAnswer> {
+  async post(
+    url: string,
+    { headers, body, timeoutMs, signal, maxAnswerBytes = LONGEST_ANSWER_BYTES, by }: OutboundRequest,
+  ): Promise<OutboundAnswer> {
     // Checked here because a connection to a literal address makes no lookup.
     const problem = urlProblem(url, by, this.rules);
     if (problem !== null) throw new OutboundError(`the URL must ${problem}`, true);
@@ -150,7 +159,9 @@ export class Outbound implements OnApplicationShutdown {
     const cancel =
       timeoutMs === undefined
         ? undefined
-        : this.clock.at(this.clock.now() + timeoutMs, () => end(new OutboundError(`${host}: no answer within ${timeoutMs} ms`)));
+        : this.clock.at(this.clock.now() + timeoutMs, () =>
+            end(new OutboundError(`${host}: no answer within ${timeoutMs} ms`)),
+          );
     const lift = (): void => {
       cancel?.();
       given?.removeEventListener('abort', onAbort);
@@ -163,7 +174,10 @@ const withoutKeys = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => KEYLESS_HEADERS.test(name)));
 
 // An answer that is cut off is accepted: its status arrived, so the receiver must not be called again.
-async function firstOf(body: AsyncIterable<Buffer>, most: number): Promise<Pick<OutboundAnswer, 'text' | 'isWhole' | 'isTooLong'>> {
+async function firstOf(
+  body: AsyncIterable<Buffer>,
+  most: number,
+): Promise<Pick<OutboundAnswer, 'text' | 'isWhole' | 'isTooLong'>> {
   const chunks: Buffer[] = [];
   let length = 0;
   let isWhole = true;

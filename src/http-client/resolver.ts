@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
+
 import { threadPoolSize } from '../config/environment.js';
 
 /** Resolves the names of outbound URLs to addresses. */

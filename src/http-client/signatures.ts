@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+
 import { Webhook } from 'standardwebhooks';
 
 export interface SignedContent {
@@ -16,7 +17,10 @@ const ENCODED = 'whsec_';
  * each secret, so that receivers can change from one secret to the other. `X-Flock-Signature` has a single value, made
  * with the first secret.
  */
-export function webhookHeaders(secrets: readonly string[], { id, sentAt, body }: SignedContent): Record<string, string> {
+export function webhookHeaders(
+  secrets: readonly string[],
+  { id, sentAt, body }: SignedContent,
+): Record<string, string> {
   const headers = { 'webhook-id': id, 'webhook-timestamp': String(Math.floor(sentAt / 1_000)) };
   const [first] = secrets;
   if (first === undefined) return headers;

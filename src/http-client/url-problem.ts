@@ -16,7 +16,8 @@ export function urlProblem(text: string, by: UrlGiver, rules: AddressRules): str
   return rules.hostRefusal(hostname, by) ?? addressProblem(hostname, portOf({ protocol, port }), by, rules);
 }
 
-export const portOf = ({ protocol, port }: { protocol: string; port: string }): number => Number(port) || (protocol === 'https:' ? 443 : 80);
+export const portOf = ({ protocol, port }: { protocol: string; port: string }): number =>
+  Number(port) || (protocol === 'https:' ? 443 : 80);
 
 // The URL parser has already turned decimal, octal, hexadecimal and shortened IPv4 addresses into the dotted form.
 function addressProblem(hostname: string, port: number, by: UrlGiver, rules: AddressRules): string | null {

@@ -1,35 +1,47 @@
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { parse } from 'node:querystring';
+
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
+
 import type { Clock } from '../common/clock.js';
 import type { MemoryBudget } from '../common/memory-budget.js';
 import type { Role } from '../common/role.js';
 import type { Settings } from '../config/settings.js';
 import { NoTracing, type Tracing } from '../observability/tracing/tracing.js';
-import { checkMethods } from './middleware/allowed-methods.js';
 import { isUpload, parseJsonBodies } from './bodies/body-parser.js';
-import { limitConnections } from './connections/connection-limit.js';
-import { ErrorFilter } from './errors/error-filter.js';
-import { checkHosts } from './middleware/host-check.js';
 import { IncomingBodies, incomingBody } from './bodies/incoming-bodies.js';
+import { limitConnections } from './connections/connection-limit.js';
+import { limitPipelining } from './connections/pipelining.js';
+import { SlowReaders } from './connections/slow-readers.js';
+import { WaitingRequests } from './connections/waiting-requests.js';
+import { ErrorFilter } from './errors/error-filter.js';
+import { answerProtocolErrors } from './errors/protocol-errors.js';
+import { checkMethods } from './middleware/allowed-methods.js';
+import { checkHosts } from './middleware/host-check.js';
 import { checkOrigins } from './middleware/origin-check.js';
 import { checkPaths } from './middleware/path-check.js';
-import { limitPipelining } from './connections/pipelining.js';
 import { answerProbesAlone } from './middleware/probes.js';
-import { answerProtocolErrors } from './errors/protocol-errors.js';
 import { type EndedRequest, observeRequests } from './middleware/request-observer.js';
 import { traceRequests } from './middleware/request-tracing.js';
 import { setSecurityHeaders } from './middleware/security-headers.js';
 import { jsonSender } from './responses/send-json.js';
-import { SlowReaders } from './connections/slow-readers.js';
 import { ValidationPipe } from './validation/validation-pipe.js';
-import { WaitingRequests } from './connections/waiting-requests.js';
 
 export interface HttpEdge {
-  settings: Pick<Settings, 'host' | 'allowedHosts' | 'corsOrigins' | 'bodyLimitBytes' | 'requestTimeoutMs' | 'uploadTimeoutMs' | 'minTransferRateBytes' | 'maxConnections'>;
+  settings: Pick<
+    Settings,
+    | 'host'
+    | 'allowedHosts'
+    | 'corsOrigins'
+    | 'bodyLimitBytes'
+    | 'requestTimeoutMs'
+    | 'uploadTimeoutMs'
+    | 'minTransferRateBytes'
+    | 'maxConnections'
+  >;
   clock: Clock;
   memory: MemoryBudget;
   role: Role;
@@ -56,7 +68,10 @@ const MOST_UNREAD_BYTES = 4 * 1_024;
 /**
  * Installs all that surrounds the routes: middleware, pipes, error filter, server limits. Needs `bodyParser: false`.
  */
-export function installHttpEdge(app: NestExpressApplication, { settings, clock, memory, role, logger, tracing, onEnded }: HttpEdge): void {
+export function installHttpEdge(
+  app: NestExpressApplication,
+  { settings, clock, memory, role, logger, tracing, onEnded }: HttpEdge,
+): void {
   app.disable('x-powered-by');
   app.disable('etag');
   Object.assign(app.getHttpAdapter().getInstance().response, { json: jsonSender(memory), end: endAndRelease });
@@ -86,7 +101,10 @@ export function installHttpEdge(app: NestExpressApplication, { settings, clock, 
 }
 
 /** Limits the time of every body, even if no handler reads it. */
-function watchBodies({ requestTimeoutMs, uploadTimeoutMs }: HttpEdge['settings'], bodies: IncomingBodies): RequestHandler {
+function watchBodies(
+  { requestTimeoutMs, uploadTimeoutMs }: HttpEdge['settings'],
+  bodies: IncomingBodies,
+): RequestHandler {
   return (request, response, next) => {
     const { headers } = request;
     const announcesBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
@@ -128,6 +146,8 @@ function tuneServer(app: NestExpressApplication, { requestTimeoutMs, uploadTimeo
   });
   // Requests take this value from their connections. Nothing else reads it: a connection's own bytes go straight to
   // Node's parser.
-  server.on('connection', (socket: Socket) => Object.defineProperty(socket, 'readableHighWaterMark', { value: MOST_UNREAD_BYTES }));
+  server.on('connection', (socket: Socket) =>
+    Object.defineProperty(socket, 'readableHighWaterMark', { value: MOST_UNREAD_BYTES }),
+  );
   answerProtocolErrors(server);
 }

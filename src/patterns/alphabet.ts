@@ -13,7 +13,10 @@ export class Alphabet {
   private readonly ascii: Int32Array;
 
   constructor(sets: readonly CodePoints[]) {
-    const starts = new Set([0, ...sets.flatMap((set) => set.map((bound, index) => (index % 2 === 0 ? bound : bound + 1)))]);
+    const starts = new Set([
+      0,
+      ...sets.flatMap((set) => set.map((bound, index) => (index % 2 === 0 ? bound : bound + 1))),
+    ]);
     starts.delete(LAST_CODE_POINT + 1);
     this.starts = Int32Array.from(starts).sort();
     this.classes = new Int32Array(this.starts.length);
@@ -50,7 +53,12 @@ export class Alphabet {
 
   private eachIn(set: CodePoints, visit: (index: number) => void): void {
     for (let range = 0; range < set.length; range += 2) {
-      for (let index = this.indexOf(set[range]!); index < this.starts.length && this.starts[index]! <= set[range + 1]!; index++) visit(index);
+      for (
+        let index = this.indexOf(set[range]!);
+        index < this.starts.length && this.starts[index]! <= set[range + 1]!;
+        index++
+      )
+        visit(index);
     }
   }
 

@@ -1,4 +1,5 @@
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
+
 import { type CharacterNode, charactersOf } from './character-sets.js';
 import type { CodePoints } from './code-points.js';
 import { PatternError, TOO_LARGE } from './pattern-error.js';
@@ -40,7 +41,9 @@ function parse(pattern: string): AST.Pattern {
   try {
     return new RegExpParser().parsePattern(pattern, undefined, undefined, { unicode: true });
   } catch (error) {
-    throw new PatternError(`is not a regular expression: ${(error as Error).message.replace(/^Invalid regular expression: \/.*\/u?: /s, '')}`);
+    throw new PatternError(
+      `is not a regular expression: ${(error as Error).message.replace(/^Invalid regular expression: \/.*\/u?: /s, '')}`,
+    );
   }
 }
 
@@ -73,7 +76,8 @@ class Builder {
       case 'CharacterClass':
         return this.add({ kind: 'characters', characters: this.charactersOf(element), next });
       case 'Group':
-        if (element.modifiers !== null) throw new PatternError(`has (?${element.modifiers.raw}:, but modifiers are not supported`);
+        if (element.modifiers !== null)
+          throw new PatternError(`has (?${element.modifiers.raw}:, but modifiers are not supported`);
         return this.alternatives(element.alternatives, next);
       case 'CapturingGroup':
         return this.alternatives(element.alternatives, next);
@@ -97,13 +101,17 @@ class Builder {
         return this.add({ kind: 'word_boundary', negate: assertion.negate, next });
       case 'lookahead':
       case 'lookbehind':
-        throw new PatternError(`has ${assertion.raw}, but lookahead and lookbehind cannot be checked in linear time; to require several patterns, use allOf`);
+        throw new PatternError(
+          `has ${assertion.raw}, but lookahead and lookbehind cannot be checked in linear time; to require several patterns, use allOf`,
+        );
     }
   }
 
   private repetition({ element, min, max }: AST.Quantifier, next: number): number {
     let first = max === Infinity ? this.loop(element, next) : next;
-    if (max !== Infinity) for (let more = min; more < max; more++) first = this.add({ kind: 'fork', next: [this.element(element, first), next] });
+    if (max !== Infinity)
+      for (let more = min; more < max; more++)
+        first = this.add({ kind: 'fork', next: [this.element(element, first), next] });
     for (let times = 0; times < min; times++) first = this.element(element, first);
     return first;
   }

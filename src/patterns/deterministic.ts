@@ -32,7 +32,8 @@ export interface Deterministic {
 /**
  * Makes every state before any matching, so that no text can add states. Throws a PatternError if there are too many.
  */
-export const deterministic = (automaton: Automaton, work: PatternWork): Deterministic => new SubsetConstruction(automaton, work).run();
+export const deterministic = (automaton: Automaton, work: PatternWork): Deterministic =>
+  new SubsetConstruction(automaton, work).run();
 
 class SubsetConstruction {
   private readonly steps: readonly Step[];
@@ -65,7 +66,12 @@ class SubsetConstruction {
     this.table.push(...Array<number>(size).fill(FAILED), ...Array<number>(size).fill(MATCHED));
     const first = this.stateOf([this.automaton.first], 'start');
     for (const state of this.open) this.complete(state);
-    return { alphabet: this.alphabet, first, table: Int32Array.from(this.table), matchesAtEnd: Uint8Array.from(this.matchesAtEnd) };
+    return {
+      alphabet: this.alphabet,
+      first,
+      table: Int32Array.from(this.table),
+      matchesAtEnd: Uint8Array.from(this.matchesAtEnd),
+    };
   }
 
   private complete(state: Open): void {
@@ -77,7 +83,9 @@ class SubsetConstruction {
     const kind = this.wordClasses.has(character) ? 'word' : 'other';
     const here = this.looking(state, kind);
     if (here === null) return MATCHED;
-    const next = here.flatMap((position) => (this.taken[position]?.[character] === 1 ? [(this.steps[position] as { next: number }).next] : []));
+    const next = here.flatMap((position) =>
+      this.taken[position]?.[character] === 1 ? [(this.steps[position] as { next: number }).next] : [],
+    );
     // A match may begin at any place.
     return this.stateOf([...next, this.automaton.first], kind);
   }
@@ -92,7 +100,11 @@ class SubsetConstruction {
     if (known !== undefined) return known;
     const state = FIRST + this.states.size;
     this.states.set(name, state);
-    this.open.push({ steps: alive, before, looks: alive.some((position) => this.steps[position]!.kind !== 'characters') });
+    this.open.push({
+      steps: alive,
+      before,
+      looks: alive.some((position) => this.steps[position]!.kind !== 'characters'),
+    });
     return state;
   }
 

@@ -2,7 +2,14 @@
  * A live event in the form of the wire: what streams show besides artifacts. It has no position and is not stored, so
  * readers that are not connected miss it. Times are ISO 8601.
  */
-export type LiveEvent = ArtifactConsumed | ExecutionChanged | ExecutionEscalated | ExecutionOutput | RunProgress | BatchProgress | CorrelationSettled;
+export type LiveEvent =
+  | ArtifactConsumed
+  | ExecutionChanged
+  | ExecutionEscalated
+  | ExecutionOutput
+  | RunProgress
+  | BatchProgress
+  | CorrelationSettled;
 
 interface ArtifactConsumed {
   event_type: 'artifact_consumed';

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import type { Transaction } from '../database/unit-of-work.js';
 import type { LiveEvent } from './live-event.js';
 import { Signals } from './signals.js';

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { DatabaseModule } from '../database/database.module.js';
 import { LiveEvents } from './live-events.js';
 import { Signals } from './signals.js';

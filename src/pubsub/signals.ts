@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Broadcast } from '../database/broadcast.js';
 import type { LiveEvent } from './live-event.js';
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+
 import { Signals } from './signals.js';
 
 const ANNOUNCE_EVERY_MS = 5_000;

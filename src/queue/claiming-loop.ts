@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+
 import type { Clock } from '../common/clock.js';
 import { isUnavailable } from '../common/domain-error.js';
 import type { Logger } from '../common/logger.js';
@@ -54,7 +55,12 @@ export interface Claimant<Claimed> {
   queueOf(claimed: Claimed): string;
   /** The queues in which rows may wait. */
   queues(): Iterable<string> | Promise<Iterable<string>>;
-  claim(tx: Transaction, slots: FreeSlots, lease: Lease, now: number): Promise<{ claimed: Claimed[]; moreWaiting: string[]; missed: boolean }>;
+  claim(
+    tx: Transaction,
+    slots: FreeSlots,
+    lease: Lease,
+    now: number,
+  ): Promise<{ claimed: Claimed[]; moreWaiting: string[]; missed: boolean }>;
   start(claimed: Claimed, abort: AbortController, holder: ClaimHolder): StartedRun;
 }
 
@@ -72,7 +78,10 @@ export interface ClaimTopics {
  */
 export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow, Input> {
   // The key is the claim, not the row: a retry can be claimed before the previous attempt has left the map.
-  private readonly running = new Map<Claimed, { abort: AbortController; done: Promise<void>; handedBack: StartedRun['handedBack'] }>();
+  private readonly running = new Map<
+    Claimed,
+    { abort: AbortController; done: Promise<void>; handedBack: StartedRun['handedBack'] }
+  >();
   /** Queues that may have waiting rows. */
   private readonly pendingQueues = new Set<string>();
   private claiming: Promise<void> | null = null;
@@ -94,7 +103,13 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     private readonly unitOfWork: UnitOfWork,
     private readonly logger: Logger,
   ) {
-    this.retries = new RetryTimer(claims, (queue) => topics.returned.publishEverywhere(queue), clock, unitOfWork, logger);
+    this.retries = new RetryTimer(
+      claims,
+      (queue) => topics.returned.publishEverywhere(queue),
+      clock,
+      unitOfWork,
+      logger,
+    );
   }
 
   get isWorking(): boolean {
@@ -153,7 +168,10 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     const handedBack = await this.leases.handBack();
     await Promise.all(left.map((run) => run.handedBack?.()));
     const { name } = this.claimant;
-    this.logger.warn({ [name]: handedBack }, `the shutdown grace period is over: running ${name} are handed back and start again in the next process`);
+    this.logger.warn(
+      { [name]: handedBack },
+      `the shutdown grace period is over: running ${name} are handed back and start again in the next process`,
+    );
   }
 
   wake(queue: string): void {
@@ -217,16 +235,19 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     let asked: string[] = [];
     try {
       this.claims.ready.look();
-      const { claimed, moreWaiting, missed } = await this.unitOfWork.run((tx) => {
-        // The database may run this function again. It then serves the queues of the first run too.
-        asked.forEach((queue) => this.pendingQueues.add(queue));
-        // The queues are taken here and not earlier, so that this round serves every wake-up until now.
-        const { byQueue, total } = this.slots.free(this.pendingQueues);
-        const looked = new Map([...byQueue].slice(0, QUEUES_AT_ONCE));
-        asked = [...looked.keys()];
-        asked.forEach((queue) => this.pendingQueues.delete(queue));
-        return this.claimant.claim(tx, { byQueue: looked, total }, this.leases.next(), this.clock.now());
-      }, { relaxedDurability: true });
+      const { claimed, moreWaiting, missed } = await this.unitOfWork.run(
+        (tx) => {
+          // The database may run this function again. It then serves the queues of the first run too.
+          asked.forEach((queue) => this.pendingQueues.add(queue));
+          // The queues are taken here and not earlier, so that this round serves every wake-up until now.
+          const { byQueue, total } = this.slots.free(this.pendingQueues);
+          const looked = new Map([...byQueue].slice(0, QUEUES_AT_ONCE));
+          asked = [...looked.keys()];
+          asked.forEach((queue) => this.pendingQueues.delete(queue));
+          return this.claimant.claim(tx, { byQueue: looked, total }, this.leases.next(), this.clock.now());
+        },
+        { relaxedDurability: true },
+      );
       this.trouble = null;
       moreWaiting.forEach((queue) => this.pendingQueues.add(queue));
       claimed.filter(({ id }) => !this.cancelledMeanwhile.has(id)).forEach((each) => this.begin(each));
@@ -249,7 +270,10 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     try {
       if (!this.unitOfWork.dialect.exclusive && this.working) await this.leases.handBack(this.runningIds());
     } catch (error) {
-      this.logger.debug({ err: error }, 'handing back the rows that a failed round may have claimed failed; their leases will expire');
+      this.logger.debug(
+        { err: error },
+        'handing back the rows that a failed round may have claimed failed; their leases will expire',
+      );
     }
   }
 

@@ -8,7 +8,11 @@ const COMMIT_AGAIN_AFTER_MS = 1_000;
  * Commits an outcome, and retries while the database cannot be written to: the work is done, so its outcome must not be
  * lost. Returns `discarded` if another process has the claim now. Rejects with any other error of `commit`.
  */
-export async function commitWithRetry<T>(holder: ClaimHolder, clock: Clock, commit: () => Promise<T>): Promise<T | 'discarded'> {
+export async function commitWithRetry<T>(
+  holder: ClaimHolder,
+  clock: Clock,
+  commit: () => Promise<T>,
+): Promise<T | 'discarded'> {
   while (holder.isOurs()) {
     try {
       return await commit();

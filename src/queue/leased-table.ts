@@ -16,7 +16,11 @@ export interface LeasedTable {
   readonly owner?: 'assignee';
 }
 
-export const leasedTable = (name: 'executions' | 'deliveries', queue: 'agent' | 'queue', columns: readonly string[]): LeasedTable => ({
+export const leasedTable = (
+  name: 'executions' | 'deliveries',
+  queue: 'agent' | 'queue',
+  columns: readonly string[],
+): LeasedTable => ({
   name: name as 'executions',
   queue: queue as 'agent',
   columns,
@@ -33,4 +37,10 @@ export interface LeasedRow {
 
 /** The columns to read of a table, under their names in LeasedRow. */
 export const columnsOf = ({ queue, columns }: LeasedTable) =>
-  ['id', `${queue} as queue`, 'priority', 'seq', 'created_at', ...columns] as ['id', 'agent as queue', 'priority', 'seq', 'created_at'];
+  ['id', `${queue} as queue`, 'priority', 'seq', 'created_at', ...columns] as [
+    'id',
+    'agent as queue',
+    'priority',
+    'seq',
+    'created_at',
+  ];

@@ -1,4 +1,5 @@
 import { sql, type WhereInterface } from 'kysely';
+
 import type { Clock } from '../common/clock.js';
 import { type Prepared, prepared } from '../database/prepared.js';
 import type { Schema } from '../database/schema.js';
@@ -140,7 +141,11 @@ export class ReadyRows<Row extends LeasedRow> {
     let frontier = this.frontiers.get(queue);
     if (!frontier) {
       if (this.frontiers.size >= MAX_QUEUES) this.frontiers.clear();
-      frontier = { upTo: new Map(this.prioritiesOf(queue).map((priority) => [priority, 0])), wholeAt: 0, sawNotAll: false };
+      frontier = {
+        upTo: new Map(this.prioritiesOf(queue).map((priority) => [priority, 0])),
+        wholeAt: 0,
+        sawNotAll: false,
+      };
       this.frontiers.set(queue, frontier);
     }
     return frontier;

@@ -1,8 +1,8 @@
 import type { Cancel, Clock } from '../common/clock.js';
 import type { Logger } from '../common/logger.js';
 import type { UnitOfWork } from '../database/unit-of-work.js';
-import type { RowClaims } from './row-claims.js';
 import type { LeasedRow } from './leased-table.js';
+import type { RowClaims } from './row-claims.js';
 
 const RELEASE_AGAIN_AFTER_MS = 1_000;
 

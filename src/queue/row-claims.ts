@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
+
 import { sql } from 'kysely';
+
 import type { Clock } from '../common/clock.js';
 import { dialectOf, locking } from '../database/dialects/dialect.js';
 import { preparedWithList } from '../database/prepared.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import { isInState } from './state-predicate.js';
 import type { LeasedRow, LeasedTable } from './leased-table.js';
 import { ReadyRows } from './ready-rows.js';
 import type { FreeSlots } from './slots.js';
+import { isInState } from './state-predicate.js';
 
 /**
  * A lease to take or renew: the process that holds it, and its end (epoch ms). `owner` is null if a worker outside of
@@ -86,7 +88,12 @@ export class RowClaims<Row extends LeasedRow, Input> {
    * Claims rows that were found in another way. If not all of a queue may run, it claims the first. Rows that are no
    * longer ready are left out.
    */
-  async claimThese(tx: Transaction, found: readonly Row[], lease: Lease, now: number): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs'>> {
+  async claimThese(
+    tx: Transaction,
+    found: readonly Row[],
+    lease: Lease,
+    now: number,
+  ): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs'>> {
     const queues = [...new Set(found.map(({ queue }) => queue))];
     const free = await this.rules.free(tx, queues);
     const chosen = queues.flatMap((queue) => found.filter((row) => row.queue === queue).slice(0, free.get(queue)));
@@ -125,12 +132,20 @@ export class RowClaims<Row extends LeasedRow, Input> {
     return row?.available_at ?? null;
   }
 
-  private async take(tx: Transaction, chosen: readonly Row[], lease: Lease, now: number): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs'> & { ours: Set<string> }> {
+  private async take(
+    tx: Transaction,
+    chosen: readonly Row[],
+    lease: Lease,
+    now: number,
+  ): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs'> & { ours: Set<string> }> {
     // External workers get this token, and it lets them end the execution, so it must not be predictable from another
     // one.
     const leaseToken = randomUUID();
     const ids = chosen.map(({ id }) => id);
-    const [leased, inputs] = await Promise.all([this.takeLease(tx.db, { leaseToken, ...lease, now }, ids), this.rules.inputsOf(tx, ids)]);
+    const [leased, inputs] = await Promise.all([
+      this.takeLease(tx.db, { leaseToken, ...lease, now }, ids),
+      this.rules.inputsOf(tx, ids),
+    ]);
     const ours = new Set(leased.map(({ id }) => id));
     return { rows: chosen.filter(({ id }) => ours.has(id)), ours, leaseToken, inputs };
   }

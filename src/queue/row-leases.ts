@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
+
 import type { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import { locking } from '../database/dialects/dialect.js';
 import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { forEachInTransaction } from './for-each-in-transaction.js';
-import { isInState } from './state-predicate.js';
 import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
 import type { Lease } from './row-claims.js';
+import { isInState } from './state-predicate.js';
 
 /**
  * After this many lost leases a row is given up, because a row that crashes its process would otherwise do so forever.
@@ -16,7 +17,11 @@ export const MAX_LOST_LEASES = 10;
 export const TAKEN_AT_ONCE = 100;
 
 /** A row whose holder no longer renews its lease. */
-export type LostRow<Row extends LeasedRow> = Row & { lease_token: string; lease_owner: string | null; lost_leases: number };
+export type LostRow<Row extends LeasedRow> = Row & {
+  lease_token: string;
+  lease_owner: string | null;
+  lost_leases: number;
+};
 
 /** The holder of leases, their duration (ms), and what follows when they are handed back or lost. */
 export interface Holder<Row extends LeasedRow> {
@@ -58,14 +63,15 @@ export class RowLeases<Row extends LeasedRow> {
   async renew(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const { owner, until } = this.next();
-    await this.unitOfWork.run((tx) =>
-      tx.db
-        .updateTable(this.table.name)
-        .set({ lease_until: until })
-        .where(isInState('running'))
-        .where('lease_owner', '=', owner)
-        .where('id', 'in', ids)
-        .execute(),
+    await this.unitOfWork.run(
+      (tx) =>
+        tx.db
+          .updateTable(this.table.name)
+          .set({ lease_until: until })
+          .where(isInState('running'))
+          .where('lease_owner', '=', owner)
+          .where('id', 'in', ids)
+          .execute(),
       { relaxedDurability: true },
     );
   }
@@ -104,7 +110,10 @@ export class RowLeases<Row extends LeasedRow> {
     return handedBack.length;
   }
 
-  private async takeOverSome(tx: Transaction, leftToOthers: readonly string[]): Promise<{ count: number; givenUp: LostRow<Row>[] }> {
+  private async takeOverSome(
+    tx: Transaction,
+    leftToOthers: readonly string[],
+  ): Promise<{ count: number; givenUp: LostRow<Row>[] }> {
     const { exclusive } = this.unitOfWork.dialect;
     const lapsed = tx.db
       .selectFrom(this.table.name)
@@ -114,7 +123,11 @@ export class RowLeases<Row extends LeasedRow> {
         const lapsed = eb('lease_until', '<', this.clock.now());
         return exclusive ? or([lapsed, eb('lease_owner', '!=', this.holder.owner)]) : lapsed;
       })
-      .$if(leftToOthers.length > 0, (some) => some.where(({ eb, or }) => or([eb('lease_owner', 'is not', null), eb(this.table.queue, 'not in', leftToOthers)])))
+      .$if(leftToOthers.length > 0, (some) =>
+        some.where(({ eb, or }) =>
+          or([eb('lease_owner', 'is not', null), eb(this.table.queue, 'not in', leftToOthers)]),
+        ),
+      )
       .limit(TAKEN_AT_ONCE);
     const lost = await locking(tx.db, lapsed, { wait: false }).$castTo<LostRow<Row>>().execute();
     const givenUp: LostRow<Row>[] = [];
@@ -145,7 +158,11 @@ export class RowLeases<Row extends LeasedRow> {
     return { ...lost, lease_token };
   }
 
-  private async update(tx: Transaction, lost: LostRow<Row>, lease: typeof WAITING_AGAIN | { lease_token: string; lease_owner: string | null; lease_until: number }): Promise<void> {
+  private async update(
+    tx: Transaction,
+    lost: LostRow<Row>,
+    lease: typeof WAITING_AGAIN | { lease_token: string; lease_owner: string | null; lease_until: number },
+  ): Promise<void> {
     await tx.db
       .updateTable(this.table.name)
       .set({ ...lease, lost_leases: lost.lost_leases })
@@ -155,4 +172,10 @@ export class RowLeases<Row extends LeasedRow> {
   }
 }
 
-const WAITING_AGAIN = { state: 'pending', available_at: null, lease_token: null, lease_owner: null, lease_until: null } as const;
+const WAITING_AGAIN = {
+  state: 'pending',
+  available_at: null,
+  lease_token: null,
+  lease_owner: null,
+  lease_until: null,
+} as const;

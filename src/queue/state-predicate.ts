@@ -1,4 +1,5 @@
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
+
 import type { DeliveryState, ExecutionState } from '../database/schema.js';
 
 /**
@@ -6,4 +7,5 @@ import type { DeliveryState, ExecutionState } from '../database/schema.js';
  * Postgres' planner considers such an index small, but it contains everything that ended while a session holds an old
  * snapshot.
  */
-export const isInState = (state: ExecutionState | DeliveryState): RawBuilder<SqlBool> => sql<SqlBool>`coalesce(state, '') = ${sql.lit(state)}`;
+export const isInState = (state: ExecutionState | DeliveryState): RawBuilder<SqlBool> =>
+  sql<SqlBool>`coalesce(state, '') = ${sql.lit(state)}`;

@@ -89,8 +89,13 @@ describe('the source tree', () => {
   });
 
   it('has features that meet only where it is named', () => {
-    const between = imports.filter(({ from, to }) => folderOf(from) === 'features' && folderOf(to) === 'features' && featureOf(from) !== featureOf(to));
-    expect([...new Set(between.map(({ from, to }) => `${featureOf(from)} → ${featureOf(to)}`))].sort()).toEqual([...BETWEEN_FEATURES].sort());
+    const between = imports.filter(
+      ({ from, to }) =>
+        folderOf(from) === 'features' && folderOf(to) === 'features' && featureOf(from) !== featureOf(to),
+    );
+    expect([...new Set(between.map(({ from, to }) => `${featureOf(from)} → ${featureOf(to)}`))].sort()).toEqual(
+      [...BETWEEN_FEATURES].sort(),
+    );
   });
 
   it('has no circle of files', () => {

@@ -7,7 +7,8 @@ interface Package {
 /** Where npm looks for a package that `from` needs: beside it and in every folder above. */
 function* places(from: string, name: string): Generator<string> {
   const parts = from.split('/node_modules/');
-  for (let depth = parts.length; depth > 0; depth -= 1) yield `${parts.slice(0, depth).join('/node_modules/')}/node_modules/${name}`;
+  for (let depth = parts.length; depth > 0; depth -= 1)
+    yield `${parts.slice(0, depth).join('/node_modules/')}/node_modules/${name}`;
   yield `node_modules/${name}`;
 }
 

@@ -1,12 +1,14 @@
-import { ANSWERS } from './attacks/answers.js';
 import { attackedPod } from './attacked-pod.js';
+import { ANSWERS } from './attacks/answers.js';
 import { withstand } from './withstand.js';
 
 /** Real: the built program as a process in as much memory as a pod has, its database, HTTP. Nothing is faked. */
 describe('by answers', () => {
   const pod = attackedPod();
 
-  it.each(ANSWERS.map((attack) => [attack.name, attack] as const))('withstands %s', (_what, attack) => withstand(pod(), attack));
+  it.each(ANSWERS.map((attack) => [attack.name, attack] as const))('withstands %s', (_what, attack) =>
+    withstand(pod(), attack),
+  );
 
   it('withstands the same after a restart', async () => {
     await pod.restart();

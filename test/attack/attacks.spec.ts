@@ -1,8 +1,8 @@
+import { attackedPod } from './attacked-pod.js';
 import { FILTERS } from './attacks/filters.js';
 import { INPUTS } from './attacks/inputs.js';
 import { NAMES } from './attacks/names.js';
 import { WAITING } from './attacks/waiting.js';
-import { attackedPod } from './attacked-pod.js';
 import { withstand } from './withstand.js';
 
 /** What the database has a part in. Real: the built program as a process in as much memory as a pod has, its database, HTTP. */
@@ -14,5 +14,7 @@ describe.each([
 ])('by %s', (_name, attacks) => {
   const pod = attackedPod();
 
-  it.each(attacks.map((attack) => [attack.name, attack] as const))('withstands %s', (_what, attack) => withstand(pod(), attack));
+  it.each(attacks.map((attack) => [attack.name, attack] as const))('withstands %s', (_what, attack) =>
+    withstand(pod(), attack),
+  );
 });

@@ -1,9 +1,9 @@
+import { attackedPod } from './attacked-pod.js';
 import { BATCHES } from './attacks/batches.js';
 import { BODIES } from './attacks/bodies.js';
 import { CONNECTIONS } from './attacks/connections.js';
 import { SCHEMAS } from './attacks/schemas.js';
 import { STREAMS } from './attacks/streams.js';
-import { attackedPod } from './attacked-pod.js';
 import { withstand } from './withstand.js';
 
 /** Real: the built program as a process in as much memory as a pod has, its database, HTTP. Nothing is faked. */
@@ -16,5 +16,7 @@ describe.each([
 ])('by %s', (_name, attacks) => {
   const pod = attackedPod();
 
-  it.each(attacks.map((attack) => [attack.name, attack] as const))('withstands %s', (_what, attack) => withstand(pod(), attack));
+  it.each(attacks.map((attack) => [attack.name, attack] as const))('withstands %s', (_what, attack) =>
+    withstand(pod(), attack),
+  );
 });

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+
 import { eventually } from '../support/eventually.js';
 import type { Command, Reply } from './bystanders-process.js';
 import { deniedMs } from './denied-time.js';

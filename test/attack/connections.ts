@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+
 import { ATTACKER } from './requests.js';
 
 /** Raw connections of an attacker, which it holds as long as the service lets it. */

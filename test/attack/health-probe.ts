@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import { deniedMs } from './denied-time.ts';
 import { send } from './requests.ts';
 

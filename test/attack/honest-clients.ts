@@ -1,5 +1,6 @@
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+
 import { type Answered, send } from './requests.ts';
 
 const CLIENTS = 6;
@@ -46,9 +47,19 @@ export class HonestClients {
 
   async #ask(path: string, body?: object, correlation?: string): Promise<Answered> {
     const headers: Record<string, string> = correlation === undefined ? {} : { 'x-correlation-id': correlation };
-    const answer = await send(this.#url, { path, body, headers, agent: this.#agent, timeoutMs: WITHIN_MS, signal: this.#signal });
+    const answer = await send(this.#url, {
+      path,
+      body,
+      headers,
+      agent: this.#agent,
+      timeoutMs: WITHIN_MS,
+      signal: this.#signal,
+    });
     if (answer.status === 200 && answer.error === undefined) this.served += 1;
-    else if (!this.#signal.aborted) this.refusals.add(`${path.replace(/[?/][^?]*honest.*/, '')}: ${answer.error ?? `${answer.status} ${answer.text}`}`);
+    else if (!this.#signal.aborted)
+      this.refusals.add(
+        `${path.replace(/[?/][^?]*honest.*/, '')}: ${answer.error ?? `${answer.status} ${answer.text}`}`,
+      );
     return answer;
   }
 }

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+
 import { WebSocket } from 'ws';
+
 import { eventually } from '../support/eventually.js';
 
 const MIB = 2 ** 20;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+
 import { builtProgram } from '../support/built-program.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { Service } from '../support/service.js';
@@ -43,7 +44,19 @@ export class Pod {
   static async start(options: string[] = [], folder?: string): Promise<Pod> {
     const home = folder ?? (await mkdtemp(join(tmpdir(), 'starling-attack-')));
     const database = await databaseOf(home);
-    const command = [await builtProgram(), 'serve', '--port', '0', '--config', CONFIG, '--database-url', database.url, '--log-level', 'warn', ...options];
+    const command = [
+      await builtProgram(),
+      'serve',
+      '--port',
+      '0',
+      '--config',
+      CONFIG,
+      '--database-url',
+      database.url,
+      '--log-level',
+      'warn',
+      ...options,
+    ];
     const service = await Service.run(command, {
       PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
       NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB} --inspect=127.0.0.1:0`,
@@ -85,7 +98,9 @@ export class Pod {
   /** MiB that the database takes on its disk. */
   async storedMib(): Promise<number> {
     const [size] = await this.database.rows<{ bytes: number }>(
-      TEST_DATABASE === 'postgres' ? 'select pg_database_size(current_database())::float as bytes' : 'select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()',
+      TEST_DATABASE === 'postgres'
+        ? 'select pg_database_size(current_database())::float as bytes'
+        : 'select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()',
     );
     return size!.bytes / MIB;
   }
@@ -122,7 +137,7 @@ export class Pod {
 function residentMib(pid: number): number {
   try {
     const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return Number(kib ?? 0) * 1_024 / MIB;
+    return (Number(kib ?? 0) * 1_024) / MIB;
   } catch {
     return 0;
   }

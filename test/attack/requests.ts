@@ -31,9 +31,15 @@ export interface Answered {
 const KEPT_BYTES = 65_536;
 
 /** Sends one request, and reads its answer without keeping it. Never rejects. */
-export function send(url: string, { method, path, headers = {}, body, from, agent, timeoutMs = 30_000, signal }: Sent): Promise<Answered> {
+export function send(
+  url: string,
+  { method, path, headers = {}, body, from, agent, timeoutMs = 30_000, signal }: Sent,
+): Promise<Answered> {
   const content = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  const length = content === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(content)) };
+  const length =
+    content === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(content)) };
   return new Promise((resolve) => {
     const answer: Answered = { status: 0, headers: {}, text: '', bytes: 0 };
     const end = (error?: string): void => resolve(error === undefined ? answer : { ...answer, error });

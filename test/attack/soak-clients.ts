@@ -1,5 +1,6 @@
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Rows } from '../support/database.js';
 import type { Random } from '../support/random.js';
 import { type Answered, send, type Sent } from './requests.js';
@@ -10,7 +11,14 @@ const WITHIN_MS = 30_000;
 const PAUSE_MS = 100;
 const ITEMS = 5;
 
-const READS = ['/api/v1/artifacts?type=Pong&limit=20&order=desc', '/api/v1/artifacts/summary', '/api/v1/agents', '/api/v1/changelog/events?limit=50', '/api/v1/runs', '/metrics'];
+const READS = [
+  '/api/v1/artifacts?type=Pong&limit=20&order=desc',
+  '/api/v1/artifacts/summary',
+  '/api/v1/agents',
+  '/api/v1/changelog/events?limit=50',
+  '/api/v1/runs',
+  '/metrics',
+];
 
 /** What honest clients were promised: each of these must be found, finished, and once. */
 interface Acknowledged {
@@ -48,7 +56,14 @@ export class SoakClients {
   }
 
   private async client(): Promise<void> {
-    const things = [() => this.publish(), () => this.publishAndWait(), () => this.run(), () => this.runInBackground(), () => this.batch(), () => this.read()];
+    const things = [
+      () => this.publish(),
+      () => this.publishAndWait(),
+      () => this.run(),
+      () => this.runInBackground(),
+      () => this.batch(),
+      () => this.read(),
+    ];
     while (!this.stopping.signal.aborted) {
       await things[this.random.between(0, things.length - 1)]!();
       await delay(PAUSE_MS);
@@ -57,29 +72,41 @@ export class SoakClients {
 
   private async publish(): Promise<void> {
     const id = this.nextId();
-    if (!(await this.ask({ path: '/api/v1/artifacts', headers: { 'x-correlation-id': id }, body: this.ping() }))) return;
+    if (!(await this.ask({ path: '/api/v1/artifacts', headers: { 'x-correlation-id': id }, body: this.ping() })))
+      return;
     this.acknowledged.correlations.add(id);
     await this.poll<{ state: string }>(`/api/v1/correlations/${id}/status`, ({ state }) => state === 'completed');
   }
 
   private async publishAndWait(): Promise<void> {
     const id = this.nextId();
-    const answer = await this.ask<{ completed: boolean; artifacts: { type: string }[] }>({ path: '/api/v1/artifacts/sync', headers: { 'x-correlation-id': id, 'x-idempotency-key': id }, body: this.ping() });
+    const answer = await this.ask<{ completed: boolean; artifacts: { type: string }[] }>({
+      path: '/api/v1/artifacts/sync',
+      headers: { 'x-correlation-id': id, 'x-idempotency-key': id },
+      body: this.ping(),
+    });
     if (!answer) return;
     this.acknowledged.correlations.add(id);
     const types = answer.artifacts.map(({ type }) => type);
-    if (answer.completed && types.join() !== 'Pong') this.complaints.push(`${id} was answered with ${types.join() || 'nothing'}`);
+    if (answer.completed && types.join() !== 'Pong')
+      this.complaints.push(`${id} was answered with ${types.join() || 'nothing'}`);
   }
 
   private async run(): Promise<void> {
-    const answer = await this.ask<{ run_id: string; status: string }>({ path: '/run/flock', body: { agent_name: 'ponger', inputs: { n: this.count } } });
+    const answer = await this.ask<{ run_id: string; status: string }>({
+      path: '/run/flock',
+      body: { agent_name: 'ponger', inputs: { n: this.count } },
+    });
     if (!answer) return;
     this.acknowledged.runs.add(answer.run_id);
     if (answer.status !== 'completed') this.complaints.push(`run ${answer.run_id} is ${answer.status}`);
   }
 
   private async runInBackground(): Promise<void> {
-    const answer = await this.ask<{ run_id: string }>({ path: '/run/flock', body: { agent_name: 'ponger', inputs: { n: this.count }, async_run: true } });
+    const answer = await this.ask<{ run_id: string }>({
+      path: '/run/flock',
+      body: { agent_name: 'ponger', inputs: { n: this.count }, async_run: true },
+    });
     if (!answer) return;
     this.acknowledged.runs.add(answer.run_id);
     await this.poll<{ status: string }>(`/run/${answer.run_id}`, ({ status }) => status === 'completed');
@@ -87,10 +114,16 @@ export class SoakClients {
 
   private async batch(): Promise<void> {
     const inputs = Array.from({ length: ITEMS }, (_, n) => ({ n }));
-    const answer = await this.ask<{ batch_id: string }>({ path: '/run/batch', body: { agent_name: 'ponger', batch_inputs: inputs } });
+    const answer = await this.ask<{ batch_id: string }>({
+      path: '/run/batch',
+      body: { agent_name: 'ponger', batch_inputs: inputs },
+    });
     if (!answer) return;
     this.acknowledged.batches.add(answer.batch_id);
-    await this.poll<{ status: string }>(`/batch/${answer.batch_id}?results_limit=0`, ({ status }) => status === 'completed');
+    await this.poll<{ status: string }>(
+      `/batch/${answer.batch_id}?results_limit=0`,
+      ({ status }) => status === 'completed',
+    );
   }
 
   private async read(): Promise<void> {
@@ -129,7 +162,9 @@ export class SoakClients {
 
 /** Answers longer than what is kept of them are not looked at. */
 function bodyOf<Body>({ text, headers }: Answered): Body {
-  return (headers['content-type']?.startsWith('application/json') && text.endsWith('}') ? JSON.parse(text) : {}) as Body;
+  return (
+    headers['content-type']?.startsWith('application/json') && text.endsWith('}') ? JSON.parse(text) : {}
+  ) as Body;
 }
 
 /** One line for each promise that the database does not keep. */
@@ -137,12 +172,23 @@ export async function broken(rows: Rows, { correlations, runs, batches }: Acknow
   const found = await rows<{ id: string; state: string; artifact_count: number; error_count: number }>(
     `select id, state, artifact_count, error_count from correlations where id like 'soak-%'`,
   );
-  const states = new Map(found.map(({ id, state, artifact_count, error_count }) => [id, `${state} with ${artifact_count} artifacts, ${error_count} errors`]));
-  const ended = new Set((await rows<{ id: string }>(`select id from runs where status = 'completed'`)).map(({ id }) => id));
-  const whole = await rows<{ id: string }>(`select id from batches where status = 'completed' and succeeded_items = ${ITEMS} and total_items = ${ITEMS}`);
+  const states = new Map(
+    found.map(({ id, state, artifact_count, error_count }) => [
+      id,
+      `${state} with ${artifact_count} artifacts, ${error_count} errors`,
+    ]),
+  );
+  const ended = new Set(
+    (await rows<{ id: string }>(`select id from runs where status = 'completed'`)).map(({ id }) => id),
+  );
+  const whole = await rows<{ id: string }>(
+    `select id from batches where status = 'completed' and succeeded_items = ${ITEMS} and total_items = ${ITEMS}`,
+  );
   const finished = new Set(whole.map(({ id }) => id));
   return [
-    ...[...correlations].filter((id) => states.get(id) !== 'completed with 2 artifacts, 0 errors').map((id) => `${id} is ${states.get(id) ?? 'lost'}`),
+    ...[...correlations]
+      .filter((id) => states.get(id) !== 'completed with 2 artifacts, 0 errors')
+      .map((id) => `${id} is ${states.get(id) ?? 'lost'}`),
     ...[...runs].filter((id) => !ended.has(id)).map((id) => `run ${id} is not completed`),
     ...[...batches].filter((id) => !finished.has(id)).map((id) => `batch ${id} is not completed`),
   ];

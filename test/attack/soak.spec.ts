@@ -23,7 +23,19 @@ const SECONDS = Number(process.env.STARLING_SOAK_SECONDS ?? 600);
 const ATTACKERS = 2;
 const MOST_GROWTH = 1.3;
 const MOST_TO_FINISH_MS = 300_000;
-const ATTACKS: readonly Attack[] = [ANSWERS, BATCHES, BODIES, CONNECTIONS, FILTERS, INPUTS, NAMES, SCHEMAS, STREAMS, WAITING, WEBHOOKS].flat();
+const ATTACKS: readonly Attack[] = [
+  ANSWERS,
+  BATCHES,
+  BODIES,
+  CONNECTIONS,
+  FILTERS,
+  INPUTS,
+  NAMES,
+  SCHEMAS,
+  STREAMS,
+  WAITING,
+  WEBHOOKS,
+].flat();
 
 /** Real: the built program as a process in as much memory as a pod has, its database, HTTP. Nothing is faked. */
 describe(`attacked at random for ${SECONDS} s`, () => {
@@ -34,55 +46,71 @@ describe(`attacked at random for ${SECONDS} s`, () => {
   });
   afterAll(() => pod.close());
 
-  it('keeps what it promised to 20 honest clients, answers no 5xx but 503, and has its memory back', async () => {
-    const random = new Random(printedSeed());
-    for (const prepare of new Set(ATTACKS.map((attack) => attack.prepare))) await prepare?.(pod);
-    const bystanders = await new Bystanders(pod.url, pod.pid).working();
-    const before = await pod.memory();
-    const clients = new SoakClients(pod.url, random);
+  it(
+    'keeps what it promised to 20 honest clients, answers no 5xx but 503, and has its memory back',
+    async () => {
+      const random = new Random(printedSeed());
+      for (const prepare of new Set(ATTACKS.map((attack) => attack.prepare))) await prepare?.(pod);
+      const bystanders = await new Bystanders(pod.url, pod.pid).working();
+      const before = await pod.memory();
+      const clients = new SoakClients(pod.url, random);
 
-    const found: string[] = [];
-    const done: string[] = [];
-    const until = Date.now() + SECONDS * 1_000;
-    const attacker = async (): Promise<void> => {
-      while (Date.now() < until && pod.isAlive) {
-        const attack = ATTACKS[random.between(0, ATTACKS.length - 1)]!;
-        done.push(attack.name);
-        found.push(...faults(await attack.run(pod)).map((fault) => `${attack.name}: ${fault}`));
-      }
-    };
-    await Promise.all(Array.from({ length: ATTACKERS }, attacker));
-    if (!pod.isAlive) throw new Error(`the process died, with ${Math.round(pod.mostMib)} MiB, after ${done.join('; ')}:\n${pod.lastWords}`);
+      const found: string[] = [];
+      const done: string[] = [];
+      const until = Date.now() + SECONDS * 1_000;
+      const attacker = async (): Promise<void> => {
+        while (Date.now() < until && pod.isAlive) {
+          const attack = ATTACKS[random.between(0, ATTACKS.length - 1)]!;
+          done.push(attack.name);
+          found.push(...faults(await attack.run(pod)).map((fault) => `${attack.name}: ${fault}`));
+        }
+      };
+      await Promise.all(Array.from({ length: ATTACKERS }, attacker));
+      if (!pod.isAlive)
+        throw new Error(
+          `the process died, with ${Math.round(pod.mostMib)} MiB, after ${done.join('; ')}:\n${pod.lastWords}`,
+        );
 
-    await clients.stop();
-    const { slowestMs } = await bystanders.end();
-    // An attack that was prepared and never made leaves its agent paused.
-    await ask(pod, { path: '/api/v1/agents/parser/resume', body: {} });
-    // The attackers' batches run to their end too. What is still pending after that is reported as a breach.
-    const isFinished = (): Promise<boolean> =>
-      pod.database.look(async (rows) => {
-        if ((await rows('select 1 from correlations where pending <> 0 limit 1')).length > 0) return false;
-        return (await broken(rows, clients.acknowledged)).length === 0;
-      });
-    const finishing = Date.now();
-    await eventually('all is finished', isFinished, MOST_TO_FINISH_MS).catch(() => undefined);
-    const finishedMs = Date.now() - finishing;
-    const breaches = await pod.database.look(async (rows) => [
-      ...(await broken(rows, clients.acknowledged)),
-      ...(await integrity(rows)),
-      ...(await pendingOf(rows)),
-      ...(await countsOf(rows)),
-    ]);
-    let after = 0;
-    const isBack = async (): Promise<boolean> => (after = await pod.memory()) <= before * MOST_GROWTH;
-    const isMemoryBack = await eventually('memory is back', isBack, 180_000).then(() => true, () => false);
+      await clients.stop();
+      const { slowestMs } = await bystanders.end();
+      // An attack that was prepared and never made leaves its agent paused.
+      await ask(pod, { path: '/api/v1/agents/parser/resume', body: {} });
+      // The attackers' batches run to their end too. What is still pending after that is reported as a breach.
+      const isFinished = (): Promise<boolean> =>
+        pod.database.look(async (rows) => {
+          if ((await rows('select 1 from correlations where pending <> 0 limit 1')).length > 0) return false;
+          return (await broken(rows, clients.acknowledged)).length === 0;
+        });
+      const finishing = Date.now();
+      await eventually('all is finished', isFinished, MOST_TO_FINISH_MS).catch(() => undefined);
+      const finishedMs = Date.now() - finishing;
+      const breaches = await pod.database.look(async (rows) => [
+        ...(await broken(rows, clients.acknowledged)),
+        ...(await integrity(rows)),
+        ...(await pendingOf(rows)),
+        ...(await countsOf(rows)),
+      ]);
+      let after = 0;
+      const isBack = async (): Promise<boolean> => (after = await pod.memory()) <= before * MOST_GROWTH;
+      const isMemoryBack = await eventually('memory is back', isBack, 180_000).then(
+        () => true,
+        () => false,
+      );
 
-    const { correlations, runs, batches } = clients.acknowledged;
-    const mib = { before: Math.round(before), after: Math.round(after), most: Math.round(pod.mostMib) };
-    const acknowledged = { correlations: correlations.size, runs: runs.size, batches: batches.size };
-    console.log(`${done.length} attacks; ${JSON.stringify({ acknowledged, refused: clients.refused, slowestMs, finishedMs, mib })}`);
-    expect({ breaches: breaches.slice(0, 10), faults: found.slice(0, 10), complaints: clients.complaints.slice(0, 10) }).toEqual({ breaches: [], faults: [], complaints: [] });
-    expect({ isMemoryBack, mib }).toEqual({ isMemoryBack: true, mib });
-    for (const count of Object.values(acknowledged)) expect(count).toBeGreaterThan(0);
-  }, (SECONDS + 900) * 1_000);
+      const { correlations, runs, batches } = clients.acknowledged;
+      const mib = { before: Math.round(before), after: Math.round(after), most: Math.round(pod.mostMib) };
+      const acknowledged = { correlations: correlations.size, runs: runs.size, batches: batches.size };
+      console.log(
+        `${done.length} attacks; ${JSON.stringify({ acknowledged, refused: clients.refused, slowestMs, finishedMs, mib })}`,
+      );
+      expect({
+        breaches: breaches.slice(0, 10),
+        faults: found.slice(0, 10),
+        complaints: clients.complaints.slice(0, 10),
+      }).toEqual({ breaches: [], faults: [], complaints: [] });
+      expect({ isMemoryBack, mib }).toEqual({ isMemoryBack: true, mib });
+      for (const count of Object.values(acknowledged)) expect(count).toBeGreaterThan(0);
+    },
+    (SECONDS + 900) * 1_000,
+  );
 });

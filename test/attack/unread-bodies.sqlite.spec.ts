@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import { eventually } from '../support/eventually.js';
 import { attackedPod } from './attacked-pod.js';
 import { Connections } from './connections.js';
@@ -16,9 +17,17 @@ describe('a body that no route reads', () => {
   it('takes no memory, in parts of one byte, while the answer goes on', async () => {
     const before = await pod().memory();
     const connections = new Connections(pod().port);
-    const sockets = Array.from({ length: STREAMS }, () => connections.begin('GET /api/v1/changelog/stream HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n'));
+    const sockets = Array.from({ length: STREAMS }, () =>
+      connections.begin(
+        'GET /api/v1/changelog/stream HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n',
+      ),
+    );
     connections.writeToAll('1\r\nx\r\n'.repeat(PARTS));
-    await eventually('all has been sent', () => sockets.every(({ writableLength, connecting }) => !connecting && writableLength === 0), 60_000);
+    await eventually(
+      'all has been sent',
+      () => sockets.every(({ writableLength, connecting }) => !connecting && writableLength === 0),
+      60_000,
+    );
     await delay(ARRIVES_WITHIN_MS);
     const memory = await pod().memory();
     expect(connections.open).toBe(STREAMS);

@@ -1,6 +1,6 @@
+import { attackedPod } from './attacked-pod.js';
 import { MIB } from './attacks/attack.js';
 import { REACHES_VICTIM, victim, WEBHOOKS } from './attacks/webhooks.js';
-import { attackedPod } from './attacked-pod.js';
 import { withstand } from './withstand.js';
 
 /** `client_webhook_bytes_per_minute`. */

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import { tellsFailedAgent } from '../fuzz/answers.js';
 import { eventually } from '../support/eventually.js';
+import type { Attack } from './attacks/attack.js';
 import { Bystanders } from './bystanders.js';
 import type { Pod } from './pod.js';
-import type { Attack } from './attacks/attack.js';
 import type { Answered } from './requests.js';
 
 const UNDISTURBED_MS = 2_000;
@@ -26,18 +27,33 @@ export async function withstand(pod: Pod, attack: Attack): Promise<Answered[]> {
   const undisturbed = await bystanders.rateDuring(() => delay(UNDISTURBED_MS));
   const before = await pod.memory();
   const storedBefore = await pod.storedMib();
-  const meanwhile = await bystanders.rateDuring(async () => void ([answers] = await Promise.all([attack.run(pod), delay(LEAST_ATTACK_MS)])));
+  const meanwhile = await bystanders.rateDuring(
+    async () => void ([answers] = await Promise.all([attack.run(pod), delay(LEAST_ATTACK_MS)])),
+  );
   const { failures, slowestMs, refusals } = await bystanders.end();
   const storedMib = Math.round((await pod.storedMib()) - storedBefore);
   let after = 0;
   const isBack = async (): Promise<boolean> => !pod.isAlive || (after = await pod.memory()) <= before * MOST_GROWTH;
-  const isMemoryBack = await eventually('memory is back', isBack, BACK_WITHIN_MS).then(() => true, () => false);
+  const isMemoryBack = await eventually('memory is back', isBack, BACK_WITHIN_MS).then(
+    () => true,
+    () => false,
+  );
   const honestShare = Math.round((meanwhile / undisturbed) * 100) / 100;
   const mib = { before: Math.round(before), after: Math.round(after), most: Math.round(pod.mostMib) };
-  console.log(`${expect.getState().currentTestName}: ${JSON.stringify({ honestShare, slowestMs, mib, storedMib, statuses: counted(answers) })}`);
+  console.log(
+    `${expect.getState().currentTestName}: ${JSON.stringify({ honestShare, slowestMs, mib, storedMib, statuses: counted(answers) })}`,
+  );
   if (!pod.isAlive) throw new Error(`the process died, with ${mib.most} MiB:\n${pod.lastWords}`);
-  expect({ failures, isMemoryBack, mib, faults: faults(answers) }).toEqual({ failures: [], isMemoryBack: true, mib, faults: [] });
-  expect({ honestShare, refusals: honestShare < (attack.leastHonestShare ?? LEAST_SHARE) && refusals }).toEqual({ honestShare, refusals: false });
+  expect({ failures, isMemoryBack, mib, faults: faults(answers) }).toEqual({
+    failures: [],
+    isMemoryBack: true,
+    mib,
+    faults: [],
+  });
+  expect({ honestShare, refusals: honestShare < (attack.leastHonestShare ?? LEAST_SHARE) && refusals }).toEqual({
+    honestShare,
+    refusals: false,
+  });
   expect(storedMib).toBeLessThanOrEqual(attack.mostStoredMib ?? Infinity);
   return answers;
 }
@@ -45,7 +61,10 @@ export async function withstand(pod: Pod, attack: Attack): Promise<Answered[]> {
 /** Answers that no client may get, whatever it does. That an agent failed which was run directly is no fault of the service. */
 export const faults = (answers: readonly Answered[]): string[] =>
   answers
-    .filter(({ status, headers, text }) => status >= 500 && !(status === 503 && headers['retry-after'] !== undefined) && !tellsFailedAgent(status, text))
+    .filter(
+      ({ status, headers, text }) =>
+        status >= 500 && !(status === 503 && headers['retry-after'] !== undefined) && !tellsFailedAgent(status, text),
+    )
     .map(({ status, text }) => `${status} ${text}`);
 
 /** How often each status came; 0 stands for no answer. */

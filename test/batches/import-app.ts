@@ -1,14 +1,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+import { newId } from '../../src/common/ids.js';
+import { MemoryBudget } from '../../src/common/memory-budget.js';
+import type { Settings } from '../../src/config/settings.js';
 import { type BatchDraft, BatchImport } from '../../src/features/batches/import/batch-import.js';
 import { readListBody } from '../../src/features/batches/import/list-body.js';
 import { Spool } from '../../src/features/batches/import/spool.js';
 import { TemporaryFile } from '../../src/features/batches/import/temporary-file.js';
 import { UploadSpace } from '../../src/features/batches/import/upload-space.js';
-import { newId } from '../../src/common/ids.js';
-import { MemoryBudget } from '../../src/common/memory-budget.js';
-import type { Settings } from '../../src/config/settings.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 const MIB = 1_024 * 1_024;
@@ -51,7 +52,11 @@ export class ImportApp {
 
   static async start(settings: Partial<Settings> = {}): Promise<ImportApp> {
     const root = await mkdtemp(join(tmpdir(), 'starling-csv-'));
-    const app = await startApp({ config: CONFIG, files: { 'never.js': NEVER }, settings: { csvRoot: root, shutdownGraceMs: 0, ...settings } });
+    const app = await startApp({
+      config: CONFIG,
+      files: { 'never.js': NEVER },
+      settings: { csvRoot: root, shutdownGraceMs: 0, ...settings },
+    });
     return new ImportApp(app, root);
   }
 
@@ -83,7 +88,11 @@ export class ImportApp {
   }
 
   async list(items: object[], draft: Partial<BatchDraft> = {}): Promise<StoredRow[]> {
-    const spool = new Spool(this.space, () => undefined, () => undefined);
+    const spool = new Spool(
+      this.space,
+      () => undefined,
+      () => undefined,
+    );
     await spool.add(Buffer.from(JSON.stringify({ batch_inputs: items })));
     const limits = { item: MIB, rest: MIB };
     const { items: listed } = await readListBody(spool, limits, new MemoryBudget(64 * MIB).reserve(0), false);
@@ -138,4 +147,5 @@ export const draftOf = (draft: Partial<BatchDraft> = {}): BatchDraft => ({
   ...draft,
 });
 
-export const inputsOf = (rows: readonly StoredRow[]): unknown[] => rows.map(({ inputs }) => JSON.parse(inputs) as unknown);
+export const inputsOf = (rows: readonly StoredRow[]): unknown[] =>
+  rows.map(({ inputs }) => JSON.parse(inputs) as unknown);

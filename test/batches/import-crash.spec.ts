@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { importLeasesRunOut } from '../faults/run-out.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -23,7 +24,10 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'starling-import-'));
   await mkdir(join(folder, 'rows'));
   await writeFile(join(folder, 'starling.yaml'), CONFIG);
-  await writeFile(join(folder, 'rows/rows.csv'), `id,text\n${Array.from({ length: ROWS }, (_, n) => `${n % 5_000},row ${n}\n`).join('')}`);
+  await writeFile(
+    join(folder, 'rows/rows.csv'),
+    `id,text\n${Array.from({ length: ROWS }, (_, n) => `${n % 5_000},row ${n}\n`).join('')}`,
+  );
 });
 afterAll(async () => {
   await service?.kill();
@@ -31,14 +35,29 @@ afterAll(async () => {
 });
 
 const start = ({ url }: TestDatabase): Promise<Service> =>
-  Service.start(['--config', join(folder, 'starling.yaml'), '--csv-root', join(folder, 'rows'), '--database-url', url, '--lease', '2s', '--log-level', 'warn']);
+  Service.start([
+    '--config',
+    join(folder, 'starling.yaml'),
+    '--csv-root',
+    join(folder, 'rows'),
+    '--database-url',
+    url,
+    '--lease',
+    '2s',
+    '--log-level',
+    'warn',
+  ]);
 
 it('a process that is killed while it takes rows in leaves none of them after the next start', async () => {
   const random = new Random(printedSeed());
   const database = await databaseOf(folder);
   service = await start(database);
   const body = JSON.stringify({ agent_name: 'greeter', batch_inputs: 'rows.csv', row_key: 'id' });
-  const asked = fetch(`${service.url}/run/batch`, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).then(
+  const asked = fetch(`${service.url}/run/batch`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  }).then(
     ({ status }) => status,
     () => 'cut off',
   );
@@ -59,7 +78,11 @@ it('a process that is killed when all rows are in, and before it has forgotten t
   const database = await databaseOf(join(folder, 'whole'));
   service = await start(database);
   const body = JSON.stringify({ agent_name: 'greeter', batch_inputs: 'rows.csv', row_key: 'id' });
-  void fetch(`${service.url}/run/batch`, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).catch(() => undefined);
+  void fetch(`${service.url}/run/batch`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  }).catch(() => undefined);
   const running = `select 1 from batches where status = 'running'`;
   await eventually('the batch has all its rows', async () => (await database.rows(running)).length === 1);
   await service.kill();
@@ -69,7 +92,9 @@ it('a process that is killed when all rows are in, and before it has forgotten t
   await service.kill();
 });
 
-async function held(database: TestDatabase): Promise<Record<'running' | 'batches' | 'batch_rows' | 'batch_keys', number>> {
+async function held(
+  database: TestDatabase,
+): Promise<Record<'running' | 'batches' | 'batch_rows' | 'batch_keys', number>> {
   const count = (table: string): string => `(select count(*) from ${table})`;
   const [counts] = await database.rows<Record<'running' | 'batches' | 'batch_rows' | 'batch_keys', number>>(
     `select ${count(`batches where status = 'running'`)} as running, ${count('batches')} as batches, ${count('batch_rows')} as batch_rows, ${count('batch_keys')} as batch_keys`,

@@ -1,16 +1,19 @@
 // Real: the application, its database, HTTP: lists in JSON as they are sent, spooled, checked and stored.
 import { readdir, readlink } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { UploadSpace } from '../../src/features/batches/import/upload-space.js';
+
 import { MemoryBudget } from '../../src/common/memory-budget.js';
+import { UploadSpace } from '../../src/features/batches/import/upload-space.js';
 import { eventually } from '../support/eventually.js';
-import { inputsOf, ImportApp } from './import-app.js';
+import { ImportApp, inputsOf } from './import-app.js';
 
 const MIB = 1_024 * 1_024;
 const NOTHING = { batches: 0, batch_rows: 0, batch_keys: 0 };
 
 let taken: ImportApp;
-beforeAll(async () => void (taken = await ImportApp.start({ memoryBudgetBytes: 32 * MIB, uploadSpaceBytes: 64 * MIB })));
+beforeAll(
+  async () => void (taken = await ImportApp.start({ memoryBudgetBytes: 32 * MIB, uploadSpaceBytes: 64 * MIB })),
+);
 afterAll(() => taken.close());
 
 const budget = (): MemoryBudget => taken.app.app.get(MemoryBudget, { strict: false });
@@ -23,17 +26,27 @@ interface Answer {
 }
 
 async function post(body: string | Buffer, headers: Record<string, string> = {}): Promise<Answer> {
-  const response = await fetch(`${taken.app.url}/run/batch`, { method: 'POST', body: body as never, headers: { 'content-type': 'application/json', ...headers } });
+  const response = await fetch(`${taken.app.url}/run/batch`, {
+    method: 'POST',
+    body: body as never,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
   return { status: response.status, body: (await response.json()) as Answer['body'], headers: response.headers };
 }
 
 const open = async (): Promise<number> => {
-  const files = await Promise.all((await readdir('/proc/self/fd')).map((handle) => readlink(`/proc/self/fd/${handle}`).catch(() => '')));
+  const files = await Promise.all(
+    (await readdir('/proc/self/fd')).map((handle) => readlink(`/proc/self/fd/${handle}`).catch(() => '')),
+  );
   return files.filter((file) => file.includes('starling-upload-')).length;
 };
 
 /** Neither memory nor disk is held for a request that was answered. */
-const nothingIsHeld = (): Promise<void> => eventually('nothing is held', async () => budget().usedBytes === 0 && space().usedBytes === 0 && (await open()) === 0);
+const nothingIsHeld = (): Promise<void> =>
+  eventually(
+    'nothing is held',
+    async () => budget().usedBytes === 0 && space().usedBytes === 0 && (await open()) === 0,
+  );
 
 afterEach(nothingIsHeld);
 
@@ -42,7 +55,10 @@ const listOf = (items: string, rest = '"agent_name":"greeter"'): string => `{${r
 it('a list of 32 MiB of {}, is refused, within a budget that its value exceeds twenty times', async () => {
   const body = `{"agent_name":"greeter","batch_inputs":[${'{},'.repeat(11_000_000)}{}]}`;
   const { status, body: answer } = await post(body);
-  expect([status, answer]).toEqual([400, { detail: 'batch_inputs: must not have more than 100000 items; send several batches, or upload a CSV file' }]);
+  expect([status, answer]).toEqual([
+    400,
+    { detail: 'batch_inputs: must not have more than 100000 items; send several batches, or upload a CSV file' },
+  ]);
   expect((await post(gzipSync(body), { 'content-encoding': 'gzip' })).status).toBe(413);
   expect(await taken.held()).toEqual(NOTHING);
 });
@@ -50,16 +66,55 @@ it('a list of 32 MiB of {}, is refused, within a budget that its value exceeds t
 it.each([
   ['an item that is no JSON', listOf('{},{"a":},{}'), 400, /^The body is not valid JSON: batch_inputs\[1\]: /],
   ['a comma too many', listOf('{},'), 400, /^The body is not valid JSON: batch_inputs: item 1 is missing$/],
-  ['a comma too few', listOf('{} {}'), 400, /^The body is not valid JSON: batch_inputs: a comma is missing after item 0$/],
+  [
+    'a comma too few',
+    listOf('{} {}'),
+    400,
+    /^The body is not valid JSON: batch_inputs: a comma is missing after item 0$/,
+  ],
   ['no end', listOf('{}').slice(0, -2), 400, /^The body is not valid JSON: batch_inputs: its end is missing$/],
   ['something wrong behind the list', `${listOf('{}').slice(0, -1)},}`, 400, /^The body is not valid JSON: /],
-  ['an item of broken UTF-8', Buffer.concat([Buffer.from('{"agent_name":"greeter","batch_inputs":[{"a":"'), Buffer.from([0xff]), Buffer.from('"}]}')]), 400, /^The body is not valid UTF-8$/],
-  ['a deep item', listOf(`${'{"a":'.repeat(62)}{}${'}'.repeat(62)}`), 400, /^The body is nested deeper than 64 levels$/],
+  [
+    'an item of broken UTF-8',
+    Buffer.concat([
+      Buffer.from('{"agent_name":"greeter","batch_inputs":[{"a":"'),
+      Buffer.from([0xff]),
+      Buffer.from('"}]}'),
+    ]),
+    400,
+    /^The body is not valid UTF-8$/,
+  ],
+  [
+    'a deep item',
+    listOf(`${'{"a":'.repeat(62)}{}${'}'.repeat(62)}`),
+    400,
+    /^The body is nested deeper than 64 levels$/,
+  ],
   ['a number that no double holds', listOf('{"a":1e999}'), 400, /too large for a double$/],
-  ['a last item that is no object', listOf(`${'{},'.repeat(50_000)}1`), 400, /^batch_inputs\[50000\]: must be an object$/],
-  ['a last item without the row key', listOf(`${'{"id":1},'.repeat(50_000)}{}`, '"agent_name":"greeter","row_key":"id"'), 400, /^row_key: batch_inputs\[50000\] has no key "id"$/],
-  ['large static inputs', listOf('{}', `"agent_name":"greeter","static_inputs":{"a":"${'x'.repeat(65_536)}"}`), 400, /^static_inputs: must not be larger than 64 KiB/],
-  ['one item too many', listOf(`${'{},'.repeat(100_000)}{}`), 400, /^batch_inputs: must not have more than 100000 items/],
+  [
+    'a last item that is no object',
+    listOf(`${'{},'.repeat(50_000)}1`),
+    400,
+    /^batch_inputs\[50000\]: must be an object$/,
+  ],
+  [
+    'a last item without the row key',
+    listOf(`${'{"id":1},'.repeat(50_000)}{}`, '"agent_name":"greeter","row_key":"id"'),
+    400,
+    /^row_key: batch_inputs\[50000\] has no key "id"$/,
+  ],
+  [
+    'large static inputs',
+    listOf('{}', `"agent_name":"greeter","static_inputs":{"a":"${'x'.repeat(65_536)}"}`),
+    400,
+    /^static_inputs: must not be larger than 64 KiB/,
+  ],
+  [
+    'one item too many',
+    listOf(`${'{},'.repeat(100_000)}{}`),
+    400,
+    /^batch_inputs: must not have more than 100000 items/,
+  ],
   ['a list of batches', '[{"agent_name":"greeter"}]', 400, /^The body must be a JSON object$/],
   ['nothing', '  ', 400, /^The body is not valid JSON: /],
   ['a byte-order mark', `\ufeff${listOf('{}')}`, 400, /byte-order mark/],
@@ -92,7 +147,11 @@ it('a list that says the same has the same answer under an idempotency key, and 
   const first = await send('{"a":1,"b":[2]},{"c":3}');
   expect([first.status, first.body.total_items]).toEqual([200, 2]);
   const same = await send('{"b": [2.0], "a": 1},\n{"c":3}');
-  expect([same.headers.get('x-idempotency-replayed'), same.headers.get('x-idempotency-mismatch'), same.body]).toEqual(['true', null, first.body]);
+  expect([same.headers.get('x-idempotency-replayed'), same.headers.get('x-idempotency-mismatch'), same.body]).toEqual([
+    'true',
+    null,
+    first.body,
+  ]);
   const other = await send('{"a":1,"b":[2]},{"c":4}');
   expect([other.headers.get('x-idempotency-mismatch'), other.body]).toEqual(['true', first.body]);
 });
@@ -103,7 +162,11 @@ it('temporary files are bounded: past it 503, with room left for lists', async (
   form.set('request', '{"agent_name":"greeter"}');
   form.set('file', new Blob([`a\n${'x\n'.repeat(20 * MIB)}`]), 'a.csv');
   const refused = await fetch(`${taken.app.url}/run/batch`, { method: 'POST', body: form });
-  expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([503, '1', { detail: 'The service has no space for this upload now; try again later' }]);
+  expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([
+    503,
+    '1',
+    { detail: 'The service has no space for this upload now; try again later' },
+  ]);
   const list = listOf(Array.from({ length: 20 }, () => `{"a":"${'x'.repeat(10_000)}"}`).join());
   expect((await post(list)).status).toBe(200);
   held.release();

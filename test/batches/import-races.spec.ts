@@ -2,7 +2,8 @@
 import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inputsOf, ImportApp } from './import-app.js';
+
+import { ImportApp, inputsOf } from './import-app.js';
 
 const ATTEMPTS = 1_500;
 
@@ -39,16 +40,24 @@ async function swapFolder(): Promise<void> {
 it.each<[what: string, path: string, swap: () => Promise<void>]>([
   ['a file', 'swapped.csv', swapFile],
   ['a folder', 'swapped/a.csv', swapFolder],
-])('%s that becomes a link out of csv_root, again and again, never lets in what is outside', async (_what, path, swap) => {
-  let swapping = true;
-  const swaps = (async () => {
-    while (swapping) await swap();
-  })();
-  const seen = new Set<string>();
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    seen.add(await taken.path(path).then((rows) => JSON.stringify(inputsOf(rows)), (error: Error) => error.name));
-  }
-  swapping = false;
-  await swaps;
-  expect([...seen].filter((outcome) => outcome !== '[{"a":"open"}]' && outcome !== 'DomainError')).toEqual([]);
-});
+])(
+  '%s that becomes a link out of csv_root, again and again, never lets in what is outside',
+  async (_what, path, swap) => {
+    let swapping = true;
+    const swaps = (async () => {
+      while (swapping) await swap();
+    })();
+    const seen = new Set<string>();
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      seen.add(
+        await taken.path(path).then(
+          (rows) => JSON.stringify(inputsOf(rows)),
+          (error: Error) => error.name,
+        ),
+      );
+    }
+    swapping = false;
+    await swaps;
+    expect([...seen].filter((outcome) => outcome !== '[{"a":"open"}]' && outcome !== 'DomainError')).toEqual([]);
+  },
+);

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+
 import { ImportApp } from './import-app.js';
 
 let taken: ImportApp;
@@ -20,7 +21,8 @@ async function refused(body: object): Promise<string> {
   return (answer.body as { detail: string }).detail;
 }
 
-const lines = (count: number, line: (n: number) => string): string => Array.from({ length: count }, (_, n) => line(n)).join('');
+const lines = (count: number, line: (n: number) => string): string =>
+  Array.from({ length: count }, (_, n) => line(n)).join('');
 const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le');
 const MIB = 1_024 * 1_024;
 
@@ -33,32 +35,96 @@ describe('a CSV is refused, and nothing of it is left', () => {
     ['has a row with too few fields', 'a,b\n1,2\n3\n4,5\n', 'line 3 has 1 field and the header 2'],
     ['has a row with too many fields', 'a,b\n1,2,3\n', 'line 2 has 3 fields and the header 2'],
     ['ends in a row with too few fields', 'a,b,c\n1,2,3\n1,2', 'line 3 has 2 fields and the header 3'],
-    ['has a ragged row after one with line breaks', 'a,b\r\n"1\r\n\r\n",2\r\n\r\n3\r\n', 'line 6 has 1 field and the header 2'],
+    [
+      'has a ragged row after one with line breaks',
+      'a,b\r\n"1\r\n\r\n",2\r\n\r\n3\r\n',
+      'line 6 has 1 field and the header 2',
+    ],
     ['has a ragged row with line breaks', 'a,b\n1,2\n"x\ny\nz"\n', 'line 3 has 1 field and the header 2'],
-    ['has a ragged row on line 50,000', `a,b\n${lines(49_998, (n) => `${n},text\n`)}1,2,3\n${lines(9_000, (n) => `${n},text\n`)}`, 'line 50000 has 3 fields and the header 2'],
+    [
+      'has a ragged row on line 50,000',
+      `a,b\n${lines(49_998, (n) => `${n},text\n`)}1,2,3\n${lines(9_000, (n) => `${n},text\n`)}`,
+      'line 50000 has 3 fields and the header 2',
+    ],
     ['has a NUL', 'a,b\n1,2\n3,\0\n', 'line 3 contains a NUL character; save the file as UTF-8, without binary data'],
-    ['has a NUL on line 50,000', `a,b\n${lines(49_998, (n) => `${n},text\n`)}1,\0\n`, 'line 50000 contains a NUL character; save the file as UTF-8, without binary data'],
-    ['is UTF-16 with its mark', utf16('\ufeffa,b\n1,2\n'), 'line 1 begins with the byte-order mark of UTF-16; save the file as UTF-8'],
-    ['is UTF-16, high byte first', utf16('\ufeffa,b\n1,2\n').swap16(), 'line 1 begins with the byte-order mark of UTF-16; save the file as UTF-8'],
-    ['is UTF-16 without a mark', utf16('a,b\n1,2\n'), 'line 1 contains a NUL character; save the file as UTF-8, without binary data'],
-    ['is Latin-1', Buffer.from('a,b\n1,2\ncaf\u00e9,3\n', 'latin1'), 'line 3 is not valid UTF-8; save the file as UTF-8'],
-    ['ends within a character', Buffer.from('a,b\n1,日').subarray(0, -1), 'line 2 is not valid UTF-8; save the file as UTF-8'],
+    [
+      'has a NUL on line 50,000',
+      `a,b\n${lines(49_998, (n) => `${n},text\n`)}1,\0\n`,
+      'line 50000 contains a NUL character; save the file as UTF-8, without binary data',
+    ],
+    [
+      'is UTF-16 with its mark',
+      utf16('\ufeffa,b\n1,2\n'),
+      'line 1 begins with the byte-order mark of UTF-16; save the file as UTF-8',
+    ],
+    [
+      'is UTF-16, high byte first',
+      utf16('\ufeffa,b\n1,2\n').swap16(),
+      'line 1 begins with the byte-order mark of UTF-16; save the file as UTF-8',
+    ],
+    [
+      'is UTF-16 without a mark',
+      utf16('a,b\n1,2\n'),
+      'line 1 contains a NUL character; save the file as UTF-8, without binary data',
+    ],
+    [
+      'is Latin-1',
+      Buffer.from('a,b\n1,2\ncaf\u00e9,3\n', 'latin1'),
+      'line 3 is not valid UTF-8; save the file as UTF-8',
+    ],
+    [
+      'ends within a character',
+      Buffer.from('a,b\n1,日').subarray(0, -1),
+      'line 2 is not valid UTF-8; save the file as UTF-8',
+    ],
     ['names a column twice', 'a,b,a\n1,2,3\n', 'columns 1 and 3 have the same name in the header; rename one'],
     ['has a column without a name', 'a,,c\n1,2,3\n', 'column 2 has no name in the header; give every column one'],
-    ['has a column with a long name', `a,${'n'.repeat(201)}\n1,2\n`, 'the name of column 2 is longer than 200 characters; shorten it'],
+    [
+      'has a column with a long name',
+      `a,${'n'.repeat(201)}\n1,2\n`,
+      'the name of column 2 is longer than 200 characters; shorten it',
+    ],
     [
       'has long names in all of its columns',
       `${Array.from({ length: 1_000 }, (_, n) => String(n).padEnd(200, 'c')).join()}\n${','.repeat(999)}\n`,
       'the names of inputs take 204000 characters, and at most 65536 are allowed; shorten names, or drop columns with input_mapping',
     ],
-    ['has 10,000 columns', `${lines(9_999, (n) => `c${n},`)}last\n${','.repeat(9_999)}\n`, 'the header has 10000 columns, and at most 1000 are allowed'],
-    ['has a cell of 10 MB', `a,b\n1,2\n3,${'x'.repeat(10_000_000)}\n`, 'line 3 begins a row larger than 4 MiB; check for a quote that is not closed'],
-    ['has a cell of little more than 1 MiB', `a,b\n1,2\n3,${'x'.repeat(MIB + 1)}\n4,5\n`, 'line 3 has a cell larger than 1 MiB'],
-    ['has such a cell outside ASCII, and last', `a,b\n1,2\n3,${'日'.repeat(400_000)}`, 'line 3 has a cell larger than 1 MiB'],
-    ['has a line of commas', `a,b\n1,2\n${','.repeat(5 * MIB)}\n`, 'line 3 begins a row larger than 4 MiB; check for a quote that is not closed'],
+    [
+      'has 10,000 columns',
+      `${lines(9_999, (n) => `c${n},`)}last\n${','.repeat(9_999)}\n`,
+      'the header has 10000 columns, and at most 1000 are allowed',
+    ],
+    [
+      'has a cell of 10 MB',
+      `a,b\n1,2\n3,${'x'.repeat(10_000_000)}\n`,
+      'line 3 begins a row larger than 4 MiB; check for a quote that is not closed',
+    ],
+    [
+      'has a cell of little more than 1 MiB',
+      `a,b\n1,2\n3,${'x'.repeat(MIB + 1)}\n4,5\n`,
+      'line 3 has a cell larger than 1 MiB',
+    ],
+    [
+      'has such a cell outside ASCII, and last',
+      `a,b\n1,2\n3,${'日'.repeat(400_000)}`,
+      'line 3 has a cell larger than 1 MiB',
+    ],
+    [
+      'has a line of commas',
+      `a,b\n1,2\n${','.repeat(5 * MIB)}\n`,
+      'line 3 begins a row larger than 4 MiB; check for a quote that is not closed',
+    ],
     ['has a quote that is not closed', 'a,b\n1,2\n3,"4\n5,6\n', 'line 3 has a quoted cell that is never closed'],
-    ['has text after a closing quote', 'a,b\n1,2\n3,"4"5\n', 'line 3 has text after the closing quote of a cell; a quote within a quoted cell is written twice'],
-    ['has a quote within a plain cell', 'a,b\n1,2\n3,4"5\n', 'line 3 has a quote within a cell that does not begin with one; put the cell in quotes and write its quotes twice'],
+    [
+      'has text after a closing quote',
+      'a,b\n1,2\n3,"4"5\n',
+      'line 3 has text after the closing quote of a cell; a quote within a quoted cell is written twice',
+    ],
+    [
+      'has a quote within a plain cell',
+      'a,b\n1,2\n3,4"5\n',
+      'line 3 has a quote within a cell that does not begin with one; put the cell in quotes and write its quotes twice',
+    ],
   ])('that %s', async (_what, content, detail) => {
     const named = detail.startsWith('input_mapping') ? detail : `batch_inputs: ${detail}`;
     expect(await refused({ batch_inputs: await taken.file('bad.csv', content) })).toBe(named);
@@ -69,14 +135,42 @@ describe('a CSV is refused, and nothing of it is left', () => {
     ['two delimiters', { delimiter: ';;' }, 'delimiter: must be '],
     ['a quote as delimiter', { delimiter: '"' }, 'delimiter: must not be a quote, a line break or NUL'],
     ['a line break as delimiter', { delimiter: '\n' }, 'delimiter: must not be a quote, a line break or NUL'],
-    ['a row key that is no column', { row_key: 'id' }, 'row_key: there is no column "id"; the header has 2 columns with other names'],
-    ['a row key of 256 characters', { row_key: 'x'.repeat(256) }, 'row_key: must be shorter than or equal to 255 characters'],
+    [
+      'a row key that is no column',
+      { row_key: 'id' },
+      'row_key: there is no column "id"; the header has 2 columns with other names',
+    ],
+    [
+      'a row key of 256 characters',
+      { row_key: 'x'.repeat(256) },
+      'row_key: must be shorter than or equal to 255 characters',
+    ],
     ['a mapping to an empty name', { input_mapping: { a: '' } }, 'input_mapping: must not have an empty name'],
-    ['a mapping of what is no column', { input_mapping: { a: 'x', z: 'y' } }, 'input_mapping: there is no column "z"; the header has 2 columns with other names'],
-    ['a mapping of two columns to one name', { input_mapping: { a: 'x', b: 'x' } }, 'input_mapping: "a" and "b" both become "x"; give one another name'],
-    ['a mapping to a name of 256 characters', { input_mapping: { a: 'x'.repeat(256) } }, 'input_mapping: must not have a name longer than 255 characters'],
-    ['a mapping with 1,001 names', { input_mapping: Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`${n}`, `${n}`])) }, 'input_mapping: must not have more than 1000 names'],
-    ['static inputs that every row would repeat', { static_inputs: { text: 'x'.repeat(65_526) } }, 'static_inputs: must not be larger than 64 KiB, because every run stores them'],
+    [
+      'a mapping of what is no column',
+      { input_mapping: { a: 'x', z: 'y' } },
+      'input_mapping: there is no column "z"; the header has 2 columns with other names',
+    ],
+    [
+      'a mapping of two columns to one name',
+      { input_mapping: { a: 'x', b: 'x' } },
+      'input_mapping: "a" and "b" both become "x"; give one another name',
+    ],
+    [
+      'a mapping to a name of 256 characters',
+      { input_mapping: { a: 'x'.repeat(256) } },
+      'input_mapping: must not have a name longer than 255 characters',
+    ],
+    [
+      'a mapping with 1,001 names',
+      { input_mapping: Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`${n}`, `${n}`])) },
+      'input_mapping: must not have more than 1000 names',
+    ],
+    [
+      'static inputs that every row would repeat',
+      { static_inputs: { text: 'x'.repeat(65_526) } },
+      'static_inputs: must not be larger than 64 KiB, because every run stores them',
+    ],
   ])('asked for with %s', async (_what, body, detail) => {
     expect(await refused({ batch_inputs: await taken.file('good.csv', 'a,b\n1,2\n'), ...body })).toContain(detail);
   });
@@ -88,7 +182,11 @@ describe('a list is refused, and nothing of it is left', () => {
     ['has a text among its items', { batch_inputs: [{}, 'text'] }, 'batch_inputs[1]: must be an object'],
     ['has a list among its items', { batch_inputs: [[]] }, 'batch_inputs[0]: must be an object'],
     ['has null among its items', { batch_inputs: [{}, {}, null] }, 'batch_inputs[2]: must be an object'],
-    ['has an item without the row key', { batch_inputs: [{ id: 1 }, { it: 1 }], row_key: 'id' }, 'row_key: batch_inputs[1] has no key "id"'],
+    [
+      'has an item without the row key',
+      { batch_inputs: [{ id: 1 }, { it: 1 }], row_key: 'id' },
+      'row_key: batch_inputs[1] has no key "id"',
+    ],
   ])('that %s', async (_what, body, detail) => {
     expect(await refused(body)).toBe(detail);
   });
@@ -143,13 +241,17 @@ describe('a path is refused', () => {
   it('of a socket', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(join(taken.root, 'socket.csv'), resolve));
-    expect(await refused({ batch_inputs: 'socket.csv' })).toBe('batch_inputs: "socket.csv" is not a regular file; name a CSV file');
+    expect(await refused({ batch_inputs: 'socket.csv' })).toBe(
+      'batch_inputs: "socket.csv" is not a regular file; name a CSV file',
+    );
     await new Promise((resolve) => server.close(resolve));
   });
 
   it('where csv_root does not exist', async () => {
     const rootless = await ImportApp.start({ csvRoot: join(tmpdir(), 'starling-no-such-folder') });
-    const { status, body } = await rootless.app.http.post('/run/batch').send({ agent_name: 'greeter', batch_inputs: 'a.csv' });
+    const { status, body } = await rootless.app.http
+      .post('/run/batch')
+      .send({ agent_name: 'greeter', batch_inputs: 'a.csv' });
     await rootless.close();
     expect([status, (body as { detail: string }).detail]).toEqual([
       400,
@@ -170,19 +272,26 @@ describe('a path is taken', () => {
     ],
     ['that goes up and comes back', async () => `folder.csv/../${await taken.file('back.csv', 'a\n1\n')}`],
   ])('%s', async (_what, path) => {
-    const { status, body } = await taken.app.http.post('/run/batch').send({ agent_name: 'greeter', batch_inputs: await path() });
+    const { status, body } = await taken.app.http
+      .post('/run/batch')
+      .send({ agent_name: 'greeter', batch_inputs: await path() });
     expect([status, body]).toMatchObject([200, { status: 'starting', total_items: 1 }]);
   });
 });
 
 describe('the body of POST /run/batch', () => {
   const send = (path: string, items: number, bytes = MIB - 100) =>
-    taken.app.http.post(path).send({ agent_name: 'greeter', batch_inputs: Array.from({ length: items }, () => ({ note: 'x'.repeat(bytes) })) });
+    taken.app.http.post(path).send({
+      agent_name: 'greeter',
+      batch_inputs: Array.from({ length: items }, () => ({ note: 'x'.repeat(bytes) })),
+    });
 
   it('may be 32 MiB large, with items of 1 MiB, and others 1 MiB', async () => {
     const before = await taken.held();
     expect((await send('/run/batch', 33)).body).toEqual({ detail: 'The body is larger than 33554432 bytes' });
-    expect((await send('/run/batch', 2, MIB)).body).toEqual({ detail: 'batch_inputs[0]: is larger than 1048576 bytes' });
+    expect((await send('/run/batch', 2, MIB)).body).toEqual({
+      detail: 'batch_inputs[0]: is larger than 1048576 bytes',
+    });
     expect((await send('/run/flock', 2)).body).toEqual({ detail: 'The body is larger than 1048576 bytes' });
     expect(await taken.held()).toEqual(before);
     expect((await send('/run/batch', 31)).status).toBe(200);

@@ -1,8 +1,10 @@
 // Real: the application, its database, CSV files on disk. the import is called as the batches' service calls it.
 import { readFile } from 'node:fs/promises';
+
 import fc from 'fast-check';
+
 import { printedSeed } from '../support/random.js';
-import { draftOf, inputsOf, ImportApp } from './import-app.js';
+import { draftOf, ImportApp, inputsOf } from './import-app.js';
 
 let taken: ImportApp;
 beforeAll(async () => void (taken = await ImportApp.start()));
@@ -10,27 +12,56 @@ afterAll(() => taken.close());
 
 describe('a CSV', () => {
   it.each<[what: string, csv: string | Buffer, delimiter: string, inputs: object[]]>([
-    ['quoted commas, doubled quotes and line breaks', 'a,b\n"x, y","say ""hi"""\n"one\ntwo\r\nthree",""\n', ',', [{ a: 'x, y', b: 'say "hi"' }, { a: 'one\ntwo\r\nthree', b: '' }]],
-    ['both kinds of line break', 'a,b\r\n1,2\n3,4\r\n', ',', [{ a: '1', b: '2' }, { a: '3', b: '4' }]],
+    [
+      'quoted commas, doubled quotes and line breaks',
+      'a,b\n"x, y","say ""hi"""\n"one\ntwo\r\nthree",""\n',
+      ',',
+      [
+        { a: 'x, y', b: 'say "hi"' },
+        { a: 'one\ntwo\r\nthree', b: '' },
+      ],
+    ],
+    [
+      'both kinds of line break',
+      'a,b\r\n1,2\n3,4\r\n',
+      ',',
+      [
+        { a: '1', b: '2' },
+        { a: '3', b: '4' },
+      ],
+    ],
     ['no line break at its end', 'a\n1', ',', [{ a: '1' }]],
     ['empty lines, which are no rows', 'a\n\n1\n\n\n""\n2\n\n', ',', [{ a: '1' }, { a: '' }, { a: '2' }]],
     ['a byte-order mark', '\ufeff"a",b\n1,2\n', ',', [{ a: '1', b: '2' }]],
     ['tabs', 'a\tb\n1,5\t2\n', '\t', [{ a: '1,5', b: '2' }]],
     ['a delimiter of several bytes', 'a¦b\n1¦2\n', '¦', [{ a: '1', b: '2' }]],
     ['spaces, which belong to their cells', 'a, b\n 1 ,  \n', ',', [{ a: ' 1 ', ' b': '  ' }]],
-    ['characters outside ASCII', 'naïve,\u{1f426}\n\u{1d11e},日本\n', ',', [{ naïve: '\u{1d11e}', '\u{1f426}': '日本' }]],
+    [
+      'characters outside ASCII',
+      'naïve,\u{1f426}\n\u{1d11e},日本\n',
+      ',',
+      [{ naïve: '\u{1d11e}', '\u{1f426}': '日本' }],
+    ],
   ])('with %s', async (_what, csv, delimiter, inputs) => {
     expect(inputsOf(await taken.csv(csv, {}, delimiter))).toEqual(inputs);
   });
 
   it('is read as it was written, whatever its cells hold', async () => {
-    const cell = fc.string({ unit: fc.constantFrom('a', '1', ' ', ',', '"', '\n', '\r', '\r\n', '\t', 'é', '日', '\u{1f426}'), maxLength: 12 });
-    const table = fc.integer({ min: 1, max: 5 }).chain((columns) => fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), { minLength: 1, maxLength: 30 }));
+    const cell = fc.string({
+      unit: fc.constantFrom('a', '1', ' ', ',', '"', '\n', '\r', '\r\n', '\t', 'é', '日', '\u{1f426}'),
+      maxLength: 12,
+    });
+    const table = fc
+      .integer({ min: 1, max: 5 })
+      .chain((columns) =>
+        fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), { minLength: 1, maxLength: 30 }),
+      );
     const lineBreak = fc.constantFrom('\n', '\r\n');
     await fc.assert(
       fc.asyncProperty(table, lineBreak, fc.boolean(), async (rows, end, quoteAll) => {
         const header = rows[0]!.map((_, column) => `column ${column}`);
-        const quoted = (text: string): string => (quoteAll || text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+        const quoted = (text: string): string =>
+          quoteAll || text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
         const csv = [header, ...rows].map((row) => row.map(quoted).join(',') + end).join('');
         const wanted = rows.map((row) => Object.fromEntries(row.map((text, column) => [header[column], text])));
         expect(inputsOf(await taken.csv(csv))).toEqual(wanted);
@@ -68,7 +99,9 @@ describe('a CSV', () => {
   });
 
   it('is mapped: columns get other names, and what is not named is dropped', async () => {
-    expect(inputsOf(await taken.csv('a,b,c\n1,2,3\n', { inputMapping: { b: 'x', a: 'b' } }))).toEqual([{ b: '1', x: '2' }]);
+    expect(inputsOf(await taken.csv('a,b,c\n1,2,3\n', { inputMapping: { b: 'x', a: 'b' } }))).toEqual([
+      { b: '1', x: '2' },
+    ]);
     expect(inputsOf(await taken.csv('a\n1\n', { inputMapping: {} }))).toEqual([{}]);
   });
 
@@ -142,7 +175,11 @@ describe('a list', () => {
   });
 
   it('is mapped; a key that an item lacks stays absent', async () => {
-    expect(inputsOf(await taken.list([{ a: 1, b: 2 }, { b: 3 }, { toString: 1 }], { inputMapping: { a: 'x', toString: 'y' } }))).toEqual([{ x: 1 }, {}, { y: 1 }]);
+    expect(
+      inputsOf(
+        await taken.list([{ a: 1, b: 2 }, { b: 3 }, { toString: 1 }], { inputMapping: { a: 'x', toString: 'y' } }),
+      ),
+    ).toEqual([{ x: 1 }, {}, { y: 1 }]);
   });
 });
 
@@ -153,7 +190,9 @@ describe('row_key', () => {
     const rows = await taken.csv(`id,n\n${keys.map((key, n) => `${key},${n}`).join('\n')}\n`, { rowKey: 'id' });
     const firsts = keys.map((key) => keys.indexOf(key));
     expect(rows.map(({ repeats }) => repeats)).toEqual(firsts.map((first, n) => (first === n ? null : first)));
-    expect(rows.map(({ copies }) => copies)).toEqual(firsts.map((first, n) => (first === n ? keys.filter((key) => key === keys[n]).length - 1 : 0)));
+    expect(rows.map(({ copies }) => copies)).toEqual(
+      firsts.map((first, n) => (first === n ? keys.filter((key) => key === keys[n]).length - 1 : 0)),
+    );
     expect(inputsOf(rows.slice(0, 600))).toEqual(keys.slice(0, 600).map((id, n) => ({ id, n: String(n) })));
     expect((await taken.held()).batch_keys).toBe(0);
   });
@@ -166,11 +205,16 @@ describe('row_key', () => {
 
   it('may be a column that is dropped', async () => {
     const rows = await taken.csv('id,text\n1,a\n1,b\n', { rowKey: 'id', inputMapping: { text: 'text' } });
-    expect(rows.map(({ inputs, repeats, copies }) => [inputs, repeats, copies])).toEqual([['{"text":"a"}', null, 1], ['{}', 0, 0]]);
+    expect(rows.map(({ inputs, repeats, copies }) => [inputs, repeats, copies])).toEqual([
+      ['{"text":"a"}', null, 1],
+      ['{}', 0, 0],
+    ]);
   });
 
   it("compares a list's values with their types", async () => {
-    const rows = await taken.list([{ id: 1 }, { id: '1' }, { id: [1] }, { id: 1 }, { id: [1] }, { id: null }], { rowKey: 'id' });
+    const rows = await taken.list([{ id: 1 }, { id: '1' }, { id: [1] }, { id: 1 }, { id: [1] }, { id: null }], {
+      rowKey: 'id',
+    });
     expect(rows.map(({ repeats }) => repeats)).toEqual([null, null, null, 0, 2, null]);
   });
 });

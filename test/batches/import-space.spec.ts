@@ -1,6 +1,7 @@
 // Real: the application, its database, HTTP, multipart bodies, temporary files.
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+
 import { UploadSpace } from '../../src/features/batches/import/upload-space.js';
 import { eventually } from '../support/eventually.js';
 import { ImportApp } from './import-app.js';
@@ -14,17 +15,33 @@ afterAll(() => taken.close());
 
 const usedBytes = (): number => taken.app.app.get(UploadSpace, { strict: false }).usedBytes;
 
-const HEAD = ['--edge', 'Content-Disposition: form-data; name="request"', '', JSON.stringify({ agent_name: 'greeter' }), '--edge', 'Content-Disposition: form-data; name="file"; filename="a.csv"', 'Content-Type: text/csv', '', 'note', ''].join('\r\n');
+const HEAD = [
+  '--edge',
+  'Content-Disposition: form-data; name="request"',
+  '',
+  JSON.stringify({ agent_name: 'greeter' }),
+  '--edge',
+  'Content-Disposition: form-data; name="file"; filename="a.csv"',
+  'Content-Type: text/csv',
+  '',
+  'note',
+  '',
+].join('\r\n');
 /** Rows of 64 KiB. */
 const rows = (bytes: number): string => `${'x'.repeat(64 * 1_024 - 1)}\n`.repeat(bytes / (64 * 1_024));
 
 function upload(): ClientRequest {
-  const request = httpRequest(`${taken.app.url}/run/batch`, { method: 'POST', agent: false, headers: { 'Content-Type': 'multipart/form-data; boundary=edge' } });
+  const request = httpRequest(`${taken.app.url}/run/batch`, {
+    method: 'POST',
+    agent: false,
+    headers: { 'Content-Type': 'multipart/form-data; boundary=edge' },
+  });
   request.on('error', () => undefined).write(HEAD);
   return request;
 }
 
-const answered = async (request: ClientRequest): Promise<IncomingMessage> => ((await once(request, 'response')) as [IncomingMessage])[0];
+const answered = async (request: ClientRequest): Promise<IncomingMessage> =>
+  ((await once(request, 'response')) as [IncomingMessage])[0];
 
 it('an unfinished upload gives way to one that needs its space', async () => {
   const unfinished = upload();
@@ -54,21 +71,38 @@ it('one that would not fit alone is refused itself', async () => {
 const LARGEST = { note: 'x'.repeat(64 * 1_024 - '{"note":""}'.length) };
 /** As many as store 64 MiB of them. */
 const MOST_ITEMS = (64 * MIB) / (64 * 1_024);
-const TOO_MUCH = /^(file|batch_inputs): the rows, with static_inputs and input names, would store more than \d+ MiB; make these smaller, or send several batches$/;
+const TOO_MUCH =
+  /^(file|batch_inputs): the rows, with static_inputs and input names, would store more than \d+ MiB; make these smaller, or send several batches$/;
 
 const itemsOf = (count: number, item: object = {}): object[] => Array.from({ length: count }, () => item);
 
 it.each<[what: string, takeIn: () => Promise<unknown>]>([
   ['a list with static inputs', () => taken.list(itemsOf(MOST_ITEMS + 10), { staticInputs: LARGEST })],
   ['a CSV with static inputs', () => taken.csv(`age\n${'42\n'.repeat(MOST_ITEMS + 10)}`, { staticInputs: LARGEST })],
-  ['a CSV whose mapping has a long name', () => taken.csv(`a\n${'1\n'.repeat(2_000)}`, { inputMapping: { a: 'n'.repeat(65_000) } })],
-  ['a list whose mapping has a long name', () => taken.list(itemsOf(80, { a: 1 }), { inputMapping: { a: 'n'.repeat(1_000_000) } })],
-  ['a CSV of empty cells under long names', () => taken.csv(`${Array.from({ length: 1_000 }, (_, n) => `${n}`.padEnd(60, 'c')).join()}\n${`${','.repeat(999)}\n`.repeat(2_500)}`)],
-])('refuses what stores many times its size: %s', async (_what, takeIn) => {
-  const before = await taken.held();
-  await expect(takeIn()).rejects.toThrow(TOO_MUCH);
-  expect(await taken.held()).toEqual(before);
-}, 60_000);
+  [
+    'a CSV whose mapping has a long name',
+    () => taken.csv(`a\n${'1\n'.repeat(2_000)}`, { inputMapping: { a: 'n'.repeat(65_000) } }),
+  ],
+  [
+    'a list whose mapping has a long name',
+    () => taken.list(itemsOf(80, { a: 1 }), { inputMapping: { a: 'n'.repeat(1_000_000) } }),
+  ],
+  [
+    'a CSV of empty cells under long names',
+    () =>
+      taken.csv(
+        `${Array.from({ length: 1_000 }, (_, n) => `${n}`.padEnd(60, 'c')).join()}\n${`${','.repeat(999)}\n`.repeat(2_500)}`,
+      ),
+  ],
+])(
+  'refuses what stores many times its size: %s',
+  async (_what, takeIn) => {
+    const before = await taken.held();
+    await expect(takeIn()).rejects.toThrow(TOO_MUCH);
+    expect(await taken.held()).toEqual(before);
+  },
+  60_000,
+);
 
 it('takes 100,000 items with 500 bytes of static inputs', async () => {
   const rows = await taken.list(itemsOf(100_000), { staticInputs: { note: 'x'.repeat(500 - '{"note":""}'.length) } });

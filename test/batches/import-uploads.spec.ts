@@ -6,10 +6,11 @@ import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { eventually } from '../support/eventually.js';
 import { usedMemory } from '../support/heap.js';
-import { inputsOf, ImportApp } from './import-app.js';
+import { ImportApp, inputsOf } from './import-app.js';
 
 let taken: ImportApp;
 beforeEach(async () => void (taken = await ImportApp.start()));
@@ -30,7 +31,10 @@ async function post(body: RequestInit['body'], headers: Record<string, string> =
   return { status: response.status, body: (await response.json()) as Answer['body'], headers: response.headers };
 }
 
-function form(file: string | Buffer | null, request: string | Blob | null = JSON.stringify({ agent_name: 'greeter' })): FormData {
+function form(
+  file: string | Buffer | null,
+  request: string | Blob | null = JSON.stringify({ agent_name: 'greeter' }),
+): FormData {
   const data = new FormData();
   if (request !== null) data.set('request', request as string);
   if (file !== null) data.set('file', new Blob([file as never]), 'messages.csv');
@@ -51,7 +55,11 @@ const noUploadIsLeft = (): Promise<void> =>
   });
 
 it('takes an uploaded CSV as it takes one by its path, and keeps no file', async () => {
-  const request = JSON.stringify({ agent_name: 'greeter', input_mapping: { age: 'age' }, static_inputs: { note: 'from all' } });
+  const request = JSON.stringify({
+    agent_name: 'greeter',
+    input_mapping: { age: 'age' },
+    static_inputs: { note: 'from all' },
+  });
   const { status, body } = await post(form(CSV, request));
   expect([status, body]).toMatchObject([200, { total_items: 1 }]);
   expect(inputsOf(await taken.rows(body.batch_id!))).toEqual([{ age: 42 }]);
@@ -72,22 +80,54 @@ it('takes a file of many parts whole', async () => {
   const { body } = await post(form(`age,note\n${lines.join('')}`));
   const rows = await taken.rows(body.batch_id!);
   const sum = (texts: string[]): string => createHash('sha256').update(texts.join('\n')).digest('hex');
-  expect(sum(rows.map(({ inputs }) => inputs))).toBe(sum(lines.map((_, n) => JSON.stringify({ age: n, note: `row ${n}` }))));
+  expect(sum(rows.map(({ inputs }) => inputs))).toBe(
+    sum(lines.map((_, n) => JSON.stringify({ age: n, note: `row ${n}` }))),
+  );
 });
 
 it.each<[what: string, body: () => FormData, status: number, detail: string]>([
-  ['no file', () => form(null), 400, 'Send one CSV as file field `file` and everything else as JSON in the field `request`; there was no file field `file`'],
-  ['no request', () => form(CSV, null), 400, 'Send one CSV as file field `file` and everything else as JSON in the field `request`; there was no field `request`'],
+  [
+    'no file',
+    () => form(null),
+    400,
+    'Send one CSV as file field `file` and everything else as JSON in the field `request`; there was no file field `file`',
+  ],
+  [
+    'no request',
+    () => form(CSV, null),
+    400,
+    'Send one CSV as file field `file` and everything else as JSON in the field `request`; there was no field `request`',
+  ],
   ['a request that is no JSON', () => form(CSV, '{agent_name}'), 400, 'The field request is not valid JSON'],
-  ['a request nested too deeply', () => form(CSV, '['.repeat(100) + ']'.repeat(100)), 400, 'The field request is nested deeper than 64 levels'],
+  [
+    'a request nested too deeply',
+    () => form(CSV, '['.repeat(100) + ']'.repeat(100)),
+    400,
+    'The field request is nested deeper than 64 levels',
+  ],
   ['a request that is no object', () => form(CSV, '[]'), 400, ''],
   ['a request without an agent', () => form(CSV, '{}'), 400, 'agent_name'],
   ['an unknown agent', () => form(CSV, '{"agent_name": "nobody"}'), 404, 'Agent not found: nobody'],
-  ['a request larger than 1 MiB', () => form(CSV, JSON.stringify({ agent_name: 'x'.repeat(MIB) })), 413, 'The field request is larger than 1 MiB'],
-  ['such a request with a type of its own', () => form(CSV, new Blob([' '.repeat(2 * MIB)])), 413, 'The field request is larger than 1 MiB'],
+  [
+    'a request larger than 1 MiB',
+    () => form(CSV, JSON.stringify({ agent_name: 'x'.repeat(MIB) })),
+    413,
+    'The field request is larger than 1 MiB',
+  ],
+  [
+    'such a request with a type of its own',
+    () => form(CSV, new Blob([' '.repeat(2 * MIB)])),
+    413,
+    'The field request is larger than 1 MiB',
+  ],
   ['a file that is no CSV', () => form('a,b\n1,2\n3\n'), 400, 'file: line 3 has 1 field and the header 2'],
   ['an empty file', () => form(''), 400, 'file: is empty; a CSV begins with a header'],
-  ['a path beside the file', () => form(CSV, '{"agent_name": "greeter", "batch_inputs": "a.csv"}'), 400, 'batch_inputs: must be absent when a file is uploaded'],
+  [
+    'a path beside the file',
+    () => form(CSV, '{"agent_name": "greeter", "batch_inputs": "a.csv"}'),
+    400,
+    'batch_inputs: must be absent when a file is uploaded',
+  ],
   [
     'two files',
     () => {
@@ -117,9 +157,27 @@ it.each<[what: string, body: () => FormData, status: number, detail: string]>([
 });
 
 it.each<[what: string, body: string, headers: Record<string, string>, status: number, detail: string]>([
-  ['without a boundary', 'x', { 'content-type': 'multipart/form-data' }, 400, 'The body is not valid multipart/form-data: Multipart: Boundary not found'],
-  ['that ends too early', '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\na,b', { 'content-type': 'multipart/form-data; boundary=b' }, 400, 'The body is not valid multipart/form-data: Unexpected end of form'],
-  ['that is compressed', 'x', { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': 'gzip' }, 415, 'Send a multipart/form-data body without Content-Encoding'],
+  [
+    'without a boundary',
+    'x',
+    { 'content-type': 'multipart/form-data' },
+    400,
+    'The body is not valid multipart/form-data: Multipart: Boundary not found',
+  ],
+  [
+    'that ends too early',
+    '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\na,b',
+    { 'content-type': 'multipart/form-data; boundary=b' },
+    400,
+    'The body is not valid multipart/form-data: Unexpected end of form',
+  ],
+  [
+    'that is compressed',
+    'x',
+    { 'content-type': 'multipart/form-data; boundary=b', 'content-encoding': 'gzip' },
+    415,
+    'Send a multipart/form-data body without Content-Encoding',
+  ],
   ['of another kind', 'x', { 'content-type': 'multipart/mixed; boundary=b' }, 415, 'Send the body as JSON'],
 ])('refuses a body %s, and keeps nothing', async (_what, body, headers, status, detail) => {
   const answer = await post(body, headers);
@@ -142,7 +200,10 @@ it('refuses what says that it is larger than 1 GiB before it is sent', async () 
 });
 
 it('forgets the upload of a client that hangs up', async () => {
-  const sent = httpRequest(`${taken.app.url}/run/batch`, { method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=b' } });
+  const sent = httpRequest(`${taken.app.url}/run/batch`, {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+  });
   sent.on('error', () => {});
   sent.write(`--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${'a,b\n'.repeat(100_000)}`);
   await eventually('the upload has begun', async () => (await openUploads()) === 1);
@@ -161,7 +222,9 @@ it('tells uploads with the same request apart by their files where an idempotenc
   const first = await post(form(CSV), key);
   const same = await post(form(CSV), key);
   const other = await post(form(`${CSV}43,c\n`), key);
-  expect([first, same, other].map(({ status, body }) => [status, body.batch_id])).toEqual(Array(3).fill([200, first.body.batch_id]));
+  expect([first, same, other].map(({ status, body }) => [status, body.batch_id])).toEqual(
+    Array(3).fill([200, first.body.batch_id]),
+  );
   const mismatch = (answer: Answer): string | null => answer.headers.get('x-idempotency-mismatch');
   expect([first, same, other].map(mismatch)).toEqual([null, null, 'true']);
   expect((await taken.held()).batches).toBe(1);
@@ -176,7 +239,9 @@ describe('an unfinished upload', () => {
   async function begin(type: string, text: string, tiny: number): Promise<Socket> {
     const socket = connect(Number(new URL(taken.app.url).port), '127.0.0.1').on('error', () => undefined);
     sockets.push(socket);
-    socket.write(`POST /run/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n`);
+    socket.write(
+      `POST /run/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n`,
+    );
     await new Promise((resolve) => void socket.write('1\r\nx\r\n'.repeat(tiny), resolve));
     return socket;
   }
@@ -217,10 +282,15 @@ describe('an unfinished upload', () => {
     ['gzip', gzipSync, 48],
     ['br', brotliCompressSync, 512],
   ])('counts what inflates a list in %s', async (encoding, compress, kib) => {
-    const list = compress(`{"agent_name":"greeter","batch_inputs":[${'{"age":1},'.repeat(20_000)}{}]}`).subarray(0, -16);
+    const list = compress(`{"agent_name":"greeter","batch_inputs":[${'{"age":1},'.repeat(20_000)}{}]}`).subarray(
+      0,
+      -16,
+    );
     const socket = connect(Number(new URL(taken.app.url).port), '127.0.0.1').on('error', () => undefined);
     sockets.push(socket);
-    socket.write(`POST /run/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Encoding: ${encoding}\r\nContent-Length: 100000\r\n\r\n`);
+    socket.write(
+      `POST /run/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Encoding: ${encoding}\r\nContent-Length: 100000\r\n\r\n`,
+    );
     socket.write(list);
     await eventually('it is counted', () => usedBytes() >= kib * 1_024);
     socket.destroy();

@@ -1,5 +1,6 @@
 // What the scanner cuts a body into, against JSON.parse of all of it, however the text comes in parts.
 import fc from 'fast-check';
+
 import { ListScanner } from '../../src/features/batches/import/list-scanner.js';
 
 const LIMITS = { item: 10_000, rest: 10_000 };
@@ -19,7 +20,10 @@ function assembled(text: string, cuts: readonly number[]): unknown {
 }
 
 const cuts = fc.array(fc.nat(10_000), { maxLength: 12 });
-const key = fc.oneof(fc.constant('batch_inputs'), fc.string({ maxLength: 8 }).filter((name) => name !== '__proto__'));
+const key = fc.oneof(
+  fc.constant('batch_inputs'),
+  fc.string({ maxLength: 8 }).filter((name) => name !== '__proto__'),
+);
 const value = fc.jsonValue({ maxDepth: 3 });
 const blanks = fc.constantFrom('', ' ', '\n\t ');
 
@@ -35,11 +39,17 @@ const body = fc
   });
 
 it('what it cuts a body into makes what JSON.parse makes of the whole', () => {
-  fc.assert(fc.property(body, cuts, (text, places) => expect(assembled(text, places)).toEqual(JSON.parse(text))), { numRuns: 2_000 });
+  fc.assert(
+    fc.property(body, cuts, (text, places) => expect(assembled(text, places)).toEqual(JSON.parse(text))),
+    { numRuns: 2_000 },
+  );
 });
 
 it('what is no JSON is none in parts', () => {
-  const damage = fc.record({ at: fc.nat(2_000), by: fc.constantFrom('', ',', ']', '[', '}', '{', '"', ':', '1', '\\', ' x') });
+  const damage = fc.record({
+    at: fc.nat(2_000),
+    by: fc.constantFrom('', ',', ']', '[', '}', '{', '"', ':', '1', '\\', ' x'),
+  });
   fc.assert(
     fc.property(body, damage, cuts, (text, { at, by }, places) => {
       const place = at % text.length;
@@ -61,7 +71,9 @@ it('no more than its limits is held', () => {
   const long = 'x'.repeat(LIMITS.item);
   const of = (text: string) => () => assembled(text, []);
   expect(of(`{"batch_inputs":["${long}"]}`)).toThrow('batch_inputs[0]: is larger than 10000 bytes');
-  expect(of(`{"batch_inputs":[],"other":"${long}"}`)).toThrow('The body is larger than 10000 bytes without the items of batch_inputs');
+  expect(of(`{"batch_inputs":[],"other":"${long}"}`)).toThrow(
+    'The body is larger than 10000 bytes without the items of batch_inputs',
+  );
   const items = Array.from({ length: 1_000 }, () => ({ text: long.slice(100) }));
   expect(assembled(JSON.stringify({ batch_inputs: items }), [])).toEqual({ batch_inputs: items });
 });

@@ -2,6 +2,7 @@
 import { link, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { Service } from '../support/service.js';
 
 const CONFIG = `
@@ -31,10 +32,24 @@ async function ask(service: Service, body: object): Promise<Answer> {
 }
 
 const start = (...options: string[]): Promise<Service> =>
-  Service.start(['--config', inside('starling.txt'), '--database-url', `sqlite:${inside('data/starling.db')}`, '--log-level', 'warn', ...options]);
+  Service.start([
+    '--config',
+    inside('starling.txt'),
+    '--database-url',
+    `sqlite:${inside('data/starling.db')}`,
+    '--log-level',
+    'warn',
+    ...options,
+  ]);
 
 /** What a caller tries in order to have a file's content told in an error. */
-const ATTEMPTS = [{}, { row_key: 'zz' }, { input_mapping: { zz: 'text' } }, { input_mapping: {} }, ...[...'7=as'].map((delimiter) => ({ delimiter, row_key: 'zz' }))];
+const ATTEMPTS = [
+  {},
+  { row_key: 'zz' },
+  { input_mapping: { zz: 'text' } },
+  { input_mapping: {} },
+  ...[...'7=as'].map((delimiter) => ({ delimiter, row_key: 'zz' })),
+];
 
 /** The parts of `text` that an answer gives away; five characters in a row are no chance. */
 const partsOf = (text: string, answer: string): string[] =>
@@ -44,7 +59,16 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'starling-own-files-'));
   for (const name of ['data/below', '.hidden', 'rows', 'rows/.git']) await mkdir(inside(name), { recursive: true });
   await writeFile(inside('starling.txt'), CONFIG);
-  for (const name of ['.env', '.csv', '.hidden/rows.csv', 'rows/.git/rows.csv', 'data/rows.csv', 'data/below/rows.csv', 'rows/secret.pem']) await writeFile(inside(name), SECRET);
+  for (const name of [
+    '.env',
+    '.csv',
+    '.hidden/rows.csv',
+    'rows/.git/rows.csv',
+    'data/rows.csv',
+    'data/below/rows.csv',
+    'rows/secret.pem',
+  ])
+    await writeFile(inside(name), SECRET);
   await writeFile(inside('rows/good.csv'), 'text\none\n');
 });
 afterAll(() => rm(folder, { recursive: true }));
@@ -117,7 +141,12 @@ describe('where csv_root holds everything', () => {
       const { status, detail } = await ask(service, { batch_inputs: 'rows/bad.csv', ...attempt });
       expect([status === 200 || status === 400, partsOf(SECRET, detail ?? '')]).toEqual([true, []]);
     }
-    for (const text of ['swordfish,swordfish\n1,2\n', 'swordfish,"hunter2"x\n1,2\n', 'swordfish,hunter2\n1\n', `${'swordfish'.repeat(100)}\n1\n`]) {
+    for (const text of [
+      'swordfish,swordfish\n1,2\n',
+      'swordfish,"hunter2"x\n1,2\n',
+      'swordfish,hunter2\n1\n',
+      `${'swordfish'.repeat(100)}\n1\n`,
+    ]) {
       await writeFile(inside('rows/bad.csv'), text);
       const { status, detail } = await ask(service, { batch_inputs: 'rows/bad.csv' });
       expect([status, partsOf(text, detail)]).toEqual([400, []]);
@@ -127,9 +156,14 @@ describe('where csv_root holds everything', () => {
 
 it('where csv_root is the folder of the database, nothing in it is read', async () => {
   const service = await start('--csv-root', inside('data'));
-  const answers = [await ask(service, { batch_inputs: 'rows.csv' }), await ask(service, { batch_inputs: 'below/rows.csv' })];
+  const answers = [
+    await ask(service, { batch_inputs: 'rows.csv' }),
+    await ask(service, { batch_inputs: 'below/rows.csv' }),
+  ];
   await service.kill();
-  expect(answers.map(({ detail }) => detail)).toEqual(Array(2).fill(expect.stringContaining('is in the folder of the database')));
+  expect(answers.map(({ detail }) => detail)).toEqual(
+    Array(2).fill(expect.stringContaining('is in the folder of the database')),
+  );
 });
 
 it('where csv_root is a folder below that of the database, it is read', async () => {

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { startApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 
@@ -22,7 +23,12 @@ let folder: string;
 let app: TestApp;
 
 const start = (): Promise<TestApp> =>
-  startApp({ folder, config: CONFIG, files: { 'never.js': NEVER }, settings: { maxWaitingBatchBytes: MIB, shutdownGraceMs: 0 } });
+  startApp({
+    folder,
+    config: CONFIG,
+    files: { 'never.js': NEVER },
+    settings: { maxWaitingBatchBytes: MIB, shutdownGraceMs: 0 },
+  });
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'starling-waiting-'));
@@ -42,12 +48,17 @@ interface Answer {
 
 /** Rows that will store 60,000 bytes each. */
 const send = (items: number, options: object = {}): Promise<Answer> =>
-  app.http
-    .post('/run/batch')
-    .send({ agent_name: 'greeter', static_inputs: { note: 'x'.repeat(60_000) }, batch_inputs: Array.from({ length: items }, () => ({})), ...options }) as unknown as Promise<Answer>;
+  app.http.post('/run/batch').send({
+    agent_name: 'greeter',
+    static_inputs: { note: 'x'.repeat(60_000) },
+    batch_inputs: Array.from({ length: items }, () => ({})),
+    ...options,
+  }) as unknown as Promise<Answer>;
 
 const stored = async (): Promise<{ batches: number; rows: number }> => {
-  const [counts] = await app.database.rows<{ batches: number; rows: number }>(`select (select count(*) from batches) as batches, (select count(*) from batch_rows) as "rows"`);
+  const [counts] = await app.database.rows<{ batches: number; rows: number }>(
+    `select (select count(*) from batches) as batches, (select count(*) from batch_rows) as "rows"`,
+  );
   return counts!;
 };
 
@@ -56,7 +67,8 @@ async function isRefused(answer: Answer, before: object): Promise<void> {
   expect(await stored()).toEqual(before);
 }
 
-const FULL = 'With this batch, waiting rows would store more than 1MiB (max_waiting_batch_bytes); try again when some rows have run';
+const FULL =
+  'With this batch, waiting rows would store more than 1MiB (max_waiting_batch_bytes); try again when some rows have run';
 
 it('a batch is refused while the rows that wait will store too much, and taken when they are cancelled', async () => {
   const first = await send(12, { parallel: false });
@@ -81,7 +93,10 @@ it('what waits is counted from the database after a restart', async () => {
 
 it('a batch that will store too much alone is refused for good, and takes no room', async () => {
   const { status, body } = await send(20);
-  expect([status, body.detail]).toEqual([400, 'batch_inputs: the rows would store more than 1MiB (max_waiting_batch_bytes); send several batches, one after the other']);
+  expect([status, body.detail]).toEqual([
+    400,
+    'batch_inputs: the rows would store more than 1MiB (max_waiting_batch_bytes); send several batches, one after the other',
+  ]);
   expect(await stored()).toEqual({ batches: 0, rows: 0 });
   expect((await send(17)).status).toBe(200);
 });
@@ -89,7 +104,10 @@ it('a batch that will store too much alone is refused for good, and takes no roo
 it('a retry of failed items is refused as a batch is', async () => {
   const failing = await send(12, { batch_inputs: Array.from({ length: 12 }, () => ({ age: 'none' })) });
   const { batch_id: id } = failing.body;
-  await eventually('every item has failed', async () => ((await app.http.get(`/batch/${id}`)).body as { status: string }).status === 'failed');
+  await eventually(
+    'every item has failed',
+    async () => ((await app.http.get(`/batch/${id}`)).body as { status: string }).status === 'failed',
+  );
   const waiting = await send(12, { parallel: false });
   await isRefused((await app.http.post(`/batch/${id}/retry-failed`)) as unknown as Answer, { batches: 2, rows: 24 });
   await app.http.post(`/batch/${waiting.body.batch_id}/cancel`);

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import { Catalog } from '../../src/catalog/catalog.js';
 import { newId } from '../../src/common/ids.js';
 import type { PreparedEngine } from '../../src/engines/engine.js';
@@ -46,7 +47,9 @@ describe('cancelling a correlation at any moment', () => {
         const run = newId();
         const id = `${run}-${cancelled}`;
         const before = list.slice(0, cancelBefore);
-        await Promise.all(before.map((part) => core.blackboard.publish(publication(part, `${run}-${part.correlation}`))));
+        await Promise.all(
+          before.map((part) => core.blackboard.publish(publication(part, `${run}-${part.correlation}`))),
+        );
         for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
         const isCancelled = await cancel(core, id);
         const invokedBefore = invoked.length;
@@ -54,7 +57,9 @@ describe('cancelling a correlation at any moment', () => {
         if (isCancelled) await checkNothingWaits(core, id);
 
         const others = list.slice(cancelBefore).filter((part) => !(isCancelled && part.correlation === cancelled));
-        await Promise.all(others.map((part) => core.blackboard.publish(publication(part, `${run}-${part.correlation}`))));
+        await Promise.all(
+          others.map((part) => core.blackboard.publish(publication(part, `${run}-${part.correlation}`))),
+        );
         const ids = [...new Set([...before, ...others].map((part) => `${run}-${part.correlation}`))];
         await eventually('every other correlation has settled', () => allSettled(core, ids));
 
@@ -70,7 +75,11 @@ describe('cancelling a correlation at any moment', () => {
 
 /** False where it had ended, or never begun. */
 async function cancel(core: Core, id: string): Promise<boolean> {
-  const before = await core.unitOfWork.reader.selectFrom('correlations').select('state').where('id', '=', id).executeTakeFirst();
+  const before = await core.unitOfWork.reader
+    .selectFrom('correlations')
+    .select('state')
+    .where('id', '=', id)
+    .executeTakeFirst();
   try {
     await core.unitOfWork.run((tx) => core.blackboard.cancel(tx, id));
     return true;
@@ -83,11 +92,27 @@ async function cancel(core: Core, id: string): Promise<boolean> {
 /** What nothing may change after the answer. */
 async function factsOf(core: Core, id: string): Promise<object> {
   const { reader } = core.unitOfWork;
-  const correlation = await reader.selectFrom('correlations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-  const artifacts = await reader.selectFrom('artifacts').select('id').where('correlation_id', '=', id).orderBy('seq').execute();
-  const executions = await reader.selectFrom('executions').select(['id', 'state', 'attempt', 'lease_token', 'ended_at']).where('correlation_id', '=', id).orderBy('seq').execute();
+  const correlation = await reader
+    .selectFrom('correlations')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const artifacts = await reader
+    .selectFrom('artifacts')
+    .select('id')
+    .where('correlation_id', '=', id)
+    .orderBy('seq')
+    .execute();
+  const executions = await reader
+    .selectFrom('executions')
+    .select(['id', 'state', 'attempt', 'lease_token', 'ended_at'])
+    .where('correlation_id', '=', id)
+    .orderBy('seq')
+    .execute();
   expect(correlation).toMatchObject({ state: 'cancelled', closed: 1, pending: 0 });
-  expect(executions.filter(({ state, lease_token }) => state === 'pending' || state === 'running' || lease_token !== null)).toEqual([]);
+  expect(
+    executions.filter(({ state, lease_token }) => state === 'pending' || state === 'running' || lease_token !== null),
+  ).toEqual([]);
   return { correlation, artifacts, executions };
 }
 
@@ -109,10 +134,22 @@ async function checkNothingWaits(core: Core, id: string): Promise<void> {
 /** In every sequence of groups that wait for the same key, those that hold a type come before those that lack it. */
 async function checkPlaces(core: Core): Promise<void> {
   const { reader } = core.unitOfWork;
-  const groups = await reader.selectFrom('join_groups').selectAll().where('state', '=', 'waiting').orderBy('ordinal').execute();
-  const members = await reader.selectFrom('join_arrivals').selectAll().orderBy('group_id').orderBy('position').execute();
+  const groups = await reader
+    .selectFrom('join_groups')
+    .selectAll()
+    .where('state', '=', 'waiting')
+    .orderBy('ordinal')
+    .execute();
+  const members = await reader
+    .selectFrom('join_arrivals')
+    .selectAll()
+    .orderBy('group_id')
+    .orderBy('position')
+    .execute();
   const membersOf = Map.groupBy(members, ({ group_id }) => group_id);
-  for (const places of Map.groupBy(groups, ({ agent, subscription, key }) => JSON.stringify([agent, subscription, key])).values()) {
+  for (const places of Map.groupBy(groups, ({ agent, subscription, key }) =>
+    JSON.stringify([agent, subscription, key]),
+  ).values()) {
     const held = places.map(({ id }) => (membersOf.get(id) ?? []).map(({ type }) => type));
     if (places[0]!.key !== '') {
       for (const type of new Set(held.flat())) {
@@ -124,18 +161,36 @@ async function checkPlaces(core: Core): Promise<void> {
   }
 }
 
-async function checkGroup(core: Core, group: { id: string; size: number; ordinal: number; closes_at: number | null }, members: { position: number; ordinal: number }[]): Promise<void> {
+async function checkGroup(
+  core: Core,
+  group: { id: string; size: number; ordinal: number; closes_at: number | null },
+  members: { position: number; ordinal: number }[],
+): Promise<void> {
   expect(members.length).toBeGreaterThan(0);
   expect(group.size).toBe(members.length);
   expect(members.map(({ position }) => position)).toEqual(members.map((_member, index) => index));
   expect(new Set(members.map(({ ordinal }) => ordinal))).toEqual(new Set([group.ordinal]));
-  const timers = await core.unitOfWork.reader.selectFrom('timers').select('due_at').where('kind', '=', 'close').where('subject', '=', group.id).execute();
+  const timers = await core.unitOfWork.reader
+    .selectFrom('timers')
+    .select('due_at')
+    .where('kind', '=', 'close')
+    .where('subject', '=', group.id)
+    .execute();
   expect(timers).toEqual(group.closes_at === null ? [] : [{ due_at: group.closes_at }]);
 }
 
 async function checkEnds(core: Core, ids: string[]): Promise<void> {
-  const rows = await core.unitOfWork.reader.selectFrom('correlations').select(['id', 'state', 'pending']).where('id', 'in', ids).execute();
+  const rows = await core.unitOfWork.reader
+    .selectFrom('correlations')
+    .select(['id', 'state', 'pending'])
+    .where('id', 'in', ids)
+    .execute();
   for (const { pending } of rows) expect(pending).toBe(0);
-  const open = await core.unitOfWork.reader.selectFrom('executions').select('id').where('correlation_id', 'in', ids).where('state', 'in', ['pending', 'running']).execute();
+  const open = await core.unitOfWork.reader
+    .selectFrom('executions')
+    .select('id')
+    .where('correlation_id', 'in', ids)
+    .where('state', 'in', ['pending', 'running'])
+    .execute();
   expect(open).toEqual([]);
 }

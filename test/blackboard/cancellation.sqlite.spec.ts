@@ -13,7 +13,9 @@ describe('a claim and a cancelling in one commit', () => {
 
   beforeAll(async () => {
     const worker = agent('worker', [{ types: ['A'] }], []);
-    const engine = { run: async (_inputs: unknown, { correlationId }: { correlationId: string }) => void invoked.push(correlationId) };
+    const engine = {
+      run: async (_inputs: unknown, { correlationId }: { correlationId: string }) => void invoked.push(correlationId),
+    };
     core = await startCore(new Catalog([anyObject('A'), anyObject('WorkflowError')], [worker]), { worker: engine });
   });
 
@@ -39,7 +41,11 @@ describe('a claim and a cancelling in one commit', () => {
     await cancelling;
     await publish(after);
     await ended(after);
-    const rows = await core.unitOfWork.reader.selectFrom('executions').select(['state', 'started_at']).where('correlation_id', '=', id).execute();
+    const rows = await core.unitOfWork.reader
+      .selectFrom('executions')
+      .select(['state', 'started_at'])
+      .where('correlation_id', '=', id)
+      .execute();
     expect(rows).toEqual([{ state: 'cancelled', started_at: expect.any(Number) }]);
     expect(invoked).toEqual([before, after]);
   });

@@ -1,30 +1,43 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { Global, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
-import { Blackboard } from '../../src/blackboard/publishing/blackboard.js';
+
 import { BlackboardModule } from '../../src/blackboard/blackboard.module.js';
+import { Blackboard } from '../../src/blackboard/publishing/blackboard.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import type { AgentDefinition, ArtifactType, Subscription } from '../../src/catalog/definitions.js';
 import { Clock, SystemClock } from '../../src/common/clock.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
-import { defaultMemoryBudget, MemoryBudget } from '../../src/common/memory-budget.js';
 import { LOGGER } from '../../src/common/logger.js';
+import { defaultMemoryBudget, MemoryBudget } from '../../src/common/memory-budget.js';
 import { Role } from '../../src/common/role.js';
 import { Telemetry } from '../../src/common/telemetry.js';
 import { Settings } from '../../src/config/settings.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
-import { Signals } from '../../src/pubsub/signals.js';
 import { Resolver, SystemResolver } from '../../src/http-client/resolver.js';
 import { NoTracing, Tracing } from '../../src/observability/tracing/tracing.js';
+import { Signals } from '../../src/pubsub/signals.js';
 import { databaseOf } from '../support/database.js';
 
-export const anyObject = (name: string): ArtifactType => ({ name, version: 1, description: '', schema: null, retainMs: null, check: () => null });
+export const anyObject = (name: string): ArtifactType => ({
+  name,
+  version: 1,
+  description: '',
+  schema: null,
+  retainMs: null,
+  check: () => null,
+});
 
-export const subscription = (agent: string, index: number, parts: Partial<Subscription> & { types: string[] }): Subscription => ({
+export const subscription = (
+  agent: string,
+  index: number,
+  parts: Partial<Subscription> & { types: string[] },
+): Subscription => ({
   agent,
   index,
   mode: 'all',
@@ -38,7 +51,12 @@ export const subscription = (agent: string, index: number, parts: Partial<Subscr
   ...parts,
 });
 
-export const agent = (name: string, consumes: (Partial<Subscription> & { types: string[] })[], publishes: string[], parts: Partial<AgentDefinition> = {}): AgentDefinition => ({
+export const agent = (
+  name: string,
+  consumes: (Partial<Subscription> & { types: string[] })[],
+  publishes: string[],
+  parts: Partial<AgentDefinition> = {},
+): AgentDefinition => ({
   name,
   description: '',
   labels: [],
@@ -74,7 +92,12 @@ export interface Core {
 }
 
 /** The core alone, on a database of its own, with engines given as functions: everything else is what the program runs. */
-export async function startCore(catalog: Catalog, engines: Record<string, PreparedEngine>, overrides: Partial<Settings> = {}, clock: Clock = new SystemClock()): Promise<Core> {
+export async function startCore(
+  catalog: Catalog,
+  engines: Record<string, PreparedEngine>,
+  overrides: Partial<Settings> = {},
+  clock: Clock = new SystemClock(),
+): Promise<Core> {
   const folder = await mkdtemp(join(tmpdir(), 'starling-core-'));
   const database = await databaseOf(folder);
   const settings = Object.assign(new Settings(), {

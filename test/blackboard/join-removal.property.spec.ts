@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import { Catalog } from '../../src/catalog/catalog.js';
 import { newId } from '../../src/common/ids.js';
 import type { PreparedEngine } from '../../src/engines/engine.js';
@@ -11,9 +12,14 @@ const CANCELLED = 0;
 
 /** Artifact `n` of a correlation; `D` completes a join, and so comes only after the cancelling. */
 const arrivals = (types: string[], correlations: number[]) =>
-  fc.array(fc.record({ type: fc.constantFrom(...types), correlation: fc.constantFrom(...correlations) }), { maxLength: 25 });
+  fc.array(fc.record({ type: fc.constantFrom(...types), correlation: fc.constantFrom(...correlations) }), {
+    maxLength: 25,
+  });
 
-const plans = fc.record({ before: arrivals(['A', 'B', 'C'], [CANCELLED, 1, 2, 3]), after: arrivals(['A', 'B', 'C', 'D', 'D'], [1, 2, 3]) });
+const plans = fc.record({
+  before: arrivals(['A', 'B', 'C'], [CANCELLED, 1, 2, 3]),
+  after: arrivals(['A', 'B', 'C', 'D', 'D'], [1, 2, 3]),
+});
 
 type Arrival = { type: string; correlation: number };
 type Numbered = Arrival & { n: number };
@@ -31,7 +37,10 @@ describe('cancelling a correlation whose artifacts wait among others', () => {
   let withCancelled: Core;
   let without: Core;
   const start = () =>
-    startCore(new Catalog(['A', 'B', 'C', 'D', 'WorkflowError'].map(anyObject), agents), Object.fromEntries(agents.map(({ name }) => [name, engine])));
+    startCore(
+      new Catalog(['A', 'B', 'C', 'D', 'WorkflowError'].map(anyObject), agents),
+      Object.fromEntries(agents.map(({ name }) => [name, engine])),
+    );
 
   beforeAll(async () => {
     [withCancelled, without] = await Promise.all([start(), start()]);
@@ -46,14 +55,19 @@ describe('cancelling a correlation whose artifacts wait among others', () => {
         const before = plan.before.map((arrival, n) => ({ ...arrival, n }));
         const after = plan.after.map((arrival, n) => ({ ...arrival, n: before.length + n }));
         await publish(withCancelled, run, [{ type: 'A', correlation: CANCELLED, n: -1 }, ...before]);
-        await publish(without, run, before.filter(({ correlation }) => correlation !== CANCELLED));
+        await publish(
+          without,
+          run,
+          before.filter(({ correlation }) => correlation !== CANCELLED),
+        );
         await withCancelled.unitOfWork.run((tx) => withCancelled.blackboard.cancel(tx, `${run}-${CANCELLED}`));
         expect(await waiting(withCancelled, run)).toEqual(await waiting(without, run));
         await checkCount(withCancelled);
 
         await publish(withCancelled, run, after);
         await publish(without, run, after);
-        for (const core of [withCancelled, without]) await eventually('all that was joined has run', () => hasRun(core));
+        for (const core of [withCancelled, without])
+          await eventually('all that was joined has run', () => hasRun(core));
         expect(await waiting(withCancelled, run)).toEqual(await waiting(without, run));
         expect(await joined(withCancelled, run)).toEqual(await joined(without, run));
         await checkClocks(withCancelled);
@@ -85,7 +99,15 @@ async function waiting(core: Core, run: string): Promise<object> {
     .selectFrom('join_arrivals')
     .innerJoin('join_groups', 'join_groups.id', 'join_arrivals.group_id')
     .innerJoin('artifacts', 'artifacts.seq', 'join_arrivals.artifact_seq')
-    .select(['join_groups.agent', 'group_id', 'size', 'position', 'join_groups.ordinal', 'join_arrivals.ordinal as own_ordinal', 'payload'])
+    .select([
+      'join_groups.agent',
+      'group_id',
+      'size',
+      'position',
+      'join_groups.ordinal',
+      'join_arrivals.ordinal as own_ordinal',
+      'payload',
+    ])
     .where('join_arrivals.correlation_id', 'like', `${run}-%`)
     .orderBy('join_groups.agent')
     .orderBy('join_groups.ordinal')
@@ -118,13 +140,20 @@ async function joined(core: Core, run: string): Promise<object> {
     .orderBy('executions.seq')
     .orderBy('position')
     .execute();
-  return [...Map.groupBy(rows, ({ id }) => id).values()].map((inputs) => [inputs[0]!.agent, ...inputs.map(({ payload }) => numberOf(payload))]);
+  return [...Map.groupBy(rows, ({ id }) => id).values()].map((inputs) => [
+    inputs[0]!.agent,
+    ...inputs.map(({ payload }) => numberOf(payload)),
+  ]);
 }
 
 const numberOf = (payload: string): unknown => (JSON.parse(payload) as { n: unknown }).n;
 
 async function hasRun(core: Core): Promise<boolean> {
-  const open = await core.unitOfWork.reader.selectFrom('executions').select('id').where('state', 'in', ['pending', 'running']).execute();
+  const open = await core.unitOfWork.reader
+    .selectFrom('executions')
+    .select('id')
+    .where('state', 'in', ['pending', 'running'])
+    .execute();
   return open.length === 0;
 }
 
@@ -149,7 +178,13 @@ async function checkClocks(core: Core): Promise<void> {
     .where('position', '=', 0)
     .where('closes_at', 'is not', null)
     .execute();
-  const timers = await core.unitOfWork.reader.selectFrom('timers').select(['subject', 'due_at']).where('kind', '=', 'close').execute();
-  expect(new Map(timers.map(({ subject, due_at }) => [subject, due_at]))).toEqual(new Map(groups.map(({ id, arrived_at }) => [id, arrived_at + HOUR])));
+  const timers = await core.unitOfWork.reader
+    .selectFrom('timers')
+    .select(['subject', 'due_at'])
+    .where('kind', '=', 'close')
+    .execute();
+  expect(new Map(timers.map(({ subject, due_at }) => [subject, due_at]))).toEqual(
+    new Map(groups.map(({ id, arrived_at }) => [id, arrived_at + HOUR])),
+  );
   expect(timers.length).toBe(groups.length);
 }

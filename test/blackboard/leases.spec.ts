@@ -40,18 +40,27 @@ describe('an execution whose lease was taken from it while its engine ran', () =
   let core: Core;
 
   beforeAll(async () => {
-    const worker = agent('worker', [{ types: ['Order'] }], ['Receipt'], { timeoutMs: 60_000, retry: { attempts: 1, delayMs: 1, maxDelayMs: 1 } });
+    const worker = agent('worker', [{ types: ['Order'] }], ['Receipt'], {
+      timeoutMs: 60_000,
+      retry: { attempts: 1, delayMs: 1, maxDelayMs: 1 },
+    });
     const follower = agent('follower', [{ types: ['Receipt', 'WorkflowError'], mode: 'any' }], ['Note']);
     const types = ['Order', 'Receipt', 'Note', 'WorkflowError'].map(anyObject);
     // One at a time in this process, and one attempt: the next one's end shows that the outcome of the one before has been decided.
-    core = await startCore(new Catalog(types, [worker, follower]), { worker: engine, follower: { run: async () => ({}) } }, { maxConcurrentExecutions: 1 });
+    core = await startCore(
+      new Catalog(types, [worker, follower]),
+      { worker: engine, follower: { run: async () => ({}) } },
+      { maxConcurrentExecutions: 1 },
+    );
   });
 
   afterAll(() => core.close());
 
   const reader = () => core.unitOfWork.reader;
-  const executionsOf = (id: string) => reader().selectFrom('executions').selectAll().where('correlation_id', '=', id).execute();
-  const correlation = (id: string) => reader().selectFrom('correlations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const executionsOf = (id: string) =>
+    reader().selectFrom('executions').selectAll().where('correlation_id', '=', id).execute();
+  const correlation = (id: string) =>
+    reader().selectFrom('correlations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
   it.each<Step>(['answer', 'fail'])('commits nothing where its engine is to %s', async (step) => {
     const lost = newId();
@@ -59,7 +68,9 @@ describe('an execution whose lease was taken from it while its engine ran', () =
     await eventually('the engine runs', () => engine.running.has(lost));
     const before = await correlation(lost);
     const taken = { lease_token: newId(), lease_owner: newId() };
-    await core.unitOfWork.run((tx) => tx.db.updateTable('executions').set(taken).where('correlation_id', '=', lost).execute());
+    await core.unitOfWork.run((tx) =>
+      tx.db.updateTable('executions').set(taken).where('correlation_id', '=', lost).execute(),
+    );
     const held = await executionsOf(lost);
 
     await engine.tell(lost, step);
@@ -72,9 +83,15 @@ describe('an execution whose lease was taken from it while its engine ran', () =
     expect(await executionsOf(lost)).toEqual(held);
     expect(await correlation(lost)).toEqual(before);
     expect(before).toMatchObject({ state: 'active', pending: 1, artifact_count: 1, output_count: 0, error_count: 0 });
-    const artifacts = await reader().selectFrom('artifacts').select('type').where('correlation_id', '=', lost).execute();
+    const artifacts = await reader()
+      .selectFrom('artifacts')
+      .select('type')
+      .where('correlation_id', '=', lost)
+      .execute();
     expect(artifacts).toEqual([{ type: 'Order' }]);
-    expect(await reader().selectFrom('consumptions').selectAll().where('execution_id', '=', held[0]!.id).execute()).toEqual([]);
+    expect(
+      await reader().selectFrom('consumptions').selectAll().where('execution_id', '=', held[0]!.id).execute(),
+    ).toEqual([]);
   });
 
   it('differs from one that kept its lease only in that', async () => {
@@ -106,7 +123,8 @@ describe('artifacts that are released by one look at the timers', () => {
 
   it('reach their agents in the order of their release, not of their publishing', async () => {
     const id = newId();
-    const hidden = (name: string, ttl: string) => core.blackboard.publish(publication(id, { payload: { name }, visibility: { kind: 'After', ttl } }));
+    const hidden = (name: string, ttl: string) =>
+      core.blackboard.publish(publication(id, { payload: { name }, visibility: { kind: 'After', ttl } }));
     await hidden('third', 'PT3H');
     await hidden('first', 'PT1H');
     const { generation } = await hidden('second', 'PT2H');
@@ -115,8 +133,14 @@ describe('artifacts that are released by one look at the timers', () => {
     // As if they had been published a day ago: all are due, and the next look finds them together.
     const day = 86_400_000;
     await core.unitOfWork.run(async (tx) => {
-      await tx.db.updateTable('artifacts').set(({ eb }) => ({ created_at: eb('created_at', '-', day) })).execute();
-      await tx.db.updateTable('timers').set(({ eb }) => ({ due_at: eb('due_at', '-', day) })).execute();
+      await tx.db
+        .updateTable('artifacts')
+        .set(({ eb }) => ({ created_at: eb('created_at', '-', day) }))
+        .execute();
+      await tx.db
+        .updateTable('timers')
+        .set(({ eb }) => ({ due_at: eb('due_at', '-', day) }))
+        .execute();
     });
     core.signals.timerSet.publish(Date.now());
     expect(await core.blackboard.waitUntilSettled(id, generation, 20_000)).toBe(true);

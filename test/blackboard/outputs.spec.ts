@@ -5,14 +5,17 @@ import { agent, anyObject } from './core.js';
 
 const scored: ArtifactType = {
   ...anyObject('Scored'),
-  check: (payload) => (typeof (payload as { score?: unknown }).score === 'number' ? null : 'payload.score: must be number'),
+  check: (payload) =>
+    typeof (payload as { score?: unknown }).score === 'number' ? null : 'payload.score: must be number',
 };
 const LIMITS = { maxTtlMs: 30 * 86_400_000, bodyLimitBytes: 10_000 };
 const catalog = new Catalog(['Note', 'Task'].map(anyObject).concat(scored), []);
 
 /** What an agent that publishes these types would store, as `<type> <JSON>`. */
 const stored = (answer: unknown, publishes: string[]): string[] =>
-  checkOutputs(answer, agent('writer', [], publishes), catalog, LIMITS).map(({ output, payloadText }) => `${output.type} ${payloadText}`);
+  checkOutputs(answer, agent('writer', [], publishes), catalog, LIMITS).map(
+    ({ output, payloadText }) => `${output.type} ${payloadText}`,
+  );
 
 const thrownBy = (work: () => unknown): unknown => {
   try {
@@ -53,7 +56,11 @@ describe('the answer of an agent that publishes one type', () => {
 
 describe('the answer of an agent that publishes several types', () => {
   it.each([
-    ['a payload or a list for each type', { Task: { b: 1 }, Note: [{ a: 1 }, { a: 2 }] }, ['Note {"a":1}', 'Note {"a":2}', 'Task {"b":1}']],
+    [
+      'a payload or a list for each type',
+      { Task: { b: 1 }, Note: [{ a: 1 }, { a: 2 }] },
+      ['Note {"a":1}', 'Note {"a":2}', 'Task {"b":1}'],
+    ],
     ['a type that is left out', { Task: { b: 1 } }, ['Task {"b":1}']],
     ['null and undefined for a type', { Note: null, Task: undefined }, []],
     ['an empty object', {}, []],
@@ -61,12 +68,18 @@ describe('the answer of an agent that publishes several types', () => {
   ])('may hold %s', (_, answer, expected) => expect(stored(answer, ['Note', 'Task'])).toEqual(expected));
 
   it('must name only types that the agent publishes', () =>
-    expectRefused({ Note: {}, Scored: { score: 1 } }, ['Note', 'Task'], /^the answer names Scored, but the agent publishes Note, Task$/));
+    expectRefused(
+      { Note: {}, Scored: { score: 1 } },
+      ['Note', 'Task'],
+      /^the answer names Scored, but the agent publishes Note, Task$/,
+    ));
 
   it.each([
     ['a list', [{}]],
     ['text', 'Note'],
-  ])('must be an object and not %s', (_, answer) => expectRefused(answer, ['Note', 'Task'], /must be an object keyed by type name \(Note, Task\)/));
+  ])('must be an object and not %s', (_, answer) =>
+    expectRefused(answer, ['Note', 'Task'], /must be an object keyed by type name \(Note, Task\)/),
+  );
 });
 
 describe('any answer', () => {
@@ -86,12 +99,20 @@ describe('any answer', () => {
     const text = (length: number): object => ({ text: 'é'.repeat(length) });
     const most = (LIMITS.bodyLimitBytes - '{"text":""}'.length - 1) / 2;
     expect(stored([text(most), text(most)], ['Note'])).toHaveLength(2);
-    expectRefused([text(most), text(most + 1)], ['Note'], /^the payload of Note has 10001 bytes, and body_limit allows 10000$/);
+    expectRefused(
+      [text(most), text(most + 1)],
+      ['Note'],
+      /^the payload of Note has 10001 bytes, and body_limit allows 10000$/,
+    );
   });
 
   it('must fit the schema of its type, every artifact of it', () => {
     expect(stored([{ score: 1 }], ['Scored'])).toEqual(['Scored {"score":1}']);
-    expectRefused([{ score: 1 }, { score: 'high' }], ['Scored'], /^Scored refuses its payload: payload\.score: must be number$/);
+    expectRefused(
+      [{ score: 1 }, { score: 'high' }],
+      ['Scored'],
+      /^Scored refuses its payload: payload\.score: must be number$/,
+    );
   });
 
   it('is judged as it will be stored', () => {
@@ -102,7 +123,12 @@ describe('any answer', () => {
   });
 
   it('has its dates as text, and leaves out what JSON has no word for', () => {
-    const [output] = checkOutputs({ at: new Date(0), nothing: undefined, work: () => 1, list: [undefined] }, agent('writer', [], ['Note']), catalog, LIMITS);
+    const [output] = checkOutputs(
+      { at: new Date(0), nothing: undefined, work: () => 1, list: [undefined] },
+      agent('writer', [], ['Note']),
+      catalog,
+      LIMITS,
+    );
     expect(output!.payload).toEqual({ at: '1970-01-01T00:00:00.000Z', list: [null] });
     expect(JSON.parse(output!.payloadText)).toEqual(output!.payload);
   });
@@ -116,7 +142,11 @@ describe('any answer', () => {
     ['a BigInt', { count: 1n }, /^the payload of Note is not JSON: .*BigInt/],
     ['a cycle', cycle, /^the payload of Note is not JSON: .*circular/],
     ['a toJSON that throws', { toJSON: broken }, /^the payload of Note is not JSON: broken value/],
-    ['a getter that throws', Object.defineProperty({}, 'bad', { enumerable: true, get: broken }), /^the payload of Note is not JSON: broken value/],
+    [
+      'a getter that throws',
+      Object.defineProperty({}, 'bad', { enumerable: true, get: broken }),
+      /^the payload of Note is not JSON: broken value/,
+    ],
   ];
 
   it.each(unusable)('with %s is refused', (_, answer, message) => {

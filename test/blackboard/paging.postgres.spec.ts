@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+
 import { ChangelogStore } from '../../src/blackboard/queries/changelog-store.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { newId } from '../../src/common/ids.js';
@@ -18,9 +19,18 @@ describe('a reader who pages by position, beside a transaction that is still ope
   afterEach(() => core.close());
 
   const publish = () =>
-    core.blackboard.publish({ artifactId: newId(), correlationId: newId(), type: 'Note', payload: {}, tags: [], partitionKey: null, visibility: { kind: 'Public' } });
+    core.blackboard.publish({
+      artifactId: newId(),
+      correlationId: newId(),
+      type: 'Note',
+      payload: {},
+      tags: [],
+      partitionKey: null,
+      visibility: { kind: 'Public' },
+    });
   const positionsAfter = async (seq: number) => (await store.after(seq, 100)).rows.map((artifact) => artifact.seq);
-  const committed = async () => (await core.unitOfWork.reader.selectFrom('artifacts').select('seq').orderBy('seq').execute()).map(({ seq }) => seq);
+  const committed = async () =>
+    (await core.unitOfWork.reader.selectFrom('artifacts').select('seq').orderBy('seq').execute()).map(({ seq }) => seq);
 
   it.each([
     ['commits', true],
@@ -30,14 +40,20 @@ describe('a reader who pages by position, beside a transaction that is still ope
     await eventually('the first is final', async () => (await positionsAfter(0)).length > 0);
     let end = (): void => undefined;
     let taken = 0;
-    const open = core.unitOfWork.run(async (tx) => {
-      const held = new Promise<void>((resolve) => (end = resolve));
-      const { rows } = await sql<{ seq: number }>`insert into artifacts (id, type, version, payload, produced_by, visibility, visibility_kind, tags, correlation_id, created_at)
-        values (${newId()}, 'Note', 1, '{}', 'external', '{"kind":"Public"}', 'Public', '[]', ${newId()}, 0) returning seq`.execute(tx.db);
-      taken = rows[0]!.seq;
-      await held;
-      if (!commits) throw new Error('undone');
-    }).catch(() => undefined);
+    const open = core.unitOfWork
+      .run(async (tx) => {
+        const held = new Promise<void>((resolve) => (end = resolve));
+        const { rows } = await sql<{
+          seq: number;
+        }>`insert into artifacts (id, type, version, payload, produced_by, visibility, visibility_kind, tags, correlation_id, created_at)
+        values (${newId()}, 'Note', 1, '{}', 'external', '{"kind":"Public"}', 'Public', '[]', ${newId()}, 0) returning seq`.execute(
+          tx.db,
+        );
+        taken = rows[0]!.seq;
+        await held;
+        if (!commits) throw new Error('undone');
+      })
+      .catch(() => undefined);
     await eventually('the open transaction has its position', () => taken > 0);
 
     const later = await publish();

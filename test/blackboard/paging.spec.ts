@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { JsonObject } from '../../src/common/json.js';
+
 import type { Published } from '../../src/blackboard/publishing/blackboard.js';
 import { ChangelogStore } from '../../src/blackboard/queries/changelog-store.js';
 import { Catalog } from '../../src/catalog/catalog.js';
-import { Random, printedSeed } from '../support/random.js';
+import type { JsonObject } from '../../src/common/json.js';
+import { printedSeed, Random } from '../support/random.js';
 import { anyObject, type Core, startCore } from './core.js';
 
 const ARTIFACTS = Number(process.env.STARLING_PAGED_ARTIFACTS ?? 10_000);
@@ -35,7 +36,15 @@ describe(`readers who page by position beside ${WRITERS} writers of ${ARTIFACTS}
     const artifactId = randomUUID();
     // Tags take statements of their own, so that transactions are of different lengths and pass each other.
     const tags = Array.from({ length: random.between(0, MOST_TAGS) }, (_, tag) => `tag-${tag}`);
-    return core.blackboard.publish({ artifactId, correlationId: artifactId, type: 'Note', payload, tags, partitionKey: null, visibility: { kind: 'Public' } });
+    return core.blackboard.publish({
+      artifactId,
+      correlationId: artifactId,
+      type: 'Note',
+      payload,
+      tags,
+      partitionKey: null,
+      visibility: { kind: 'Public' },
+    });
   }
 
   /** In the order of their positions. */

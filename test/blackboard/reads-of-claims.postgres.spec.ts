@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+
 import { Catalog } from '../../src/catalog/catalog.js';
 import { newId } from '../../src/common/ids.js';
 import { eventually } from '../support/eventually.js';
@@ -24,27 +25,45 @@ describe(`${EXECUTIONS} executions on tables that were empty`, () => {
     const begun = new Promise<void>((resolve) => (begin = resolve));
     const worker = agent('worker', [{ types: ['Order'] }], ['Receipt'], { concurrency: AT_ONCE, timeoutMs: HOUR_MS });
     const run = () => begun.then(() => void (executed += 1));
-    core = await startCore(new Catalog(['Order', 'Receipt'].map(anyObject), [worker]), { worker: { run } }, { leaseMs: HOUR_MS }, clock);
+    core = await startCore(
+      new Catalog(['Order', 'Receipt'].map(anyObject), [worker]),
+      { worker: { run } },
+      { leaseMs: HOUR_MS },
+      clock,
+    );
   });
 
   afterEach(() => core.close());
 
   const publish = () =>
-    core.blackboard.publish({ artifactId: newId(), correlationId: newId(), type: 'Order', payload: {}, tags: [], partitionKey: null, visibility: { kind: 'Public' } });
+    core.blackboard.publish({
+      artifactId: newId(),
+      correlationId: newId(),
+      type: 'Order',
+      payload: {},
+      tags: [],
+      partitionKey: null,
+      visibility: { kind: 'Public' },
+    });
 
   async function publishAll(): Promise<void> {
-    for (let published = 0; published < EXECUTIONS; published += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, publish));
+    for (let published = 0; published < EXECUTIONS; published += AT_ONCE)
+      await Promise.all(Array.from({ length: AT_ONCE }, publish));
   }
 
   async function artifactsRead(): Promise<number> {
     const { rows } = await sql<{ read: number }>`
-      select seq_tup_read + idx_tup_fetch as read from pg_stat_user_tables where relname = 'artifacts'`.execute(core.unitOfWork.reader);
+      select seq_tup_read + idx_tup_fetch as read from pg_stat_user_tables where relname = 'artifacts'`.execute(
+      core.unitOfWork.reader,
+    );
     return rows[0]!.read;
   }
 
   async function entriesOfReadyOnesRead(): Promise<number> {
     const { rows } = await sql<{ read: number }>`
-      select idx_tup_read as read from pg_stat_user_indexes where indexrelname = 'executions_ready'`.execute(core.unitOfWork.reader);
+      select idx_tup_read as read from pg_stat_user_indexes where indexrelname = 'executions_ready'`.execute(
+      core.unitOfWork.reader,
+    );
     return rows[0]!.read;
   }
 

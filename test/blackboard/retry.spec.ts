@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import { nextAttemptAt } from '../../src/blackboard/execution/retry.js';
 import { printedSeed } from '../support/random.js';
 
@@ -37,13 +38,20 @@ describe('the time of the next attempt', () => {
     const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     const now = fc.integer({ min: 0, max: 4_000_000_000_000 });
     fc.assert(
-      fc.property(delay, delay, fc.integer({ min: 1, max: 5_000 }), now, random, (delayMs, maxDelayMs, attempt, start, chance) => {
-        const waited = nextAttemptAt({ attempts: attempt + 1, delayMs, maxDelayMs }, attempt, start, chance) - start;
-        const unspread = Math.min(delayMs * 2 ** Math.min(attempt - 1, 40), maxDelayMs);
-        expect(Number.isSafeInteger(waited)).toBe(true);
-        expect(waited).toBeGreaterThanOrEqual(Math.floor(unspread * 0.8));
-        expect(waited).toBeLessThanOrEqual(Math.ceil(unspread * 1.2));
-      }),
+      fc.property(
+        delay,
+        delay,
+        fc.integer({ min: 1, max: 5_000 }),
+        now,
+        random,
+        (delayMs, maxDelayMs, attempt, start, chance) => {
+          const waited = nextAttemptAt({ attempts: attempt + 1, delayMs, maxDelayMs }, attempt, start, chance) - start;
+          const unspread = Math.min(delayMs * 2 ** Math.min(attempt - 1, 40), maxDelayMs);
+          expect(Number.isSafeInteger(waited)).toBe(true);
+          expect(waited).toBeGreaterThanOrEqual(Math.floor(unspread * 0.8));
+          expect(waited).toBeLessThanOrEqual(Math.ceil(unspread * 1.2));
+        },
+      ),
       { seed: printedSeed() },
     );
   });

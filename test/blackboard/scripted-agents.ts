@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import type { Publication } from '../../src/blackboard/publishing/blackboard.js';
 import { newId } from '../../src/common/ids.js';
 import type { JsonObject } from '../../src/common/json.js';
@@ -39,7 +40,9 @@ const scripted: PreparedEngine = {
   run: async ({ artifacts }, { attempt }) => {
     const { fails, emit } = artifacts[0]!.payload as unknown as Script;
     if (attempt <= fails) throw new Error(`attempt ${attempt} of ${fails} fails`);
-    return Object.fromEntries(['B', 'C', 'D'].map((type) => [type, emit.filter((part) => part.type === type).map((part) => part.script)]));
+    return Object.fromEntries(
+      ['B', 'C', 'D'].map((type) => [type, emit.filter((part) => part.type === type).map((part) => part.script)]),
+    );
   },
 };
 
@@ -51,7 +54,9 @@ export const agents = [
   agent('joiner', [{ types: ['B', 'C'], join: { by: 'payload.key', withinMs: null } }], ['D', 'C']),
   agent('hurried', [{ types: ['B', 'D'], join: { by: null, withinMs: 4 }, where: 'payload.B.key > 0.0' }], ['D', 'C']),
   agent('window', [{ types: ['C', 'D'], mode: 'any', batch: { size: 3, timeoutMs: 5 } }], ['D', 'B']),
-  agent('picky', [{ types: ['D'], where: 'payload.key == 1.0' }], ['D', 'C'], { retry: { attempts: 1, delayMs: 1, maxDelayMs: 1 } }),
+  agent('picky', [{ types: ['D'], where: 'payload.key == 1.0' }], ['D', 'C'], {
+    retry: { attempts: 1, delayMs: 1, maxDelayMs: 1 },
+  }),
   agent('watcher', [{ types: ['WorkflowError'], allowSelf: false }], ['Seen']),
 ];
 const watcher: PreparedEngine = { run: async () => ({ noted: true }) };
@@ -61,14 +66,19 @@ export const engines = { ...Object.fromEntries(agents.map(({ name }) => [name, l
 function limited(engine: PreparedEngine): PreparedEngine {
   return {
     run: async (inputs, context) => {
-      const outputs = agents.find(({ name }) => name === (context.logger.bindings() as { agent: string }).agent)!.outputs;
+      const outputs = agents.find(
+        ({ name }) => name === (context.logger.bindings() as { agent: string }).agent,
+      )!.outputs;
       const answer = (await engine.run(inputs, context)) as Record<string, JsonObject[]>;
       return Object.fromEntries(outputs.map(({ type }) => [type, answer[type] ?? []]));
     },
   };
 }
 
-export const publication = ({ type, hiddenMs, script: payload }: { type: string; hiddenMs: number; script: Script }, correlationId: string): Publication => ({
+export const publication = (
+  { type, hiddenMs, script: payload }: { type: string; hiddenMs: number; script: Script },
+  correlationId: string,
+): Publication => ({
   artifactId: newId(),
   correlationId,
   type,
@@ -79,6 +89,11 @@ export const publication = ({ type, hiddenMs, script: payload }: { type: string;
 });
 
 export async function allSettled(core: Core, ids: string[]): Promise<boolean> {
-  const active = await core.unitOfWork.reader.selectFrom('correlations').select('id').where('id', 'in', ids).where('state', '=', 'active').execute();
+  const active = await core.unitOfWork.reader
+    .selectFrom('correlations')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('state', '=', 'active')
+    .execute();
   return active.length === 0;
 }

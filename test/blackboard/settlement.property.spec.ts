@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import { Catalog } from '../../src/catalog/catalog.js';
 import { newId } from '../../src/common/ids.js';
 import { eventually } from '../support/eventually.js';
@@ -23,7 +24,8 @@ describe('settlement, whatever the order of arrivals, failures and retries', () 
     await fc.assert(
       fc.asyncProperty(publications, fc.boolean(), async (list, together) => {
         const run = newId();
-        const publish = (part: (typeof list)[number]) => core.blackboard.publish(publication(part, `${run}-${part.correlation}`));
+        const publish = (part: (typeof list)[number]) =>
+          core.blackboard.publish(publication(part, `${run}-${part.correlation}`));
         if (together) await Promise.all(list.map(publish));
         else for (const part of list) await publish(part);
         const ids = [...new Set(list.map((part) => `${run}-${part.correlation}`))];
@@ -37,7 +39,11 @@ describe('settlement, whatever the order of arrivals, failures and retries', () 
 });
 
 async function checkGenerations(core: Core, ids: string[], settled: Map<string, number[]>): Promise<void> {
-  const rows = await core.unitOfWork.reader.selectFrom('correlations').select(['id', 'generation']).where('id', 'in', ids).execute();
+  const rows = await core.unitOfWork.reader
+    .selectFrom('correlations')
+    .select(['id', 'generation'])
+    .where('id', 'in', ids)
+    .execute();
   for (const { id, generation } of rows) {
     // Told after the commit, which others may have seen before.
     await eventually('the last settling was told', () => (settled.get(id)?.length ?? 0) >= generation);
@@ -48,11 +54,25 @@ async function checkGenerations(core: Core, ids: string[], settled: Map<string, 
 async function checkCounts(core: Core, ids: string[]): Promise<void> {
   const { reader } = core.unitOfWork;
   for (const id of ids) {
-    const correlation = await reader.selectFrom('correlations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-    const artifacts = await reader.selectFrom('artifacts').select(['type', 'produced_by']).where('correlation_id', '=', id).execute();
-    const executions = await reader.selectFrom('executions').select(['state']).where('correlation_id', '=', id).execute();
+    const correlation = await reader
+      .selectFrom('correlations')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    const artifacts = await reader
+      .selectFrom('artifacts')
+      .select(['type', 'produced_by'])
+      .where('correlation_id', '=', id)
+      .execute();
+    const executions = await reader
+      .selectFrom('executions')
+      .select(['state'])
+      .where('correlation_id', '=', id)
+      .execute();
     const errors = artifacts.filter(({ type }) => type === 'WorkflowError').length;
-    const outputs = artifacts.filter(({ type, produced_by }) => type !== 'WorkflowError' && produced_by !== 'external').length;
+    const outputs = artifacts.filter(
+      ({ type, produced_by }) => type !== 'WorkflowError' && produced_by !== 'external',
+    ).length;
     expect(correlation).toMatchObject({
       pending: 0,
       artifact_count: artifacts.length,

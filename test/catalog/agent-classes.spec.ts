@@ -1,5 +1,5 @@
 import { Agent, type AgentArtifact } from '../../src/index.js';
-import { agent, load, diagnosticsIn } from './loading.js';
+import { agent, diagnosticsIn, load } from './loading.js';
 
 @Agent({
   name: 'triage',
@@ -49,9 +49,16 @@ agents:
         return null;
       }
     }
-    const options = { name: 'triage', consumes: [{ types: ['T'], where: 'payload +', tag: ['x'] }], timeout: 'soon', engine: { kind: 'expression' } };
+    const options = {
+      name: 'triage',
+      consumes: [{ types: ['T'], where: 'payload +', tag: ['x'] }],
+      timeout: 'soon',
+      engine: { kind: 'expression' },
+    };
     Agent(options as Parameters<typeof Agent>[0])(Wrong);
-    const mistakes = await diagnosticsIn(`bogus: 1\nagents:\n${agent('triage', '{ types: [T] }')}`, { classes: [Wrong, Triage] });
+    const mistakes = await diagnosticsIn(`bogus: 1\nagents:\n${agent('triage', '{ types: [T] }')}`, {
+      classes: [Wrong, Triage],
+    });
     expect(mistakes.map(({ path }) => path)).toEqual([
       'bogus',
       'Wrong.engine',
@@ -61,7 +68,10 @@ agents:
       'Wrong.consumes[0].where',
       'Triage.name',
     ]);
-    expect(mistakes.find(({ path }) => path === 'Triage.name')).toEqual({ path: 'Triage.name', message: 'another agent already has the name triage; choose another name' });
+    expect(mistakes.find(({ path }) => path === 'Triage.name')).toEqual({
+      path: 'Triage.name',
+      message: 'another agent already has the name triage; choose another name',
+    });
   });
 
   test('a class without @Agent is refused, also where its parent has one', async () => {

@@ -102,7 +102,9 @@ describe('the catalog of a configuration', () => {
       concurrency: 10,
       retry: { attempts: 3, delayMs: 1_000, maxDelayMs: 60_000 },
     });
-    const joined = await load('agents: { a: { consumes: [{ types: [T, U] }], publishes: [{ type: V }], engine: { kind: expression, expression: payload } } }');
+    const joined = await load(
+      'agents: { a: { consumes: [{ types: [T, U] }], publishes: [{ type: V }], engine: { kind: expression, expression: payload } } }',
+    );
     expect(joined.catalog.agent('a')).toMatchObject({
       subscriptions: [{ join: { by: null, withinMs: null } }],
       outputs: [{ type: 'V', visibility: { kind: 'Public' }, tags: [] }],
@@ -110,7 +112,9 @@ describe('the catalog of a configuration', () => {
   });
 
   test('a first delay beyond the longest one by default raises it', async () => {
-    const { catalog } = await load('agents: { a: { consumes: [{ types: [T] }], retry: { delay: 5m }, engine: { kind: expression, expression: payload } } }');
+    const { catalog } = await load(
+      'agents: { a: { consumes: [{ types: [T] }], retry: { delay: 5m }, engine: { kind: expression, expression: payload } } }',
+    );
     expect(catalog.agent('a')!.retry).toEqual({ attempts: 3, delayMs: 300_000, maxDelayMs: 300_000 });
   });
 
@@ -129,7 +133,11 @@ describe('the catalog of a configuration', () => {
 
   test('artifacts are kept for ever, or as long as their type says; of WorkflowError only that can be set', async () => {
     const { catalog } = await load('types: { T: { retain: 30d }, U: {}, WorkflowError: { retain: 12h } }');
-    expect(catalog.types.map(({ name, retainMs }) => [name, retainMs])).toEqual([['T', 30 * 86_400_000], ['U', null], ['WorkflowError', 12 * 3_600_000]]);
+    expect(catalog.types.map(({ name, retainMs }) => [name, retainMs])).toEqual([
+      ['T', 30 * 86_400_000],
+      ['U', null],
+      ['WorkflowError', 12 * 3_600_000],
+    ]);
     expect(catalog.type('WorkflowError')!.schema).not.toBeNull();
   });
 
@@ -159,7 +167,9 @@ describe('the catalog of a configuration', () => {
   });
 
   test('anchors spare repetition', async () => {
-    const { catalog } = await load('types:\n  A: { schema: &s { type: object, required: [x] } }\n  B: { schema: *s }\n');
+    const { catalog } = await load(
+      'types:\n  A: { schema: &s { type: object, required: [x] } }\n  B: { schema: *s }\n',
+    );
     expect(catalog.type('B')!.check({})).toBe('payload.x: is required');
   });
 });

@@ -1,4 +1,4 @@
-import { load, diagnosticsIn, mistakeTexts } from './loading.js';
+import { diagnosticsIn, load, mistakeTexts } from './loading.js';
 
 const serverName = async (value: string, environment: Record<string, string>): Promise<unknown> =>
   (await load(`server: { server_name: ${value} }`, { environment })).server.server_name;
@@ -18,7 +18,9 @@ describe('variables of the environment', () => {
   });
 
   test('unquoted, it is read as the number or truth that it spells', async () => {
-    const { server } = await load('server: { port: ${PORT}, dashboard: ${DASHBOARD:-true} }', { environment: { PORT: '9000' } });
+    const { server } = await load('server: { port: ${PORT}, dashboard: ${DASHBOARD:-true} }', {
+      environment: { PORT: '9000' },
+    });
     expect(server).toEqual({ port: 9000, dashboard: true });
   });
 
@@ -43,8 +45,16 @@ agents:
   test('one that is missing is an error, told once, with its place', async () => {
     const text = 'types: {}\nserver:\n  port: ${PORT}\n  server_name: ${NAME}\n';
     expect(await diagnosticsIn(text)).toEqual([
-      { path: 'server.port', line: 3, message: 'the environment variable PORT is not set; set it, or write ${PORT:-default}' },
-      { path: 'server.server_name', line: 4, message: 'the environment variable NAME is not set; set it, or write ${NAME:-default}' },
+      {
+        path: 'server.port',
+        line: 3,
+        message: 'the environment variable PORT is not set; set it, or write ${PORT:-default}',
+      },
+      {
+        path: 'server.server_name',
+        line: 4,
+        message: 'the environment variable NAME is not set; set it, or write ${NAME:-default}',
+      },
     ]);
   });
 
@@ -52,7 +62,9 @@ agents:
     expect(await mistakeTexts('server: { server_name: "${NAME-x}" }')).toEqual([
       'server.server_name: ${NAME-x} is neither ${NAME} nor ${NAME:-default}',
     ]);
-    expect(await mistakeTexts('types: { "${NAME}": {} }', { environment: { NAME: 'T' } })).toEqual(['types.${NAME}: a key cannot come from the environment']);
+    expect(await mistakeTexts('types: { "${NAME}": {} }', { environment: { NAME: 'T' } })).toEqual([
+      'types.${NAME}: a key cannot come from the environment',
+    ]);
   });
 
   test('no value of the environment shows up in an error', async () => {

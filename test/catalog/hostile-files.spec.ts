@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { parse } from 'yaml';
+
 import { CatalogError } from '../../src/catalog/diagnostics.js';
 import { load } from './loading.js';
 
@@ -25,12 +26,17 @@ function pathsIn(value: unknown, at: string[] = []): string[][] {
   return Object.entries(value).flatMap(([key, inner]) => [[...at, key], ...pathsIn(inner, [...at, key])]);
 }
 
-const someMutations = fc.array(fc.tuple(fc.constantFrom(...pathsIn(EXAMPLE)), fc.oneof(fc.jsonValue(), fc.constant(undefined))), { minLength: 1, maxLength: 4 });
+const someMutations = fc.array(
+  fc.tuple(fc.constantFrom(...pathsIn(EXAMPLE)), fc.oneof(fc.jsonValue(), fc.constant(undefined))),
+  { minLength: 1, maxLength: 4 },
+);
 
 function mutated(mutations: [string[], unknown][]): string {
   const copy = structuredClone(EXAMPLE) as Record<string, unknown>;
   for (const [path, value] of mutations) {
-    const around = path.slice(0, -1).reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined | null)?.[key], copy);
+    const around = path
+      .slice(0, -1)
+      .reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined | null)?.[key], copy);
     if (typeof around === 'object' && around !== null) (around as Record<string, unknown>)[path.at(-1)!] = value;
   }
   return JSON.stringify(copy);
@@ -52,7 +58,10 @@ async function loadsOrTells(text: string): Promise<void> {
 
 describe('files that are wrong in ways nobody thought of', () => {
   test('a configuration with values replaced or taken out', async () => {
-    await fc.assert(fc.asyncProperty(someMutations, (mutations) => loadsOrTells(mutated(mutations))), { numRuns: 80 });
+    await fc.assert(
+      fc.asyncProperty(someMutations, (mutations) => loadsOrTells(mutated(mutations))),
+      { numRuns: 80 },
+    );
   });
 
   test('any text', async () => {
@@ -61,7 +70,10 @@ describe('files that are wrong in ways nobody thought of', () => {
 
   test.each([
     ['an alias of itself', 'types: &t { T: *t }'],
-    ['aliases that multiply', `a: &a [${'x,'.repeat(20)}]\n${[...'bcdefgh'].map((name, i) => `${name}: &${name} [${`*${'abcdefgh'[i]!},`.repeat(20)}]`).join('\n')}\n`],
+    [
+      'aliases that multiply',
+      `a: &a [${'x,'.repeat(20)}]\n${[...'bcdefgh'].map((name, i) => `${name}: &${name} [${`*${'abcdefgh'[i]!},`.repeat(20)}]`).join('\n')}\n`,
+    ],
     ['a list as a key', '? [a, b]\n: c\n'],
     ['deep nesting', `types: ${'['.repeat(5_000)}${']'.repeat(5_000)}`],
   ])('%s', async (_, text) => {

@@ -1,7 +1,7 @@
-import { loadConfiguration } from '../../src/engines/load-configuration.js';
-import { CatalogError, type Diagnostic } from '../../src/catalog/diagnostics.js';
 import type { LoadedCatalog } from '../../src/catalog/configuration-file/load-catalog.js';
+import { CatalogError, type Diagnostic } from '../../src/catalog/diagnostics.js';
 import type { AgentClass } from '../../src/engines/engine.js';
+import { loadConfiguration } from '../../src/engines/load-configuration.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 
 export interface Given {
@@ -14,7 +14,10 @@ export interface Given {
 }
 
 /** Loads a configuration text from a real file, with the engines and the settings that the service has. */
-export async function load(text: string, { name = 'starling.yaml', environment = {}, classes = [], files = {} }: Given = {}): Promise<LoadedCatalog> {
+export async function load(
+  text: string,
+  { name = 'starling.yaml', environment = {}, classes = [], files = {} }: Given = {},
+): Promise<LoadedCatalog> {
   const folder = new ConfigurationFolder();
   try {
     for (const [file, content] of Object.entries(files)) folder.write(file, content);

@@ -1,5 +1,5 @@
-import { load } from './loading.js';
 import type { ArtifactType } from '../../src/catalog/definitions.js';
+import { load } from './loading.js';
 
 async function typeWith(schema: object): Promise<ArtifactType> {
   const { catalog } = await load(JSON.stringify({ types: { T: { schema } } }));
@@ -11,26 +11,82 @@ describe("payloads and their type's schema", () => {
     ['one that fits', { required: ['text'], properties: { text: { type: 'string' } } }, { text: 'hi' }, null],
     ['a wrong type', { properties: { text: { type: 'string' } } }, { text: 1 }, 'payload.text: must be string'],
     ['a missing field', { required: ['text'] }, {}, 'payload.text: is required'],
-    ['an unknown field', { additionalProperties: false, properties: { text: {} } }, { txt: 1 }, 'payload.txt: is not a known key; did you mean text?'],
-    ['a field deep inside', { properties: { a: { type: 'array', items: { properties: { b: { type: 'integer' } } } } } }, { a: [{ b: 1 }, { b: 1.5 }] }, 'payload.a[1].b: must be integer'],
-    ['a digit as a key', { properties: { a: { additionalProperties: { type: 'string' } } } }, { a: { 0: 1 } }, 'payload.a.0: must be string'],
-    ['a key that must be quoted', { additionalProperties: { type: 'string' } }, { 'a b/c~d': 1 }, 'payload["a b/c~d"]: must be string'],
-    ['a format', { properties: { mail: { format: 'email' } } }, { mail: 'x' }, 'payload.mail: must match format "email"'],
-    ['a choice', { properties: { queue: { enum: ['a', 'b'] } } }, { queue: 'c' }, 'payload.queue: must be one of "a", "b"'],
+    [
+      'an unknown field',
+      { additionalProperties: false, properties: { text: {} } },
+      { txt: 1 },
+      'payload.txt: is not a known key; did you mean text?',
+    ],
+    [
+      'a field deep inside',
+      { properties: { a: { type: 'array', items: { properties: { b: { type: 'integer' } } } } } },
+      { a: [{ b: 1 }, { b: 1.5 }] },
+      'payload.a[1].b: must be integer',
+    ],
+    [
+      'a digit as a key',
+      { properties: { a: { additionalProperties: { type: 'string' } } } },
+      { a: { 0: 1 } },
+      'payload.a.0: must be string',
+    ],
+    [
+      'a key that must be quoted',
+      { additionalProperties: { type: 'string' } },
+      { 'a b/c~d': 1 },
+      'payload["a b/c~d"]: must be string',
+    ],
+    [
+      'a format',
+      { properties: { mail: { format: 'email' } } },
+      { mail: 'x' },
+      'payload.mail: must match format "email"',
+    ],
+    [
+      'a choice',
+      { properties: { queue: { enum: ['a', 'b'] } } },
+      { queue: 'c' },
+      'payload.queue: must be one of "a", "b"',
+    ],
     ['no object at all', {}, 'text', 'payload: must be object'],
-    ['an object with keys that mean something to JavaScript, not the wanted one', { properties: { v: { const: { a: 1 } } } }, JSON.parse('{"v":{"valueOf":2,"toString":"x"}}'), 'payload.v: must be {"a":1}'],
-    ['such an object among several', { properties: { v: { enum: [{ a: 1 }, 'b'] } } }, JSON.parse('{"v":{"constructor":{},"__proto__":{"a":1}}}'), 'payload.v: must be one of {"a":1}, "b"'],
+    [
+      'an object with keys that mean something to JavaScript, not the wanted one',
+      { properties: { v: { const: { a: 1 } } } },
+      JSON.parse('{"v":{"valueOf":2,"toString":"x"}}'),
+      'payload.v: must be {"a":1}',
+    ],
+    [
+      'such an object among several',
+      { properties: { v: { enum: [{ a: 1 }, 'b'] } } },
+      JSON.parse('{"v":{"constructor":{},"__proto__":{"a":1}}}'),
+      'payload.v: must be one of {"a":1}, "b"',
+    ],
     ['a name that objects inherit, absent', { required: ['constructor'] }, {}, 'payload.constructor: is required'],
     ['a name that objects inherit, unasked', { properties: { toString: { type: 'string' } } }, {}, null],
-    ['draft 2020-12 unless it says otherwise', { properties: { a: { prefixItems: [{ type: 'string' }] } } }, { a: [1] }, 'payload.a[0]: must be string'],
-    ['a recursive schema', { $ref: '#/$defs/node', $defs: { node: { properties: { next: { $ref: '#/$defs/node' }, n: { type: 'number' } } } } }, { next: { next: { n: 'x' } } }, 'payload.next.next.n: must be number'],
+    [
+      'draft 2020-12 unless it says otherwise',
+      { properties: { a: { prefixItems: [{ type: 'string' }] } } },
+      { a: [1] },
+      'payload.a[0]: must be string',
+    ],
+    [
+      'a recursive schema',
+      {
+        $ref: '#/$defs/node',
+        $defs: { node: { properties: { next: { $ref: '#/$defs/node' }, n: { type: 'number' } } } },
+      },
+      { next: { next: { n: 'x' } } },
+      'payload.next.next.n: must be number',
+    ],
     ['an unknown keyword', { 'x-owner': 'us', properties: { a: { example: 1 } } }, { a: 1 }, null],
   ])('%s', async (_, schema, payload, expected) => {
     expect((await typeWith(schema)).check(payload)).toBe(expected);
   });
 
   test('draft-07 where $schema says so', async () => {
-    const type = await typeWith({ $schema: 'http://json-schema.org/draft-07/schema#', properties: { a: { items: [{ type: 'string' }] } } });
+    const type = await typeWith({
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      properties: { a: { items: [{ type: 'string' }] } },
+    });
     expect(type.check({ a: [1] })).toBe('payload.a[0]: must be string');
   });
 
@@ -57,8 +113,14 @@ describe("payloads and their type's schema", () => {
   });
 
   test('two types may carry the same $id', async () => {
-    const schema = { $id: 'https://example.com/same', type: 'object', properties: { a: { $id: 'inner', type: 'string' } } };
-    const { catalog } = await load(JSON.stringify({ types: { A: { schema }, B: { schema: { ...schema, required: ['a'] } } } }));
+    const schema = {
+      $id: 'https://example.com/same',
+      type: 'object',
+      properties: { a: { $id: 'inner', type: 'string' } },
+    };
+    const { catalog } = await load(
+      JSON.stringify({ types: { A: { schema }, B: { schema: { ...schema, required: ['a'] } } } }),
+    );
     expect(catalog.type('A')!.check({})).toBeNull();
     expect(catalog.type('B')!.check({})).toBe('payload.a: is required');
   });

@@ -1,9 +1,11 @@
 // What a schema says of a payload is what plain Ajv says, for the parts of it that are ours: references of a schema to itself, and uniqueItems.
 import { isDeepStrictEqual } from 'node:util';
+
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import type { JsonObject, JsonValue } from '../../src/common/json.js';
+
 import { compilePayloadSchema, type PayloadValidator } from '../../src/catalog/schemas/payload-schema.js';
+import type { JsonObject, JsonValue } from '../../src/common/json.js';
 
 function validator(schema: JsonObject): PayloadValidator {
   const compiled = compilePayloadSchema(schema);
@@ -23,7 +25,9 @@ describe('a schema that refers to itself', () => {
       fc.oneof(
         reference,
         name.map((key): JsonObject => ({ required: [key] })),
-        fc.tuple(name, fc.constantFrom('a', 'b')).map(([key, value]): JsonObject => ({ properties: { [key]: { const: value } } })),
+        fc
+          .tuple(name, fc.constantFrom('a', 'b'))
+          .map(([key, value]): JsonObject => ({ properties: { [key]: { const: value } } })),
         fc.tuple(name, reference).map(([key, schema]): JsonObject => ({ properties: { [key]: schema } })),
         reference.map((schema): JsonObject => ({ type: ['object', 'string'], additionalProperties: schema })),
       ),
@@ -50,32 +54,50 @@ describe('a schema that refers to itself', () => {
       if (Array.isArray(schema)) return schema.every((each) => visit(each, on));
       if (typeof schema !== 'object' || schema === null) return true;
       const { $ref: target, ...others } = schema;
-      if (typeof target === 'string' && (on.includes(target) || !visit(targets[target]!, [...on, target]))) return false;
+      if (typeof target === 'string' && (on.includes(target) || !visit(targets[target]!, [...on, target])))
+        return false;
       return Object.entries(others).every(([keyword, each]) => STEPS_DOWN.includes(keyword) || visit(each, on));
     };
     return visit(root, ['#']) && visit(one, ['#/$defs/one']) && visit(other, ['#/$defs/other']);
   };
 
   it.each<[string, JsonObject, JsonObject]>([
-    ['a circle of two', { one: { anyOf: [{ $ref: '#/$defs/other' }, { required: ['x'] }] }, other: { oneOf: [{ $ref: '#/$defs/one' }] } }, { allOf: [{ $ref: '#/$defs/one' }] }],
-    ['a circle below a property', { one: { allOf: [{ $ref: '#/$defs/one' }] } }, { properties: { x: { $ref: '#/$defs/one' } } }],
+    [
+      'a circle of two',
+      { one: { anyOf: [{ $ref: '#/$defs/other' }, { required: ['x'] }] }, other: { oneOf: [{ $ref: '#/$defs/one' }] } },
+      { allOf: [{ $ref: '#/$defs/one' }] },
+    ],
+    [
+      'a circle below a property',
+      { one: { allOf: [{ $ref: '#/$defs/one' }] } },
+      { properties: { x: { $ref: '#/$defs/one' } } },
+    ],
   ])('is refused for %s', (_what, $defs, root) => {
-    expect(compilePayloadSchema({ ...root, $defs })).toEqual({ errors: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining('leads back to itself') })]) });
+    expect(compilePayloadSchema({ ...root, $defs })).toEqual({
+      errors: expect.arrayContaining([
+        expect.objectContaining({ message: expect.stringContaining('leads back to itself') }),
+      ]),
+    });
   });
 
   it('accepts what plain Ajv accepts', () => {
     const verdicts = { accepted: 0, refused: 0 };
     fc.assert(
-      fc.property(fc.tuple(part, part, part).filter(ends), fc.array(fc.dictionary(name, value, { maxKeys: 3, noNullPrototype: true }), { minLength: 5, maxLength: 5 }), ([root, one, other], payloads) => {
-        const schema = { ...root, $defs: { one, other } };
-        const plain = new Ajv2020({ strict: false, validateSchema: false }).compile(schema);
-        const ours = validator(schema);
-        for (const payload of payloads) {
-          const expected = plain(payload);
-          verdicts[expected ? 'accepted' : 'refused'] += 1;
-          if ((ours(payload).length === 0) !== expected) throw new Error(`${JSON.stringify(schema)} on ${JSON.stringify(payload)}: must be ${expected}`);
-        }
-      }),
+      fc.property(
+        fc.tuple(part, part, part).filter(ends),
+        fc.array(fc.dictionary(name, value, { maxKeys: 3, noNullPrototype: true }), { minLength: 5, maxLength: 5 }),
+        ([root, one, other], payloads) => {
+          const schema = { ...root, $defs: { one, other } };
+          const plain = new Ajv2020({ strict: false, validateSchema: false }).compile(schema);
+          const ours = validator(schema);
+          for (const payload of payloads) {
+            const expected = plain(payload);
+            verdicts[expected ? 'accepted' : 'refused'] += 1;
+            if ((ours(payload).length === 0) !== expected)
+              throw new Error(`${JSON.stringify(schema)} on ${JSON.stringify(payload)}: must be ${expected}`);
+          }
+        },
+      ),
       { numRuns: 1_000 },
     );
     expect(Math.min(verdicts.accepted, verdicts.refused)).toBeGreaterThan(500);
@@ -87,17 +109,26 @@ const reordered = (value: JsonValue): JsonValue =>
     ? value
     : Array.isArray(value)
       ? value.map(reordered)
-      : Object.fromEntries(Object.entries(value).reverse().map(([key, inner]) => [key, reordered(inner)]));
+      : Object.fromEntries(
+          Object.entries(value)
+            .reverse()
+            .map(([key, inner]) => [key, reordered(inner)]),
+        );
 
 it('items are unique where no two are equal', () => {
-  const item = fc.jsonValue({ maxDepth: 2, stringUnit: fc.constantFrom('a', '1', '"', '=') }) as fc.Arbitrary<JsonValue>;
+  const item = fc.jsonValue({
+    maxDepth: 2,
+    stringUnit: fc.constantFrom('a', '1', '"', '='),
+  }) as fc.Arbitrary<JsonValue>;
   const validate = validator({ properties: { list: { uniqueItems: true } } });
   fc.assert(
     fc.property(fc.array(item, { maxLength: 5 }), fc.boolean(), (items, again) => {
       const list = again && items.length > 0 ? [...items, reordered(items[0]!)] : items;
       // JSON knows one zero.
       const texts = list.map((each) => JSON.parse(JSON.stringify(each)) as JsonValue);
-      const same = texts.some((each, position) => texts.slice(0, position).some((earlier) => isDeepStrictEqual(each, earlier)));
+      const same = texts.some((each, position) =>
+        texts.slice(0, position).some((earlier) => isDeepStrictEqual(each, earlier)),
+      );
       expect(validate({ list }).length > 0).toBe(same);
     }),
     { numRuns: 1_000 },
@@ -107,14 +138,36 @@ it('items are unique where no two are equal', () => {
 describe('lists in lists that all have to be unique', () => {
   const schema = {
     properties: { list: { $ref: '#/$defs/set' } },
-    $defs: { set: { uniqueItems: true, items: { $ref: '#/$defs/set' }, additionalProperties: { $ref: '#/$defs/set' } } },
+    $defs: {
+      set: { uniqueItems: true, items: { $ref: '#/$defs/set' }, additionalProperties: { $ref: '#/$defs/set' } },
+    },
   };
   const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 3 },
-      fc.constantFrom<JsonValue>(0, 1, -1, 1e30, '', '0', '#0', '=1', '\ud800', '\udfff', '\ufffd', 'x'.repeat(20_000), `${'x'.repeat(19_999)}y`, true, false, null),
+      fc.constantFrom<JsonValue>(
+        0,
+        1,
+        -1,
+        1e30,
+        '',
+        '0',
+        '#0',
+        '=1',
+        '\ud800',
+        '\udfff',
+        '\ufffd',
+        'x'.repeat(20_000),
+        `${'x'.repeat(19_999)}y`,
+        true,
+        false,
+        null,
+      ),
       fc.array(tie('value'), { maxLength: 3 }),
-      fc.dictionary(fc.constantFrom('a', 'b', '1', 'a,b', '\ud800'), tie('value'), { maxKeys: 3, noNullPrototype: true }) as fc.Arbitrary<JsonValue>,
+      fc.dictionary(fc.constantFrom('a', 'b', '1', 'a,b', '\ud800'), tie('value'), {
+        maxKeys: 3,
+        noNullPrototype: true,
+      }) as fc.Arbitrary<JsonValue>,
     ),
   }));
 
@@ -136,9 +189,13 @@ describe('lists in lists that all have to be unique', () => {
 
   it('take about as long on 58 levels as on one', () => {
     const validate = validator(schema);
-    const nested = (levels: number, inmost: JsonValue): JsonValue => (levels === 0 ? inmost : [nested(levels - 1, inmost)]);
+    const nested = (levels: number, inmost: JsonValue): JsonValue =>
+      levels === 0 ? inmost : [nested(levels - 1, inmost)];
     const shortest = (levels: number): number => {
-      const list = nested(levels, Array.from({ length: 50_000 }, (_, n) => ({ n })));
+      const list = nested(
+        levels,
+        Array.from({ length: 50_000 }, (_, n) => ({ n })),
+      );
       const times = Array.from({ length: 5 }, () => {
         const begun = performance.now();
         expect(validate({ list })).toEqual([]);

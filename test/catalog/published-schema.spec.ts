@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
+
 import { configurationSchema } from '../../src/catalog/configuration-file/configuration-schema.js';
+import { parseDuration } from '../../src/common/durations.js';
 import { serverSettingsSchema } from '../../src/config/settings-schema.js';
 import { FILE_ENGINES } from '../../src/engines/engine-registry.js';
-import { parseDuration } from '../../src/common/durations.js';
 
 const file = new URL('../../schema/starling.schema.json', import.meta.url);
 const current = `${JSON.stringify(configurationSchema(FILE_ENGINES, serverSettingsSchema), null, 2)}\n`;
@@ -43,7 +45,10 @@ describe('the published schema of the configuration file', () => {
   const validate = new Ajv({ strict: false, allErrors: true }).compile(JSON.parse(published) as object);
 
   test('is what the loader checks with', () => {
-    if (published !== current) throw new Error('schema/starling.schema.json is stale: run UPDATE_SCHEMA=1 npm test -- test/catalog/published-schema');
+    if (published !== current)
+      throw new Error(
+        'schema/starling.schema.json is stale: run UPDATE_SCHEMA=1 npm test -- test/catalog/published-schema',
+      );
   });
 
   test('accepts every key of the design', () => {
@@ -58,11 +63,20 @@ describe('the published schema of the configuration file', () => {
 
   test('refuses unknown keys and unknown engines', () => {
     expect(validate({ agents: { a: { consumes: [{ types: ['T'] }], engine: { kind: 'provider' } } } })).toBe(false);
-    expect(validate({ agents: { a: { consumes: [{ types: ['T'], retain: '1d' }], engine: { kind: 'expression', expression: 'payload' } } } })).toBe(false);
+    expect(
+      validate({
+        agents: {
+          a: { consumes: [{ types: ['T'], retain: '1d' }], engine: { kind: 'expression', expression: 'payload' } },
+        },
+      }),
+    ).toBe(false);
   });
 
-  test.each(['500ms', '1.5s', '30s', '5m', '2h', '30d', '', '30', 's', '-1s', '1 s', '1w', 'PT1H', '1.s', '1s\n'])('takes %j for a duration where the loader does', (timeout) => {
-    const agent = { consumes: [{ types: ['T'] }], engine: { kind: 'expression', expression: 'payload' }, timeout };
-    expect(validate({ agents: { agent } })).toBe(parseDuration(timeout) !== null);
-  });
+  test.each(['500ms', '1.5s', '30s', '5m', '2h', '30d', '', '30', 's', '-1s', '1 s', '1w', 'PT1H', '1.s', '1s\n'])(
+    'takes %j for a duration where the loader does',
+    (timeout) => {
+      const agent = { consumes: [{ types: ['T'] }], engine: { kind: 'expression', expression: 'payload' }, timeout };
+      expect(validate({ agents: { agent } })).toBe(parseDuration(timeout) !== null);
+    },
+  );
 });

@@ -1,20 +1,29 @@
 import { agent, load } from './loading.js';
 
-const warningsOf = async (...agents: string[]): Promise<string[]> => (await load(`agents:\n${agents.join('')}`)).warnings;
-const publishes = (...types: string[]): string => `    publishes: [${types.map((type) => `{ type: ${type} }`).join(', ')}]\n`;
+const warningsOf = async (...agents: string[]): Promise<string[]> =>
+  (await load(`agents:\n${agents.join('')}`)).warnings;
+const publishes = (...types: string[]): string =>
+  `    publishes: [${types.map((type) => `{ type: ${type} }`).join(', ')}]\n`;
 
 describe('agents that nothing can trigger', () => {
-  const untriggerable = (line: number, name: string): unknown => expect.stringMatching(`^line ${line}: agents\\.${name}: no artifact can trigger this agent`);
+  const untriggerable = (line: number, name: string): unknown =>
+    expect.stringMatching(`^line ${line}: agents\\.${name}: no artifact can trigger this agent`);
 
   test('a client can publish any type, so an agent that asks for no producer can be triggered', async () => {
-    expect(await warningsOf(agent('a', '{ types: [T] }'), agent('b', '{ types: [U], from_agents: [external] }'))).toEqual([]);
+    expect(
+      await warningsOf(agent('a', '{ types: [T] }'), agent('b', '{ types: [U], from_agents: [external] }')),
+    ).toEqual([]);
   });
 
   test('its only producer does not publish that type', async () => {
     const producer = agent('producer', '{ types: [T] }', publishes('U'));
-    expect(await warningsOf(producer, agent('b', '{ types: [V], from_agents: [producer] }'))).toEqual([untriggerable(6, 'b')]);
+    expect(await warningsOf(producer, agent('b', '{ types: [V], from_agents: [producer] }'))).toEqual([
+      untriggerable(6, 'b'),
+    ]);
     expect(await warningsOf(producer, agent('b', '{ types: [V, U], mode: any, from_agents: [producer] }'))).toEqual([]);
-    expect(await warningsOf(producer, agent('b', '{ types: [V, U], from_agents: [producer] }'))).toEqual([untriggerable(6, 'b')]);
+    expect(await warningsOf(producer, agent('b', '{ types: [V, U], from_agents: [producer] }'))).toEqual([
+      untriggerable(6, 'b'),
+    ]);
   });
 
   test('its only producer is not there, and the misspelt name is told', async () => {
@@ -22,19 +31,23 @@ describe('agents that nothing can trigger', () => {
       untriggerable(2, 'a'),
       'line 3: agents.a.consumes[0].from_agents[0]: no agent has the name nobody, so it publishes nothing',
     ]);
-    expect(await warningsOf(agent('a', '{ types: [T], from_agents: [external, nobody] }'))).toEqual([expect.stringContaining('no agent has the name nobody')]);
+    expect(await warningsOf(agent('a', '{ types: [T], from_agents: [external, nobody] }'))).toEqual([
+      expect.stringContaining('no agent has the name nobody'),
+    ]);
   });
 
   test('its only producer never gives the tag that it asks for', async () => {
     const producer = agent('producer', '{ types: [T] }', '    publishes: [{ type: U, tags: [x] }]\n');
-    expect(await warningsOf(producer, agent('b', '{ types: [U], from_agents: [producer], tags: [y] }'))).toEqual([untriggerable(6, 'b')]);
+    expect(await warningsOf(producer, agent('b', '{ types: [U], from_agents: [producer], tags: [y] }'))).toEqual([
+      untriggerable(6, 'b'),
+    ]);
     expect(await warningsOf(producer, agent('b', '{ types: [U], from_agents: [producer], tags: [y, x] }'))).toEqual([]);
   });
 
   test('only itself could trigger it, and it may not', async () => {
     const self = (more: string): string => agent('a', `{ types: [T], from_agents: [a]${more} }`, publishes('T'));
     expect(await warningsOf(self(''))).toEqual([untriggerable(2, 'a')]);
-    expect((await warningsOf(self(', allow_self: true, where: "payload.n > 1.0"')))).toEqual([]);
+    expect(await warningsOf(self(', allow_self: true, where: "payload.n > 1.0"'))).toEqual([]);
   });
 
   test('errors come from other agents only', async () => {
@@ -45,10 +58,13 @@ describe('agents that nothing can trigger', () => {
 });
 
 describe('agents that nobody is', () => {
-  const visible = (visibility: string): string => agent('a', '{ types: [T] }', `    publishes: [{ type: U, visibility: ${visibility} }]\n`);
+  const visible = (visibility: string): string =>
+    agent('a', '{ types: [T] }', `    publishes: [{ type: U, visibility: ${visibility} }]\n`);
 
   test('are told where a visibility names them', async () => {
-    expect(await warningsOf(visible('{ kind: Private, agents: [a, b] }'))).toEqual(['line 5: agents.a.publishes[0].visibility.agents[1]: no agent has the name b, so this entry has no effect']);
+    expect(await warningsOf(visible('{ kind: Private, agents: [a, b] }'))).toEqual([
+      'line 5: agents.a.publishes[0].visibility.agents[1]: no agent has the name b, so this entry has no effect',
+    ]);
     expect(await warningsOf(visible('{ kind: After, ttl: PT1H, then: { kind: Private, agents: [c] } }'))).toEqual([
       'line 5: agents.a.publishes[0].visibility.then.agents[0]: no agent has the name c, so this entry has no effect',
     ]);
@@ -83,8 +99,18 @@ describe('cycles without a stop', () => {
   });
 
   test('producers and tags that the way back does not fit', async () => {
-    expect(await warningsOf(agent('a', '{ types: [T], from_agents: [external] }', publishes('U')), agent('b', '{ types: [U] }', publishes('T')))).toEqual([]);
-    expect(await warningsOf(agent('a', '{ types: [T], tags: [fresh] }', publishes('U')), agent('b', '{ types: [U] }', publishes('T')))).toEqual([]);
+    expect(
+      await warningsOf(
+        agent('a', '{ types: [T], from_agents: [external] }', publishes('U')),
+        agent('b', '{ types: [U] }', publishes('T')),
+      ),
+    ).toEqual([]);
+    expect(
+      await warningsOf(
+        agent('a', '{ types: [T], tags: [fresh] }', publishes('U')),
+        agent('b', '{ types: [U] }', publishes('T')),
+      ),
+    ).toEqual([]);
   });
 
   test('a join ends it unless the cycle brings all of its types', async () => {
@@ -101,8 +127,16 @@ describe('cycles without a stop', () => {
   });
 
   test('each group of agents is told once, by a short way round', async () => {
-    const chain = (from: string, to: string): string => agent(from, `{ types: [In${from}] }`, publishes(`In${to}`, 'Log'));
-    const agents = [chain('a', 'b'), chain('b', 'c'), chain('c', 'a'), chain('x', 'y'), chain('y', 'x'), agent('log', '{ types: [Log] }')];
+    const chain = (from: string, to: string): string =>
+      agent(from, `{ types: [In${from}] }`, publishes(`In${to}`, 'Log'));
+    const agents = [
+      chain('a', 'b'),
+      chain('b', 'c'),
+      chain('c', 'a'),
+      chain('x', 'y'),
+      chain('y', 'x'),
+      agent('log', '{ types: [Log] }'),
+    ];
     expect(await warningsOf(...agents)).toEqual([cycle('a → b → c → a'), cycle('x → y → x')]);
   });
 });
@@ -111,31 +145,61 @@ describe('many agents', () => {
   const MANY = 3_000;
   const WITHIN_MS = 60_000;
   const numbered = (length: number, one: (n: number) => string): string[] => Array.from({ length }, (_, n) => one(n));
-  const step = (n: number, next: number, consumes = `{ types: [T${n}] }`): string => agent(`a${n}`, consumes, publishes(`T${next}`));
+  const step = (n: number, next: number, consumes = `{ types: [T${n}] }`): string =>
+    agent(`a${n}`, consumes, publishes(`T${next}`));
   const names = numbered(20, (n) => `a${n}`).join(' → ');
 
-  test('a chain is checked in time that grows with its length', async () => {
-    expect(await warningsOf(...numbered(MANY, (n) => step(n, n + 1)))).toEqual([]);
-    expect(await warningsOf(...numbered(MANY, (n) => step(n, n + 1, `{ types: [T${n}], from_agents: [${n === 0 ? 'external' : `a${n - 1}`}] }`)))).toEqual([]);
-  }, WITHIN_MS);
+  test(
+    'a chain is checked in time that grows with its length',
+    async () => {
+      expect(await warningsOf(...numbered(MANY, (n) => step(n, n + 1)))).toEqual([]);
+      expect(
+        await warningsOf(
+          ...numbered(MANY, (n) =>
+            step(n, n + 1, `{ types: [T${n}], from_agents: [${n === 0 ? 'external' : `a${n - 1}`}] }`),
+          ),
+        ),
+      ).toEqual([]);
+    },
+    WITHIN_MS,
+  );
 
-  test('a long cycle is told once, with its first agents', async () => {
-    const warnings = await warningsOf(...numbered(MANY, (n) => step(n, (n + 1) % MANY)));
-    expect(warnings).toEqual([expect.stringContaining(`${names} → ${MANY - 20} more → a0 is a cycle without a stop`)]);
-  }, WITHIN_MS);
+  test(
+    'a long cycle is told once, with its first agents',
+    async () => {
+      const warnings = await warningsOf(...numbered(MANY, (n) => step(n, (n + 1) % MANY)));
+      expect(warnings).toEqual([
+        expect.stringContaining(`${names} → ${MANY - 20} more → a0 is a cycle without a stop`),
+      ]);
+    },
+    WITHIN_MS,
+  );
 
-  test('agents that share one type are told once, by a short way round', async () => {
-    const sharing = numbered(MANY, (n) => agent(`a${n}`, '{ types: [T] }', publishes('T')));
-    expect(await warningsOf(...sharing)).toEqual([expect.stringContaining('a0 → a1 → a0 is a cycle without a stop')]);
-  }, WITHIN_MS);
+  test(
+    'agents that share one type are told once, by a short way round',
+    async () => {
+      const sharing = numbered(MANY, (n) => agent(`a${n}`, '{ types: [T] }', publishes('T')));
+      expect(await warningsOf(...sharing)).toEqual([expect.stringContaining('a0 → a1 → a0 is a cycle without a stop')]);
+    },
+    WITHIN_MS,
+  );
 
-  test('of joins that feed each other, a first one without input stops all', async () => {
-    const core = [agent('core', '{ types: [Status] }', publishes('Tick')), agent('clock', '{ types: [Tick] }', publishes('Status'))];
-    const joins = numbered(MANY, (n) => agent(`a${n}`, `{ types: [T${n}, Tick] }`, publishes(`T${n + 1}`, 'Status')));
-    expect(await warningsOf(...core, ...joins)).toEqual([expect.stringContaining('core → clock → core is a cycle without a stop')]);
-    const fed = [agent('core', '{ types: [Status] }', publishes('Tick', 'T0')), ...joins.slice(0, 2)];
-    expect(await warningsOf(...fed)).toEqual([expect.stringContaining('core → a0 → core is a cycle without a stop')]);
-  }, WITHIN_MS);
+  test(
+    'of joins that feed each other, a first one without input stops all',
+    async () => {
+      const core = [
+        agent('core', '{ types: [Status] }', publishes('Tick')),
+        agent('clock', '{ types: [Tick] }', publishes('Status')),
+      ];
+      const joins = numbered(MANY, (n) => agent(`a${n}`, `{ types: [T${n}, Tick] }`, publishes(`T${n + 1}`, 'Status')));
+      expect(await warningsOf(...core, ...joins)).toEqual([
+        expect.stringContaining('core → clock → core is a cycle without a stop'),
+      ]);
+      const fed = [agent('core', '{ types: [Status] }', publishes('Tick', 'T0')), ...joins.slice(0, 2)];
+      expect(await warningsOf(...fed)).toEqual([expect.stringContaining('core → a0 → core is a cycle without a stop')]);
+    },
+    WITHIN_MS,
+  );
 });
 
 describe('arithmetic that mixes payload numbers and integer literals', () => {

@@ -1,10 +1,12 @@
 // `starling batch` as a child process, with and without a terminal, against the built server as another one.
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+
 import { parse } from 'csv-parse/sync';
+
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
@@ -45,7 +47,8 @@ export default async ([{ payload }]) => {
 
 let service: Service;
 const programs: StartedProgram[] = [];
-const startService = (...args: string[]): Promise<Service> => Service.start(['--config', at('starling.yaml'), '--database-url', `sqlite:${at('a.db')}`, ...args]);
+const startService = (...args: string[]): Promise<Service> =>
+  Service.start(['--config', at('starling.yaml'), '--database-url', `sqlite:${at('a.db')}`, ...args]);
 beforeAll(async () => {
   await builtProgram();
   folder.write('gated.mjs', GATED);
@@ -71,9 +74,13 @@ async function started(program: Promise<StartedProgram>): Promise<StartedProgram
 }
 
 const idIn = (text: string): string => /^Batch (\S+)/m.exec(text)![1]!;
-const statusOf = async (id: string): Promise<string> => (await service.get<{ status: string }>(`/batch/${id}?results_limit=0`)).status;
+const statusOf = async (id: string): Promise<string> =>
+  (await service.get<{ status: string }>(`/batch/${id}?results_limit=0`)).status;
 const readResults = (file: string): Result[] =>
-  readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line) as Result);
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Result);
 
 /** A batch of the gated agent, which goes on when the file `gate` is there. */
 async function gatedBatch(name: string): Promise<{ csv: string; args: string[]; out: string; open: () => void }> {
@@ -88,14 +95,30 @@ describe('starling batch run', () => {
   test('saves every result in the order of the rows, sums up, and ends with 0', async () => {
     const rows = Array.from({ length: 50 }, (_, index) => `${index},"a ""quoted"", text\nof two lines"`);
     const csv = folder.write('plain.csv', `n,text\n${rows.join('\n')}\n`);
-    const { code, stdout, stderr } = await starling('batch', 'run', csv, '--agent', 'echo', '--max-workers', '7', '--out', at('plain.ndjson'));
+    const { code, stdout, stderr } = await starling(
+      'batch',
+      'run',
+      csv,
+      '--agent',
+      'echo',
+      '--max-workers',
+      '7',
+      '--out',
+      at('plain.ndjson'),
+    );
     expect(stdout).toMatch(/^Batch \S+ completed: 50 of 50 rows, 0 failed, in \d+ s; results in .*plain\.ndjson\n$/);
     const [sending, batch, ...progress] = stderr.trimEnd().split('\n');
     expect([sending, batch]).toEqual([expect.stringContaining(csv), `Batch ${idIn(stdout)}`]);
     expect(progress.length).toBeGreaterThan(0);
     for (const line of progress) expect(line).toMatch(/^\d+% \d+\/50 rows(, [\d.]+\/s)?, 0 failed(, .+ left)?$/);
     expect(code).toBe(0);
-    expect(readResults(at('plain.ndjson'))).toMatchObject(rows.map((_, index) => ({ index, status: 'completed', result: { n: index, text: 'a "quoted", text\nof two lines' } })));
+    expect(readResults(at('plain.ndjson'))).toMatchObject(
+      rows.map((_, index) => ({
+        index,
+        status: 'completed',
+        result: { n: index, text: 'a "quoted", text\nof two lines' },
+      })),
+    );
   });
 
   test('maps columns, adds inputs, runs equal rows once, and takes another delimiter', async () => {
@@ -121,7 +144,17 @@ describe('starling batch run', () => {
 
   test('ends with 1 where rows failed; retry-failed runs those again, and ends with 0', async () => {
     const csv = folder.write('picky.csv', 'mood\ngood\nbad\ngood\nbad\n');
-    const run = await starling('batch', 'run', csv, '--agent', 'picky', '--static', JSON.stringify({ mended: at('mended') }), '--out', at('picky.ndjson'));
+    const run = await starling(
+      'batch',
+      'run',
+      csv,
+      '--agent',
+      'picky',
+      '--static',
+      JSON.stringify({ mended: at('mended') }),
+      '--out',
+      at('picky.ndjson'),
+    );
     expect(run.stdout).toMatch(/ completed: 4 of 4 rows, 2 failed, in /);
     expect(run.code).toBe(1);
     const id = idIn(run.stdout);
@@ -141,13 +174,27 @@ describe('starling batch run', () => {
     expect(again.code).toBe(0);
     expect(readResults(at('picky.ndjson')).map(({ status }) => status)).toEqual(Array(4).fill('completed'));
 
-    expect(await starling('batch', 'retry-failed', idIn(run.stdout))).toEqual({ code: 1, stdout: '', stderr: `Batch ${idIn(run.stdout)} has no failed items\n` });
+    expect(await starling('batch', 'retry-failed', idIn(run.stdout))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `Batch ${idIn(run.stdout)} has no failed items\n`,
+    });
   });
 
   test('ends with 1 where every row failed', async () => {
     const csv = folder.write('failing.csv', 'mood\nbad\n');
-    const { code, stdout, stderr } = await starling('batch', 'run', csv, '--agent', 'picky', '--static', '{"mended":"/nowhere"}');
-    expect(stderr).toContain(`To save every row's result: npx starling batch watch ${idIn(stdout)} --out results.csv --url ${service.url}\n`);
+    const { code, stdout, stderr } = await starling(
+      'batch',
+      'run',
+      csv,
+      '--agent',
+      'picky',
+      '--static',
+      '{"mended":"/nowhere"}',
+    );
+    expect(stderr).toContain(
+      `To save every row's result: npx starling batch watch ${idIn(stdout)} --out results.csv --url ${service.url}\n`,
+    );
     expect(stdout).toMatch(/^Batch \S+ failed \(every item failed\): 1 of 1 rows, 1 failed/);
     expect(code).toBe(1);
   });
@@ -155,12 +202,36 @@ describe('starling batch run', () => {
   test.each([
     ['an unknown agent', ['--agent', 'nobody'], 'Agent not found: nobody'],
     ['a mapping that is none', ['--agent', 'echo', '--map', 'n'], '--map: must be <column>=<input> (got "n")'],
-    ['workers that are no number', ['--agent', 'echo', '--max-workers', 'many'], '--max-workers: must be a number (got "many")'],
-    ['fields as the options that were typed', ['--agent', 'echo', '--max-workers', '0', '--static', '[]'], '--max-workers: must not be less than 1; --static: must be an object'],
-    ['a separator that is none', ['--agent', 'echo', '--delimiter', '::'], '--delimiter: must be exactly one character'],
-    ['a mapped column that is missing', ['--agent', 'echo', '--map', 'max_workers=n'], '--map: there is no column "max_workers"; the header has "n"'],
-    ['a key column that is missing', ['--agent', 'echo', '--row-key', 'id'], '--row-key: there is no column "id"; the header has "n"'],
-    ['results in a folder that is missing', ['--agent', 'echo', '--out', '/nowhere/results.csv'], '--out: there is no folder /nowhere; create it, or name another file'],
+    [
+      'workers that are no number',
+      ['--agent', 'echo', '--max-workers', 'many'],
+      '--max-workers: must be a number (got "many")',
+    ],
+    [
+      'fields as the options that were typed',
+      ['--agent', 'echo', '--max-workers', '0', '--static', '[]'],
+      '--max-workers: must not be less than 1; --static: must be an object',
+    ],
+    [
+      'a separator that is none',
+      ['--agent', 'echo', '--delimiter', '::'],
+      '--delimiter: must be exactly one character',
+    ],
+    [
+      'a mapped column that is missing',
+      ['--agent', 'echo', '--map', 'max_workers=n'],
+      '--map: there is no column "max_workers"; the header has "n"',
+    ],
+    [
+      'a key column that is missing',
+      ['--agent', 'echo', '--row-key', 'id'],
+      '--row-key: there is no column "id"; the header has "n"',
+    ],
+    [
+      'results in a folder that is missing',
+      ['--agent', 'echo', '--out', '/nowhere/results.csv'],
+      '--out: there is no folder /nowhere; create it, or name another file',
+    ],
     ['results in a folder', ['--agent', 'echo', '--out', '/tmp'], '--out: /tmp is not a regular file'],
   ])('refuses %s', async (_, options, line) => {
     const csv = folder.write('refused.csv', 'n\n1\n');
@@ -174,7 +245,11 @@ describe('starling batch run', () => {
     ['a folder', '/tmp', '/tmp is not a regular file; name the CSV file to upload'],
     ['a device', '/dev/null', '/dev/null is not a regular file; name the CSV file to upload'],
   ])('refuses %s', async (_, file, line) => {
-    expect(await starling('batch', 'run', file, '--agent', 'echo')).toEqual({ code: 1, stdout: '', stderr: `${line}\n` });
+    expect(await starling('batch', 'run', file, '--agent', 'echo')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${line}\n`,
+    });
   });
 
   test('refuses a file that changes while it is sent', async () => {
@@ -186,14 +261,31 @@ describe('starling batch run', () => {
     });
     await new Promise<void>((resolve) => reader.listen(0, '127.0.0.1', resolve));
     const { port } = reader.address() as AddressInfo;
-    const { code, stderr } = await starling('batch', 'run', csv, '--agent', 'echo', '--url', `http://127.0.0.1:${port}`);
+    const { code, stderr } = await starling(
+      'batch',
+      'run',
+      csv,
+      '--agent',
+      'echo',
+      '--url',
+      `http://127.0.0.1:${port}`,
+    );
     reader.close();
     expect(code).toBe(1);
-    expect(stderr.split('\n').slice(1)).toEqual(['the file changed while it was sent, or can no longer be read; send it again when it no longer changes', '']);
+    expect(stderr.split('\n').slice(1)).toEqual([
+      'the file changed while it was sent, or can no longer be read; send it again when it no longer changes',
+      '',
+    ]);
   });
 
   test('tells what the server says of the file', async () => {
-    const { code, stderr } = await starling('batch', 'run', folder.write('ragged.csv', 'a,b\n1,2\n3\n'), '--agent', 'echo');
+    const { code, stderr } = await starling(
+      'batch',
+      'run',
+      folder.write('ragged.csv', 'a,b\n1,2\n3\n'),
+      '--agent',
+      'echo',
+    );
     expect(code).toBe(1);
     expect(stderr.split('\n').at(-2)).toContain('line 3');
   });
@@ -215,7 +307,10 @@ describe('watching a batch', () => {
 
     open();
     const built = await builtProgram();
-    const stdout = execFileSync('sh', ['-c', command.replace('npx starling', `'${process.execPath}' '${built}'`)], { encoding: 'utf8', stdio: 'pipe' });
+    const stdout = execFileSync('sh', ['-c', command.replace('npx starling', `'${process.execPath}' '${built}'`)], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
     expect(stdout).toContain(`Batch ${id} completed: 3 of 3 rows, 0 failed`);
     expect(readResults(out)).toHaveLength(3);
   });
@@ -244,13 +339,19 @@ describe('watching a batch', () => {
     expect(cancelled.stdout).toMatch(new RegExp(`^Batch ${id} cancelled: 0 of 3 rows, 0 failed`));
     expect(await program.ended).toBe(1);
     expect(program.stdout).toMatch(new RegExp(`^Batch ${id} cancelled: `));
-    expect(await starling('batch', 'cancel', id)).toMatchObject({ code: 1, stderr: expect.stringContaining('has already ended') as string });
+    expect(await starling('batch', 'cancel', id)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('has already ended') as string,
+    });
   });
 
   test('of one that has ended tells how, at once', async () => {
     const { stdout } = await starling('batch', 'run', folder.write('ended.csv', 'n\n1\n'), '--agent', 'echo');
     const again = await starling('batch', 'watch', idIn(stdout), '--out', at('ended.ndjson'));
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('completed: 1 of 1 rows, 0 failed') as string });
+    expect(again).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('completed: 1 of 1 rows, 0 failed') as string,
+    });
     expect(readResults(at('ended.ndjson'))).toMatchObject([{ index: 0, result: { n: 1 } }]);
   });
 });
@@ -261,7 +362,8 @@ if (!hasScript) console.log('no /usr/bin/script (util-linux) here: the terminal 
 
 (hasScript ? describe : describe.skip)('on a terminal', () => {
   /** What is seen of the bar, from the first drawing to the last. */
-  const drawings = (shown: string): string[] => [...shown.matchAll(/[█░]+ [^\r\n\u001b]*/g)].map(([drawing]) => drawing);
+  const drawings = (shown: string): string[] =>
+    [...shown.matchAll(/[█░]+ [^\r\n\u001b]*/g)].map(([drawing]) => drawing);
 
   test('a bar shows how the batch goes on, and nothing is wider than the terminal', async () => {
     const { args, open } = await gatedBatch('drawn');

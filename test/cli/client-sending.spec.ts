@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { createServer, request as httpRequest, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
@@ -24,7 +25,12 @@ let csv: string;
 beforeAll(async () => {
   await builtProgram();
   csv = folder.write('rows.csv', 'n\n1\n2\n');
-  service = await Service.start(['--config', folder.write('starling.yaml', CONFIG), '--database-url', `sqlite:${join(folder.path, 'a.db')}`]);
+  service = await Service.start([
+    '--config',
+    folder.write('starling.yaml', CONFIG),
+    '--database-url',
+    `sqlite:${join(folder.path, 'a.db')}`,
+  ]);
 });
 afterAll(async () => {
   for (const listener of listeners) listener.close().closeAllConnections();
@@ -51,7 +57,9 @@ test('batch list prints nothing but a hint where there are none, then a line eac
   expect((await starling('batch', 'run', csv, '--agent', 'echo')).code).toBe(0);
   const batches = await listed();
   expect(batches).toHaveLength(2);
-  const lines = batches.map(({ batch_id: id, created_at: at }) => `${id}  echo  completed  2/2 rows, 0 failed  ${at}\n`);
+  const lines = batches.map(
+    ({ batch_id: id, created_at: at }) => `${id}  echo  completed  2/2 rows, 0 failed  ${at}\n`,
+  );
   expect(await starling('batch', 'list')).toEqual({ code: 0, stdout: lines.join(''), stderr: '' });
 });
 
@@ -60,11 +68,15 @@ test('a file whose answer is lost is sent again, and makes one batch', async () 
   let posts = 0;
   const url = await listening((request, response) => {
     const isLost = request.method === 'POST' && ++posts === 1;
-    const onward = httpRequest(service.url + request.url!, { method: request.method!, headers: request.headers }, (answer) => {
-      if (isLost) return void answer.resume().on('end', () => request.socket.destroy());
-      response.writeHead(answer.statusCode!, answer.headers);
-      answer.pipe(response);
-    });
+    const onward = httpRequest(
+      service.url + request.url!,
+      { method: request.method!, headers: request.headers },
+      (answer) => {
+        if (isLost) return void answer.resume().on('end', () => request.socket.destroy());
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      },
+    );
     request.pipe(onward);
   });
   const { code, stdout, stderr } = await starling('batch', 'run', csv, '--agent', 'echo', '--url', url);
@@ -119,10 +131,15 @@ onLinux('the time that is left does not count the time that the server was away'
 test('watching that gives up after a minute says how to go on', async () => {
   let looks = 0;
   const url = await running(() => (++looks === 1 ? 0 : null));
-  const program = await StartedProgram.start(['batch', 'watch', 'b-1', '--out', join(folder.path, 'out.csv'), '--url', url], { NODE_OPTIONS: `--import=${join(import.meta.dirname, 'fast-time.js')}` });
+  const program = await StartedProgram.start(
+    ['batch', 'watch', 'b-1', '--out', join(folder.path, 'out.csv'), '--url', url],
+    { NODE_OPTIONS: `--import=${join(import.meta.dirname, 'fast-time.js')}` },
+  );
   expect(await program.ended).toBe(1);
   expect(looks).toBeGreaterThan(50);
   const command = `npx starling batch watch b-1 --out ${join(folder.path, 'out.csv')} --url ${url}`;
   expect(program.stderr.split('\n').at(-2)).toMatch(/^the server at \S+ disconnected before its answer was complete/);
-  expect(program.stderr.endsWith(`; the batch continues when the server starts again. To watch it then: ${command}\n`)).toBe(true);
+  expect(
+    program.stderr.endsWith(`; the batch continues when the server starts again. To watch it then: ${command}\n`),
+  ).toBe(true);
 });

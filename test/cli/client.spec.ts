@@ -4,7 +4,9 @@ import { chmodSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+
 import type { Command } from 'commander';
+
 import { buildProgram } from '../../src/cli/program.js';
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
@@ -25,8 +27,16 @@ const folder = new Folder();
 let service: Service;
 beforeAll(async () => {
   await builtProgram();
-  folder.write('stuck.mjs', 'export default (inputs, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(null)));');
-  const args = ['--config', folder.write('starling.yaml', CONFIG), '--database-url', `sqlite:${join(folder.path, 'a.db')}`];
+  folder.write(
+    'stuck.mjs',
+    'export default (inputs, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(null)));',
+  );
+  const args = [
+    '--config',
+    folder.write('starling.yaml', CONFIG),
+    '--database-url',
+    `sqlite:${join(folder.path, 'a.db')}`,
+  ];
   // The clients' variable is no misspelt setting of the server.
   service = await Service.start(args, { STARLING_URL: 'http://127.0.0.1:1' });
 });
@@ -47,7 +57,9 @@ async function printed(...args: string[]): Promise<Record<string, unknown>> {
 async function piped(input: string, args: string[]): Promise<Record<string, unknown>> {
   const program = await builtProgram();
   const stdout = await new Promise<string>((resolve, reject) => {
-    const child = execFile(process.execPath, [program, ...args, '--url', service.url], (error, output) => (error ? reject(error) : resolve(output)));
+    const child = execFile(process.execPath, [program, ...args, '--url', service.url], (error, output) =>
+      error ? reject(error) : resolve(output),
+    );
     child.stdin!.end(input);
   });
   return JSON.parse(stdout) as Record<string, unknown>;
@@ -61,19 +73,43 @@ describe('starling publish', () => {
   });
 
   test('--wait prints what agents made', async () => {
-    const answer = await printed('publish', 'Order', '{"note":"hi"}', '--wait', '--correlation-id', 'c-wait', '--tag', 'a', '--tag', 'b c');
-    expect(answer).toMatchObject({ correlation_id: 'c-wait', completed: true, artifacts: [{ type: 'Echo', payload: { note: 'hi' } }] });
-    expect(await service.get('/api/v1/artifacts?correlation_id=c-wait&type=Order')).toMatchObject({ items: [{ tags: ['a', 'b c'] }] });
+    const answer = await printed(
+      'publish',
+      'Order',
+      '{"note":"hi"}',
+      '--wait',
+      '--correlation-id',
+      'c-wait',
+      '--tag',
+      'a',
+      '--tag',
+      'b c',
+    );
+    expect(answer).toMatchObject({
+      correlation_id: 'c-wait',
+      completed: true,
+      artifacts: [{ type: 'Echo', payload: { note: 'hi' } }],
+    });
+    expect(await service.get('/api/v1/artifacts?correlation_id=c-wait&type=Order')).toMatchObject({
+      items: [{ tags: ['a', 'b c'] }],
+    });
   });
 
   test('--timeout ends the waiting', async () => {
-    expect(await printed('publish', 'Wait', '{}', '--wait', '--timeout', '1')).toMatchObject({ completed: false, artifacts: [] });
+    expect(await printed('publish', 'Wait', '{}', '--wait', '--timeout', '1')).toMatchObject({
+      completed: false,
+      artifacts: [],
+    });
   });
 
   test('reads the payload from a file, and from standard input', async () => {
     const file = folder.write('order.json', '{"note": "from a file, \u00fcber alles"}');
-    expect(await printed('publish', 'Order', `@${file}`, '--wait')).toMatchObject({ artifacts: [{ payload: { note: 'from a file, \u00fcber alles' } }] });
-    expect(await piped('{"note": "piped"}', ['publish', 'Order', '-', '--wait'])).toMatchObject({ artifacts: [{ payload: { note: 'piped' } }] });
+    expect(await printed('publish', 'Order', `@${file}`, '--wait')).toMatchObject({
+      artifacts: [{ payload: { note: 'from a file, \u00fcber alles' } }],
+    });
+    expect(await piped('{"note": "piped"}', ['publish', 'Order', '-', '--wait'])).toMatchObject({
+      artifacts: [{ payload: { note: 'piped' } }],
+    });
   });
 });
 
@@ -93,11 +129,16 @@ describe('starling run', () => {
     expect(await program.ended).toBe(130);
     expect(program.stderr.split('\n')[1]).toBe(`The run continues. To see its result: curl ${service.url}/run/${id}`);
     expect(program.stdout).toBe('');
-    expect(await service.get(`/run/${id}`)).toMatchObject({ status: expect.stringMatching(/^(starting|running)$/) as string });
+    expect(await service.get(`/run/${id}`)).toMatchObject({
+      status: expect.stringMatching(/^(starting|running)$/) as string,
+    });
   });
 
   test('reads the inputs from standard input', async () => {
-    expect(await piped('{"note": "piped"}', ['run', 'echo', '--inputs', '-'])).toMatchObject({ status: 'completed', result: { note: 'piped' } });
+    expect(await piped('{"note": "piped"}', ['run', 'echo', '--inputs', '-'])).toMatchObject({
+      status: 'completed',
+      result: { note: 'piped' },
+    });
   });
 
   test('prints a failed run and ends with 1', async () => {
@@ -109,23 +150,46 @@ describe('starling run', () => {
   test('--async prints the id at once', async () => {
     const { code, stdout } = await starling('run', 'stuck', '--async');
     expect(code).toBe(0);
-    expect(await service.get(`/run/${stdout.trim()}`)).toMatchObject({ run_id: stdout.trim(), status: expect.stringMatching(/^(starting|running)$/) as string });
+    expect(await service.get(`/run/${stdout.trim()}`)).toMatchObject({
+      run_id: stdout.trim(),
+      status: expect.stringMatching(/^(starting|running)$/) as string,
+    });
   });
 });
 
 describe('one line on standard error, and 1', () => {
   test.each([
     ['a refused payload', ['publish', 'Order', '{"note":1}'], /^payload\.note: must be string$/],
-    ['a bound that the server checks', ['publish', 'Order', '{"note":"x"}', '--wait', '--timeout', '1000'], /^timeout: must not be greater than 300$/],
+    [
+      'a bound that the server checks',
+      ['publish', 'Order', '{"note":"x"}', '--wait', '--timeout', '1000'],
+      /^timeout: must not be greater than 300$/,
+    ],
     ['an unknown agent', ['run', 'nobody'], /^Agent not found: nobody$/],
     ['an unknown batch', ['batch', 'watch', 'nothing'], /^Batch not found: nothing$/],
     ['broken JSON', ['publish', 'Order', '{"note"'], /^json: is not valid JSON: /],
     ['broken inputs', ['run', 'echo', '--inputs', 'note=hi'], /^--inputs: is not valid JSON: /],
-    ['a missing file', ['run', 'echo', '--inputs', '@missing.json'], /^--inputs: cannot read missing\.json \(ENOENT\)$/],
-    ['a timeout that is no number', ['publish', 'Order', '{}', '--wait', '--timeout', 'soon'], /^--timeout: must be a number \(got "soon"\)$/],
+    [
+      'a missing file',
+      ['run', 'echo', '--inputs', '@missing.json'],
+      /^--inputs: cannot read missing\.json \(ENOENT\)$/,
+    ],
+    [
+      'a timeout that is no number',
+      ['publish', 'Order', '{}', '--wait', '--timeout', 'soon'],
+      /^--timeout: must be a number \(got "soon"\)$/,
+    ],
     ['a timeout without waiting', ['publish', 'Order', '{}', '--timeout', '3'], /^--timeout: only valid with --wait/],
-    ['an address that is none', ['run', 'echo', '--url', 'localhost:8344'], /^--url: must be a URL that begins with http/],
-    ['a server that is not there', ['run', 'echo', '--url', 'http://127.0.0.1:1'], /^the server at http:\/\/127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\); start it/],
+    [
+      'an address that is none',
+      ['run', 'echo', '--url', 'localhost:8344'],
+      /^--url: must be a URL that begins with http/,
+    ],
+    [
+      'a server that is not there',
+      ['run', 'echo', '--url', 'http://127.0.0.1:1'],
+      /^the server at http:\/\/127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\); start it/,
+    ],
   ])('for %s', async (_, args, line) => {
     const { code, stdout, stderr } = await starling(...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -135,14 +199,18 @@ describe('one line on standard error, and 1', () => {
 
   test('for a variable that is no address', async () => {
     const { code, stderr } = await runProgram(['run', 'echo'], { env: { STARLING_URL: 'desk' } });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'STARLING_URL: must be a URL that begins with http:// or https:// (got "desk")\n' });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'STARLING_URL: must be a URL that begins with http:// or https:// (got "desk")\n',
+    });
   });
 
   test('names the program as the shell finds it', async () => {
     const inShell = new Folder();
     mkdirSync(join(inShell.path, 'node_modules/.bin'), { recursive: true });
     for (const name of ['starling', 'node_modules/.bin/starling']) chmodSync(inShell.write(name, ''), 0o755);
-    const said = async (PATH: string): Promise<string> => (await runProgram(['run', 'echo', '--url', 'http://127.0.0.1:1'], { env: { PATH } })).stderr;
+    const said = async (PATH: string): Promise<string> =>
+      (await runProgram(['run', 'echo', '--url', 'http://127.0.0.1:1'], { env: { PATH } })).stderr;
     expect(await said(`/nowhere:${inShell.path}`)).toContain('start it with starling serve,');
     expect(await said(join(inShell.path, 'node_modules/.bin'))).toContain('start it with npx starling serve,');
     inShell.remove();
@@ -159,8 +227,16 @@ describe('one line on standard error, and 1', () => {
   }
 
   test.each<[string, RequestListener, string]>([
-    ['a page', (_request, response) => response.end('<html>hello</html>'), 'the program at URL is not a Starling server: it answered "<html>hello</html>"\n'],
-    ['an error without words', (_request, response) => response.writeHead(418).end('teapot'), 'the server at URL answered 418\n'],
+    [
+      'a page',
+      (_request, response) => response.end('<html>hello</html>'),
+      'the program at URL is not a Starling server: it answered "<html>hello</html>"\n',
+    ],
+    [
+      'an error without words',
+      (_request, response) => response.writeHead(418).end('teapot'),
+      'the server at URL answered 418\n',
+    ],
     [
       'a connection that breaks',
       (request) => request.socket.destroy(),
@@ -172,7 +248,9 @@ describe('one line on standard error, and 1', () => {
 });
 
 test('client commands load nothing of the server', () => {
-  const values = globSync('src/cli/client/*.ts').flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/^import (?!type ).*from '(\.\.\/[^']+)';$/gm)].map(([, path]) => path!));
+  const values = globSync('src/cli/client/*.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/^import (?!type ).*from '(\.\.\/[^']+)';$/gm)].map(([, path]) => path!),
+  );
   expect(values.length).toBeGreaterThan(0);
   expect(values.filter((path) => !/^\.\.\/(failures\.js|\.\.\/(common|config)\/)/.test(path))).toEqual([]);
 });
@@ -182,7 +260,10 @@ test('the documentation names every command, and every option of those that talk
   const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
   const commands = buildProgram().commands.flatMap(all);
   const ofServers = commands.filter(({ options }) => options.some(({ long }) => long === '--url'));
-  const names = [...commands.map((command) => command.name()), ...ofServers.flatMap(({ options }) => options.map(({ long }) => long!))];
+  const names = [
+    ...commands.map((command) => command.name()),
+    ...ofServers.flatMap(({ options }) => options.map(({ long }) => long!)),
+  ];
   expect(names.length).toBeGreaterThan(20);
   expect(names.filter((name) => !page.includes(name))).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+
 import { flagOf, settingEntries } from '../../src/config/settings-table.js';
 import { builtProgram, PROGRAM_ENVIRONMENT } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
@@ -69,7 +70,12 @@ describe('a secret', () => {
   ])('is not taken from %s, in one line that says what to use and does not show it', async (flag, secret, variable) => {
     for (const args of [[flag, secret], [`${flag}=${secret}`], [flag]]) {
       for (const command of ['serve', 'worker']) {
-        const { code, stdout, stderr } = await runProgram([command, '--config', folder.write('secret.yaml', GOOD), ...args]);
+        const { code, stdout, stderr } = await runProgram([
+          command,
+          '--config',
+          folder.write('secret.yaml', GOOD),
+          ...args,
+        ]);
         const line = `${flag}: a secret cannot be a flag, because the process list shows flags; use ${flag}-file, ${variable} or ${variable}_FILE\n`;
         expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: line });
       }
@@ -80,21 +86,31 @@ describe('a secret', () => {
     const file = folder.write('secret.txt', 'hunter2\n');
     const config = folder.write('secret.yaml', GOOD);
     const rule = 'must be a text of 16 to 256 characters, in base64 if it begins with whsec_, or two of them';
-    expect((await runProgram(['serve', '--config', config, '--webhook-secret-file', file])).stderr).toBe(`--webhook-secret-file ${file}: ${rule}\n`);
-    expect((await runProgram(['serve', '--config', config], { env: { STARLING_WEBHOOK_SECRET_FILE: file } })).stderr).toBe(`STARLING_WEBHOOK_SECRET_FILE ${file}: ${rule}\n`);
+    expect((await runProgram(['serve', '--config', config, '--webhook-secret-file', file])).stderr).toBe(
+      `--webhook-secret-file ${file}: ${rule}\n`,
+    );
+    expect(
+      (await runProgram(['serve', '--config', config], { env: { STARLING_WEBHOOK_SECRET_FILE: file } })).stderr,
+    ).toBe(`STARLING_WEBHOOK_SECRET_FILE ${file}: ${rule}\n`);
   });
 
   test('in a database URL that a flag gave is warned of, and goes from the process list', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `postgres://me:${SECRET}@127.0.0.1:${(silent.address() as AddressInfo).port}/starling`;
-    const child = spawn(process.execPath, [await builtProgram(), 'serve', '--config', folder.write('secret.yaml', GOOD), '--database-url', url], { env: PROGRAM_ENVIRONMENT });
+    const child = spawn(
+      process.execPath,
+      [await builtProgram(), 'serve', '--config', folder.write('secret.yaml', GOOD), '--database-url', url],
+      { env: PROGRAM_ENVIRONMENT },
+    );
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += String(text)));
     try {
       await eventually('it connects', async () => (await promisify(silent.getConnections.bind(silent))()) > 0);
       expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).not.toContain(SECRET);
-      expect(said).toContain('warning: --database-url: contains a password, which is visible in the process list and the shell history; use STARLING_DATABASE_URL or --database-url-file instead\n');
+      expect(said).toContain(
+        'warning: --database-url: contains a password, which is visible in the process list and the shell history; use STARLING_DATABASE_URL or --database-url-file instead\n',
+      );
       expect(said).not.toContain(SECRET);
     } finally {
       child.kill('SIGKILL');
@@ -105,8 +121,14 @@ describe('a secret', () => {
   test('may be a whole database URL in a file', async () => {
     const path = join(folder.path, 'from-file.db');
     const file = folder.write('url', `sqlite:${path}\r\n`);
-    expect(await runProgram(['migrate', '--database-url-file', file])).toEqual({ code: 0, stdout: `${path} is up to date\n`, stderr: '' });
-    expect((await runProgram(['migrate'], { cwd: folder.path, env: { DATABASE_URL_FILE: 'url' } })).stdout).toBe(`${path} is up to date\n`);
+    expect(await runProgram(['migrate', '--database-url-file', file])).toEqual({
+      code: 0,
+      stdout: `${path} is up to date\n`,
+      stderr: '',
+    });
+    expect((await runProgram(['migrate'], { cwd: folder.path, env: { DATABASE_URL_FILE: 'url' } })).stdout).toBe(
+      `${path} is up to date\n`,
+    );
   });
 });
 
@@ -117,7 +139,10 @@ describe('starling check', () => {
   });
 
   test('of a doubtful file warns and says ok', async () => {
-    const file = folder.write('doubtful.yaml', GOOD.replace('types: [Number]', 'types: [Number], from_agents: [doubler]'));
+    const file = folder.write(
+      'doubtful.yaml',
+      GOOD.replace('types: [Number]', 'types: [Number], from_agents: [doubler]'),
+    );
     const { code, stdout } = await runProgram(['check', file]);
     expect(stdout).toMatch(/^warning: .*doubler/m);
     expect(stdout).toMatch(/: ok$/m);
@@ -125,10 +150,20 @@ describe('starling check', () => {
   });
 
   test('of a bad file reports every error with its path', async () => {
-    const file = folder.write('bad.yaml', `server: { port: abc, lease: 2d, prot: 1 }\n${GOOD.replace('kind: expression,', 'kind: expresion,').replace('schema: {', 'shema: {')}`);
+    const file = folder.write(
+      'bad.yaml',
+      `server: { port: abc, lease: 2d, prot: 1 }\n${GOOD.replace('kind: expression,', 'kind: expresion,').replace('schema: {', 'shema: {')}`,
+    );
     const { code, stdout } = await runProgram(['check', file]);
     expect(code).toBe(1);
-    for (const path of ['server.port', 'server.lease', 'server.prot', 'types.Number.shema', 'agents.doubler.engine.kind']) expect(stdout).toContain(path);
+    for (const path of [
+      'server.port',
+      'server.lease',
+      'server.prot',
+      'types.Number.shema',
+      'agents.doubler.engine.kind',
+    ])
+      expect(stdout).toContain(path);
   });
 
   test('of settings that only the start can judge tells them too', async () => {
@@ -150,18 +185,27 @@ describe('starling check', () => {
   });
 
   test('runs with sixteen threads, of which half look up names', async () => {
-    folder.write('threads.mjs', `
+    folder.write(
+      'threads.mjs',
+      `
       import { readdirSync, readFileSync } from 'node:fs';
       const names = readdirSync('/proc/self/task').map((task) => readFileSync('/proc/self/task/' + task + '/comm', 'utf8').trim());
       console.log('threads of the pool', names.filter((name) => name === 'libuv-worker').length);
       export default () => null;
-    `);
-    const file = folder.write('threads.yaml', `${GOOD}  threads: { consumes: [{ types: [Number] }], publishes: [{ type: Never }], engine: { kind: function, module: ./threads.mjs } }\n`);
+    `,
+    );
+    const file = folder.write(
+      'threads.yaml',
+      `${GOOD}  threads: { consumes: [{ types: [Number] }], publishes: [{ type: Never }], engine: { kind: function, module: ./threads.mjs } }\n`,
+    );
     expect((await runProgram(['check', file])).stdout).toContain('threads of the pool 16\n');
   });
 
   test('fills in the environment', async () => {
-    const file = folder.write('variables.yaml', `server: { port: \${DESK_PORT}, server_name: \${DESK_NAME:-Desk} }\n${GOOD}`);
+    const file = folder.write(
+      'variables.yaml',
+      `server: { port: \${DESK_PORT}, server_name: \${DESK_NAME:-Desk} }\n${GOOD}`,
+    );
     expect((await runProgram(['check', file], { env: { DESK_PORT: '9000' } })).code).toBe(0);
     const { code, stdout } = await runProgram(['check', file]);
     expect(code).toBe(1);
@@ -187,7 +231,14 @@ describe('wrong settings', () => {
 
   test('may be lists, repeated or with commas, and booleans without a value', async () => {
     const file = folder.write('lists.yaml', GOOD);
-    const lists = ['--outbound-allow', '10.0.0.0/8', '--outbound-allow', 'nope', '--cors-origins', 'https://a.example,b.example'];
+    const lists = [
+      '--outbound-allow',
+      '10.0.0.0/8',
+      '--outbound-allow',
+      'nope',
+      '--cors-origins',
+      'https://a.example,b.example',
+    ];
     const { stderr } = await runProgram(['serve', '--config', file, '--dashboard', ...lists, '--create-ui=maybe']);
     expect(stderr.split('\n')).toEqual([
       '--create-ui: must be true or false (got "maybe")',
@@ -213,7 +264,9 @@ describe('wrong settings', () => {
 
   test('a Postgres that cannot be reached is named, and its password is not shown', async () => {
     const file = folder.write('postgres.yaml', GOOD);
-    const { code, stderr } = await runProgram(['serve', '--config', file], { env: { DATABASE_URL: 'postgres://me:hunter2@db/starling' } });
+    const { code, stderr } = await runProgram(['serve', '--config', file], {
+      env: { DATABASE_URL: 'postgres://me:hunter2@db/starling' },
+    });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^database_url: cannot use the database starling at db:5432: it cannot be reached.*\n$/);
     expect(stderr).not.toContain('hunter2');
@@ -224,7 +277,11 @@ describe('starling migrate', () => {
   test('makes the database, and finds it up to date afterwards', async () => {
     const path = join(folder.path, 'new/starling.db');
     for (let time = 1; time <= 2; time += 1) {
-      expect(await runProgram(['migrate', '--database-url', `sqlite:${path}`])).toEqual({ code: 0, stdout: `${path} is up to date\n`, stderr: '' });
+      expect(await runProgram(['migrate', '--database-url', `sqlite:${path}`])).toEqual({
+        code: 0,
+        stdout: `${path} is up to date\n`,
+        stderr: '',
+      });
     }
   });
 
@@ -254,7 +311,9 @@ describe('starling migrate', () => {
     expect(await runProgram(['migrate', '--database-url', 'sqlite:/proc/nope/deeper/starling.db'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^database_url: cannot make the folder of \/proc\/nope\/deeper\/starling\.db: .*\n$/) as string,
+      stderr: expect.stringMatching(
+        /^database_url: cannot make the folder of \/proc\/nope\/deeper\/starling\.db: .*\n$/,
+      ) as string,
     });
   });
 });

@@ -1,6 +1,19 @@
 // The built program as a child process on real SQLite files, under a umask that lets everybody read and write.
-import { chmodSync, closeSync, existsSync, lchownSync, lstatSync, mkdirSync, openSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
+
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
@@ -23,7 +36,11 @@ async function start(database: string): Promise<Service> {
 }
 
 const publish = (service: Service): Promise<Response> =>
-  fetch(`${service.url}/api/v1/artifacts`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"type": "Order", "payload": {}}' });
+  fetch(`${service.url}/api/v1/artifacts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"type": "Order", "payload": {}}',
+  });
 
 const modeOf = (file: string): string => (statSync(file).mode & 0o7777).toString(8);
 const BESIDE = ['', '-wal', '-shm', '.lock', '.lock-journal', '.key'];
@@ -31,7 +48,11 @@ const modesOf = (database: string): string[] => BESIDE.map((end) => modeOf(datab
 const PRIVATE = Array(BESIDE.length).fill('600');
 
 const warningsOf = (service: Service): string[] =>
-  service.log.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as { level: string; msg: string }).filter(({ level }) => level === 'warn').map(({ msg }) => msg);
+  service.log
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as { level: string; msg: string })
+    .filter(({ level }) => level === 'warn')
+    .map(({ msg }) => msg);
 
 /** A folder that is there before the start. */
 function existing(name: string, mode: number): string {
@@ -46,7 +67,11 @@ it('what is made is closed to other users: the database with all that is beside 
   const service = await start(database);
   expect((await publish(service)).status).toBe(200);
   expect(modesOf(database)).toEqual(PRIVATE);
-  expect([dirname(database), dirname(dirname(database)), join(folder.path, 'mine')].map(modeOf)).toEqual(['700', '700', '755']);
+  expect([dirname(database), dirname(dirname(database)), join(folder.path, 'mine')].map(modeOf)).toEqual([
+    '700',
+    '700',
+    '755',
+  ]);
   expect(warningsOf(service)).toEqual([]);
 });
 
@@ -106,7 +131,15 @@ it.each([
   const path = existing(`folder-${mode.toString(8)}`, mode);
   const service = await start(join(path, 'starling.db'));
   await eventually('the log has the start', () => service.log.some((line) => line.includes('"serving"')));
-  expect(warningsOf(service)).toEqual(isWarnedOf ? [expect.stringContaining(`other users may write to ${path} and replace the database or its key; run chmod go-w on it`)] : []);
+  expect(warningsOf(service)).toEqual(
+    isWarnedOf
+      ? [
+          expect.stringContaining(
+            `other users may write to ${path} and replace the database or its key; run chmod go-w on it`,
+          ),
+        ]
+      : [],
+  );
   expect(modeOf(path)).toBe(mode.toString(8));
 });
 
@@ -117,7 +150,11 @@ describe('the key', () => {
     symlinkSync(readable, `${database}.key.new`);
     await start(database);
     expect(readFileSync(readable, 'utf8')).toBe('untouched');
-    expect([lstatSync(`${database}.key`).isSymbolicLink(), modeOf(`${database}.key`), existsSync(`${database}.key.new`)]).toEqual([false, '600', false]);
+    expect([
+      lstatSync(`${database}.key`).isSymbolicLink(),
+      modeOf(`${database}.key`),
+      existsSync(`${database}.key.new`),
+    ]).toEqual([false, '600', false]);
     expect(readFileSync(`${database}.key`, 'utf8')).toMatch(/^[0-9a-f]{64}\n$/);
   });
 

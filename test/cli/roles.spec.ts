@@ -1,6 +1,7 @@
 // The built program as a child process, where it is asked to serve or to work alone, and what each role says when it has started.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+
 import { welcome } from '../../src/cli/welcome.js';
 import { flagOf, settingEntries } from '../../src/config/settings-table.js';
 import { load } from '../catalog/loading.js';
@@ -21,7 +22,13 @@ agents:
 describe.each([[['serve', '--no-worker']], [['worker']]])('%j', (args) => {
   test('is refused on SQLite in one line, and leaves no file behind', async () => {
     const database = join(folder.path, `${args.length}.db`);
-    const { code, stdout, stderr } = await runProgram([...args, '--config', folder.write('starling.yaml', CONFIG), '--database-url', `sqlite:${database}`]);
+    const { code, stdout, stderr } = await runProgram([
+      ...args,
+      '--config',
+      folder.write('starling.yaml', CONFIG),
+      '--database-url',
+      `sqlite:${database}`,
+    ]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
       'database_url: a SQLite file has a single process for all roles; use starling serve without --no-worker, or share a Postgres database\n',
@@ -30,7 +37,13 @@ describe.each([[['serve', '--no-worker']], [['worker']]])('%j', (args) => {
   });
 
   test('tells what is wrong with its settings first', async () => {
-    const { code, stderr } = await runProgram([...args, '--config', folder.write('starling.yaml', CONFIG), '--port', 'abc']);
+    const { code, stderr } = await runProgram([
+      ...args,
+      '--config',
+      folder.write('starling.yaml', CONFIG),
+      '--port',
+      'abc',
+    ]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^--port: must be an integer .*\n$/);
   });
@@ -48,6 +61,11 @@ test('each role tells the person at the terminal what there is', async () => {
   const [documentation, ...more] = welcome({ api: true, worker: true }, catalog, url).split('\n');
   expect(documentation).toBe(`Serving 1 agent at ${url}, documentation at ${url}/docs`);
   expect(more).toEqual([expect.stringMatching(/^Try: curl /)]);
-  expect(welcome({ api: true, worker: false }, catalog, url).split('\n')).toEqual([`${documentation}; workers run them`, ...more]);
-  expect(welcome({ api: false, worker: true }, catalog, url)).toBe(`Working for 1 agent; health at ${url}/health, metrics at ${url}/metrics`);
+  expect(welcome({ api: true, worker: false }, catalog, url).split('\n')).toEqual([
+    `${documentation}; workers run them`,
+    ...more,
+  ]);
+  expect(welcome({ api: false, worker: true }, catalog, url)).toBe(
+    `Working for 1 agent; health at ${url}/health, metrics at ${url}/metrics`,
+  );
 });

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { builtProgram, PROGRAM_ENVIRONMENT } from '../support/built-program.js';
 
 const LONGEST_MS = 200_000;
@@ -13,12 +14,22 @@ export interface Ended {
 }
 
 /** Runs the built program to its end, with no environment but what is given. */
-export async function runProgram(args: string[], { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {}): Promise<Ended> {
+export async function runProgram(
+  args: string[],
+  { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {},
+): Promise<Ended> {
   const program = await builtProgram();
   return new Promise((resolve) => {
     // One that hangs must not outlive its test, and ends with the code null.
-    const options = { env: { ...PROGRAM_ENVIRONMENT, ...env }, cwd, timeout: LONGEST_MS, killSignal: 'SIGKILL' } as const;
-    const child = execFile(process.execPath, [program, ...args], options, (_error, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }));
+    const options = {
+      env: { ...PROGRAM_ENVIRONMENT, ...env },
+      cwd,
+      timeout: LONGEST_MS,
+      killSignal: 'SIGKILL',
+    } as const;
+    const child = execFile(process.execPath, [program, ...args], options, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
   });
 }
 

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
@@ -16,8 +17,14 @@ const services: Service[] = [];
 beforeAll(async () => {
   await builtProgram();
   // Runs until it is told to stop: on timeout, or when the service has waited for it long enough.
-  folder.write('patient.mjs', 'export default (inputs, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(null)));');
-  folder.write('careless.mjs', 'export default async () => { void Promise.reject(new Error("nobody waits for me")); return null; };');
+  folder.write(
+    'patient.mjs',
+    'export default (inputs, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(null)));',
+  );
+  folder.write(
+    'careless.mjs',
+    'export default async () => { void Promise.reject(new Error("nobody waits for me")); return null; };',
+  );
 });
 afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.kill()));
@@ -80,38 +87,91 @@ describe('the start', () => {
     expect(await statusOf(service, '/health')).toBe(200);
     await eventually('the log has the start', () => messagesOf(service).includes('serving'));
     const told = service.log.filter((line) => !line.startsWith('{'));
-    expect(told).toEqual([`Serving 3 agents at ${service.url}, documentation at ${service.url}/docs`, expect.stringMatching(/^Try: curl /)]);
+    expect(told).toEqual([
+      `Serving 3 agents at ${service.url}, documentation at ${service.url}/docs`,
+      expect.stringMatching(/^Try: curl /),
+    ]);
   });
 
   test('shows a command that works when it is pasted into a shell', async () => {
     await eventually('the command is shown', () => service.log.some((line) => line.startsWith('Try: ')));
     const command = service.log.find((line) => line.startsWith('Try: '))!.slice('Try: '.length);
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
-    expect(JSON.parse(stdout)).toMatchObject({ completed: true, artifacts: [{ type: 'Echo', payload: { note: "it's urgent" } }] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      completed: true,
+      artifacts: [{ type: 'Echo', payload: { note: "it's urgent" } }],
+    });
   });
 
   test('on a database that another process holds is refused in one line', async () => {
-    const second = await runProgram(['serve', '--port', '0', '--config', join(folder.path, 'starling.yaml'), '--database-url', database]);
+    const second = await runProgram([
+      'serve',
+      '--port',
+      '0',
+      '--config',
+      join(folder.path, 'starling.yaml'),
+      '--database-url',
+      database,
+    ]);
     expect(second).toMatchObject({ code: 1, stdout: '' });
     expect(second.stderr).toMatch(/^database_url: .* is in use by another starling process;.*\n$/);
   });
 
   test('on a port that is taken is refused in one line', async () => {
     const { port } = new URL(service.url);
-    const second = await runProgram(['serve', '--port', port, '--config', join(folder.path, 'starling.yaml'), '--database-url', newDatabase()]);
-    expect(second).toEqual({ code: 1, stdout: '', stderr: `port: ${port} on 127.0.0.1 is in use by another program; stop it, or choose another port with --port\n` });
+    const second = await runProgram([
+      'serve',
+      '--port',
+      port,
+      '--config',
+      join(folder.path, 'starling.yaml'),
+      '--database-url',
+      newDatabase(),
+    ]);
+    expect(second).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `port: ${port} on 127.0.0.1 is in use by another program; stop it, or choose another port with --port\n`,
+    });
   });
 
   test('on an address that is not of this machine is refused in one line', async () => {
-    const refused = await runProgram(['serve', '--host', '192.0.2.1', '--port', '0', '--config', join(folder.path, 'starling.yaml'), '--database-url', newDatabase()]);
-    expect(refused).toEqual({ code: 1, stdout: '', stderr: 'host: 192.0.2.1 is not an address of this machine; choose another with --host\n' });
+    const refused = await runProgram([
+      'serve',
+      '--host',
+      '192.0.2.1',
+      '--port',
+      '0',
+      '--config',
+      join(folder.path, 'starling.yaml'),
+      '--database-url',
+      newDatabase(),
+    ]);
+    expect(refused).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'host: 192.0.2.1 is not an address of this machine; choose another with --host\n',
+    });
   });
 
   test.each([
-    ['http://169.254.169.254/hunter2', 'not point to 169.254.169.254: link-local, metadata and unusable addresses are never called'],
+    [
+      'http://169.254.169.254/hunter2',
+      'not point to 169.254.169.254: link-local, metadata and unusable addresses are never called',
+    ],
     ['http://user:hunter2@example.com/', 'not contain a user or a password'],
   ])('with a webhook_url that cannot be used is refused in one line: %s', async (url, rule) => {
-    const refused = await runProgram(['serve', '--webhook-url', url, '--port', '0', '--config', join(folder.path, 'starling.yaml'), '--database-url', newDatabase()]);
+    const refused = await runProgram([
+      'serve',
+      '--webhook-url',
+      url,
+      '--port',
+      '0',
+      '--config',
+      join(folder.path, 'starling.yaml'),
+      '--database-url',
+      newDatabase(),
+    ]);
     expect(refused).toEqual({ code: 1, stdout: '', stderr: `webhook_url: must ${rule}\n` });
   });
 
@@ -119,15 +179,33 @@ describe('the start', () => {
     const other = newDatabase();
     const file = `${other.slice('sqlite:'.length)}.key`;
     writeFileSync(file, 'hunter2\n');
-    const refused = await runProgram(['serve', '--port', '0', '--config', join(folder.path, 'starling.yaml'), '--database-url', other]);
-    expect(refused).toEqual({ code: 1, stdout: '', stderr: `secret_key: ${file} must hold 64 hexadecimal digits; restore the original file, or set STARLING_SECRET_KEY to the key\n` });
+    const refused = await runProgram([
+      'serve',
+      '--port',
+      '0',
+      '--config',
+      join(folder.path, 'starling.yaml'),
+      '--database-url',
+      other,
+    ]);
+    expect(refused).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `secret_key: ${file} must hold 64 hexadecimal digits; restore the original file, or set STARLING_SECRET_KEY to the key\n`,
+    });
   });
 
   test('bound beyond loopback, warns that there is no authentication, and names the bound address', async () => {
     const open = await start(['--host', '0.0.0.0']);
     const { port } = new URL(open.url);
-    await eventually('the log says it', () => messagesOf(open).some((message) => message.startsWith(`host: bound to 0.0.0.0:${port} without allowed_hosts and without authentication`)));
-    expect(open.log.find((line) => line.startsWith('Serving'))).toBe(`Serving 3 agents at http://localhost:${port} (bound to 0.0.0.0:${port}), documentation at http://localhost:${port}/docs`);
+    await eventually('the log says it', () =>
+      messagesOf(open).some((message) =>
+        message.startsWith(`host: bound to 0.0.0.0:${port} without allowed_hosts and without authentication`),
+      ),
+    );
+    expect(open.log.find((line) => line.startsWith('Serving'))).toBe(
+      `Serving 3 agents at http://localhost:${port} (bound to 0.0.0.0:${port}), documentation at http://localhost:${port}/docs`,
+    );
   });
 
   test.each([
@@ -141,13 +219,24 @@ describe('the start', () => {
 
   test('under a name that leads to loopback, checks the hosts as on loopback', async () => {
     const service = await start(['--host', 'localhost']);
-    const asked = await promisify(execFile)('curl', ['-s', '-o', '/dev/null', '-w', '%{http_code}', '-H', 'Host: evil.test', `${service.url}/agents`]);
+    const asked = await promisify(execFile)('curl', [
+      '-s',
+      '-o',
+      '/dev/null',
+      '-w',
+      '%{http_code}',
+      '-H',
+      'Host: evil.test',
+      `${service.url}/agents`,
+    ]);
     expect(asked.stdout).toBe('403');
   });
 
   test('says what this build does not have, without the URL that may hold a token, and goes on', async () => {
     const other = await start(['--dashboard', '--create-ui=true', '--webhook-url', 'http://127.0.0.1:9/hunter2']);
-    await eventually('the log says it', () => messagesOf(other).some((message) => /^dashboard: this build has no web app yet/.test(message)));
+    await eventually('the log says it', () =>
+      messagesOf(other).some((message) => /^dashboard: this build has no web app yet/.test(message)),
+    );
     expect(other.log.join('\n')).not.toContain('hunter2');
   });
 });
@@ -187,7 +276,10 @@ describe('a graceful stop', () => {
     expect(await (await waiting).json()).toMatchObject({ correlation_id: 'c-Wait', completed: false, artifacts: [] });
 
     const next = await start([], database);
-    expect(await next.get('/api/v1/correlations/c-Wait/status')).toMatchObject({ state: 'active', has_pending_work: true });
+    expect(await next.get('/api/v1/correlations/c-Wait/status')).toMatchObject({
+      state: 'active',
+      has_pending_work: true,
+    });
     expect(await next.get('/api/v1/correlations/c-Order/status')).toMatchObject({ state: 'not_found' });
   });
 

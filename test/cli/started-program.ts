@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+
 import { builtProgram, PROGRAM_ENVIRONMENT } from '../support/built-program.js';
 
 /** A program that runs beside the test, with what it has said so far. */
@@ -25,6 +26,8 @@ export class StartedProgram {
   }
 
   private static of(command: string, args: string[], env: Record<string, string>): StartedProgram {
-    return new StartedProgram(spawn(command, args, { env: { ...PROGRAM_ENVIRONMENT, ...env }, stdio: ['pipe', 'pipe', 'pipe'] }));
+    return new StartedProgram(
+      spawn(command, args, { env: { ...PROGRAM_ENVIRONMENT, ...env }, stdio: ['pipe', 'pipe', 'pipe'] }),
+    );
   }
 }

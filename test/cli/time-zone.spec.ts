@@ -1,5 +1,6 @@
 // The built program as a child process, on a machine that is not in UTC.
 import { join } from 'node:path';
+
 import { builtProgram } from '../support/built-program.js';
 import { Service } from '../support/service.js';
 import { Folder } from './run-program.js';
@@ -18,7 +19,12 @@ let service: Service;
 const services: Service[] = [];
 beforeAll(async () => {
   await builtProgram();
-  const args = ['--config', folder.write('starling.yaml', CONFIG), '--database-url', `sqlite:${join(folder.path, 'a.db')}`];
+  const args = [
+    '--config',
+    folder.write('starling.yaml', CONFIG),
+    '--database-url',
+    `sqlite:${join(folder.path, 'a.db')}`,
+  ];
   service = await Service.start(args, { TZ: 'Asia/Kolkata' });
   services.push(service);
 });
@@ -40,10 +46,13 @@ test('times are UTC, with a zone or without, wherever the machine stands', async
   expect(order!.created_at >= before && order!.created_at <= new Date().toISOString()).toBe(true);
   expect(echo!.payload.at).toBe(order!.created_at);
 
-  const typesSince = async (from: string): Promise<string[]> => (await service.get<List>(`/api/v1/artifacts?from=${from}`)).items.map(({ type }) => type);
+  const typesSince = async (from: string): Promise<string[]> =>
+    (await service.get<List>(`/api/v1/artifacts?from=${from}`)).items.map(({ type }) => type);
   const [first, last] = [order!.created_at.slice(0, -1), echo!.created_at.slice(0, -1)];
   expect(await typesSince(first)).toEqual(['Order', 'Echo']);
   expect(await typesSince(new Date(Date.parse(`${last}Z`) + 1).toISOString().slice(0, -1))).toEqual([]);
-  const { agent_id, summary } = await service.get<{ agent_id: string; summary: { execution_timeline: object } }>('/api/v1/agents/echo/history-summary');
+  const { agent_id, summary } = await service.get<{ agent_id: string; summary: { execution_timeline: object } }>(
+    '/api/v1/agents/echo/history-summary',
+  );
   expect([agent_id, Object.keys(summary.execution_timeline)]).toEqual(['echo', [`${last.slice(0, 13)}:00:00Z`]]);
 });

@@ -1,4 +1,5 @@
 import { validate, version } from 'uuid';
+
 import { newId } from '../../src/common/ids.js';
 
 test('ids made one after another are UUIDs of version 7, all different, in order and of this time', () => {

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+
 import fc from 'fast-check';
+
 import { DomainError } from '../../src/common/domain-error.js';
 import { MemoryBudget, type MemoryReservation } from '../../src/common/memory-budget.js';
 
@@ -49,7 +51,9 @@ describe('the memory budget', () => {
   it('refuses with an error that asks to try again', () => {
     const budget = new MemoryBudget(100);
     const held = budget.reserve(60);
-    expect(() => budget.reserve(41)).toThrow(expect.objectContaining({ code: 'unavailable', options: { retryAfterSeconds: 1 } }));
+    expect(() => budget.reserve(41)).toThrow(
+      expect.objectContaining({ code: 'unavailable', options: { retryAfterSeconds: 1 } }),
+    );
     held.release();
     expect(budget.reserve(100).bytes).toBe(100);
   });

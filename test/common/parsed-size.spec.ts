@@ -1,6 +1,7 @@
 // How far the estimate of what a JSON text becomes is from what V8 takes for it, as measured on a megabyte of each kind.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+
 import { parsedSize } from '../../src/common/parsed-size.js';
 
 const MIB = 1_024 * 1_024;
@@ -12,7 +13,13 @@ const listOf = (item: (index: number) => string): string => {
 };
 
 /** Bytes that the parsed value takes, in a process that holds nothing else. */
-const measured = (text: string): number => Number(execFileSync(process.execPath, ['--expose-gc', join(import.meta.dirname, 'parsed-memory.js')], { input: text, encoding: 'utf8' }));
+const measured = (text: string): number =>
+  Number(
+    execFileSync(process.execPath, ['--expose-gc', join(import.meta.dirname, 'parsed-memory.js')], {
+      input: text,
+      encoding: 'utf8',
+    }),
+  );
 
 it.each([
   ['empty objects', () => '{}'],
@@ -39,7 +46,13 @@ it.each([
 });
 
 it('the estimate for rows of data is at most six times their text', () => {
-  const rows = JSON.stringify(Array.from({ length: 10_000 }, (_, index) => ({ index, name: `customer ${index}`, text: 'some words that a customer wrote' })));
+  const rows = JSON.stringify(
+    Array.from({ length: 10_000 }, (_, index) => ({
+      index,
+      name: `customer ${index}`,
+      text: 'some words that a customer wrote',
+    })),
+  );
   expect(parsedSize(Buffer.from(rows))).toBeLessThan(6 * rows.length);
 });
 

@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
-import { resolveSettings, SettingsError, type SettingsSources } from '../../src/config/resolve-settings.js';
-import { SETTINGS, settingEntries, variableOf } from '../../src/config/settings-table.js';
-import { Settings } from '../../src/config/settings.js';
 
-const from = (sources: Partial<SettingsSources>): Settings => resolveSettings({ flags: {}, environment: {}, server: undefined, ...sources });
+import { resolveSettings, SettingsError, type SettingsSources } from '../../src/config/resolve-settings.js';
+import { Settings } from '../../src/config/settings.js';
+import { settingEntries, SETTINGS, variableOf } from '../../src/config/settings-table.js';
+
+const from = (sources: Partial<SettingsSources>): Settings =>
+  resolveSettings({ flags: {}, environment: {}, server: undefined, ...sources });
 
 function mistakesOf(sources: Partial<SettingsSources>): readonly string[] {
   try {
@@ -82,12 +84,22 @@ describe('precedence', () => {
   ])('%s', (_, sources, port) => expect(from(sources).port).toBe(port));
 
   test('DATABASE_URL, HOST and PORT are read without the prefix, other names are not', () => {
-    const settings = from({ environment: { DATABASE_URL: 'sqlite:a.db', HOST: '::1', PORT: '80', SERVER_NAME: 'other', LEASE: 'x' } });
-    expect(settings).toMatchObject({ databaseUrl: 'sqlite:a.db', host: '::1', port: 80, serverName: 'Starling', leaseMs: 30_000 });
+    const settings = from({
+      environment: { DATABASE_URL: 'sqlite:a.db', HOST: '::1', PORT: '80', SERVER_NAME: 'other', LEASE: 'x' },
+    });
+    expect(settings).toMatchObject({
+      databaseUrl: 'sqlite:a.db',
+      host: '::1',
+      port: 80,
+      serverName: 'Starling',
+      leaseMs: 30_000,
+    });
   });
 
   test('an empty list as a flag empties the list of the file', () => {
-    expect(from({ flags: { cors_origins: '' }, server: { cors_origins: ['https://a.example'] } }).corsOrigins).toEqual([]);
+    expect(from({ flags: { cors_origins: '' }, server: { cors_origins: ['https://a.example'] } }).corsOrigins).toEqual(
+      [],
+    );
   });
 });
 
@@ -135,21 +147,57 @@ describe('a wrong value', () => {
     ['lease', '30', 'must be a duration from 1s to 1h, such as 500ms, 30s or 5m (got "30")'],
     ['lease', '2d', 'must be a duration from 1s to 1h, such as 500ms, 30s or 5m (got "2d")'],
     ['body_limit', '1MB', 'must be a size from 1KiB to 256MiB, such as 512KiB, 1MiB or a number of bytes (got "1MB")'],
-    ['body_limit', '1GiB', 'must be a size from 1KiB to 256MiB, such as 512KiB, 1MiB or a number of bytes (got "1GiB")'],
-    ['outbound_allow', '10.0.0.0/8,10.0.0.0/33', 'must be address ranges such as 10.0.0.0/8 or fd00::/8 (got "10.0.0.0/33")'],
-    ['allowed_hosts', 'https://a.example', 'must be host names or addresses, with or without a port, such as desk.example.com (got "https://a.example")'],
-    ['cors_origins', 'a.example', 'must be origins such as https://app.example.com, without a path or a default port (got "a.example")'],
+    [
+      'body_limit',
+      '1GiB',
+      'must be a size from 1KiB to 256MiB, such as 512KiB, 1MiB or a number of bytes (got "1GiB")',
+    ],
+    [
+      'outbound_allow',
+      '10.0.0.0/8,10.0.0.0/33',
+      'must be address ranges such as 10.0.0.0/8 or fd00::/8 (got "10.0.0.0/33")',
+    ],
+    [
+      'allowed_hosts',
+      'https://a.example',
+      'must be host names or addresses, with or without a port, such as desk.example.com (got "https://a.example")',
+    ],
+    [
+      'cors_origins',
+      'a.example',
+      'must be origins such as https://app.example.com, without a path or a default port (got "a.example")',
+    ],
     ['log_level', 'loud', 'must be one of trace, debug, info, warn, error, fatal, silent (got "loud")'],
     ['max_pending_executions', '0', 'must be an integer from 1 to 1000000000 (got "0")'],
     ['database_url', 'mysql://db', 'must be sqlite:<path of a file> or postgres://<user>@<host>/<database>'],
     ['webhook_url', 'ftp://x', 'must be a URL that begins with http:// or https://'],
-    ['webhook_retries', '5s,5s', 'must be at most 20 durations from 100ms to 7d, each longer than the one before, such as 5s,30s,2m (got "5s,5s")'],
-    ['webhook_retries', '5s,8d', 'must be at most 20 durations from 100ms to 7d, each longer than the one before, such as 5s,30s,2m (got "8d")'],
+    [
+      'webhook_retries',
+      '5s,5s',
+      'must be at most 20 durations from 100ms to 7d, each longer than the one before, such as 5s,30s,2m (got "5s,5s")',
+    ],
+    [
+      'webhook_retries',
+      '5s,8d',
+      'must be at most 20 durations from 100ms to 7d, each longer than the one before, such as 5s,30s,2m (got "8d")',
+    ],
     ['client_webhooks', 'none', 'must be one of public, off, list (got "none")'],
-    ['client_webhook_hosts', 'hooks.example:443', 'must be host names or addresses without a port, such as hooks.example.com or *.example.com (got "hooks.example:443")'],
-    ['client_webhook_hosts', 'a.*.example', 'must be host names or addresses without a port, such as hooks.example.com or *.example.com (got "a.*.example")'],
+    [
+      'client_webhook_hosts',
+      'hooks.example:443',
+      'must be host names or addresses without a port, such as hooks.example.com or *.example.com (got "hooks.example:443")',
+    ],
+    [
+      'client_webhook_hosts',
+      'a.*.example',
+      'must be host names or addresses without a port, such as hooks.example.com or *.example.com (got "a.*.example")',
+    ],
     ['client_webhook_ports', '443,0', 'must be ports such as 80, 443 (got "0")'],
-    ['webhook_secret', 'short', 'must be a text of 16 to 256 characters, in base64 if it begins with whsec_, or two of them'],
+    [
+      'webhook_secret',
+      'short',
+      'must be a text of 16 to 256 characters, in base64 if it begins with whsec_, or two of them',
+    ],
   ])('of %s (%s) is one line that names the source', (name, given, message) => {
     const flag = `--${name.replaceAll('_', '-')}`;
     const variable = `STARLING_${name.toUpperCase()}`;
@@ -177,16 +225,23 @@ describe('a wrong value', () => {
 
   test.each([
     [{ client_webhooks: 'list' }, 'client_webhook_hosts: must name at least one host if client_webhooks is list'],
-    [{ client_webhook_hosts: ['hooks.example'] }, 'client_webhooks: must be list if client_webhook_hosts is set (got "public")'],
-  ])('is one that would have no effect beside another: %j', (server, mistake) => expect(mistakesOf({ server })).toEqual([mistake]));
+    [
+      { client_webhook_hosts: ['hooks.example'] },
+      'client_webhooks: must be list if client_webhook_hosts is set (got "public")',
+    ],
+  ])('is one that would have no effect beside another: %j', (server, mistake) =>
+    expect(mistakesOf({ server })).toEqual([mistake]),
+  );
 
   test('is none where webhooks of clients are turned off for a while', () => {
-    expect(from({ server: { client_webhooks: 'off', client_webhook_hosts: ['Hooks.example', '*.Partner.example', '[0:0::1]', '127.1'] } }).clientWebhookHosts).toEqual([
-      'hooks.example',
-      '*.partner.example',
-      '[::1]',
-      '127.0.0.1',
-    ]);
+    expect(
+      from({
+        server: {
+          client_webhooks: 'off',
+          client_webhook_hosts: ['Hooks.example', '*.Partner.example', '[0:0::1]', '127.1'],
+        },
+      }).clientWebhookHosts,
+    ).toEqual(['hooks.example', '*.partner.example', '[::1]', '127.0.0.1']);
   });
 
   test('that is long is shown shortened', () => {

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { resolveSettings, SettingsError, type SettingsSources } from '../../src/config/resolve-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 
@@ -16,7 +17,8 @@ function file(name: string, content: string | Buffer): string {
   return join(folder, name);
 }
 
-const from = (sources: Partial<SettingsSources>): Settings => resolveSettings({ flags: {}, environment: {}, server: undefined, ...sources });
+const from = (sources: Partial<SettingsSources>): Settings =>
+  resolveSettings({ flags: {}, environment: {}, server: undefined, ...sources });
 
 function mistakesOf(sources: Partial<SettingsSources>): readonly string[] {
   try {
@@ -47,7 +49,11 @@ describe('a secret in a file', () => {
         STARLING_WEBHOOK_URL_FILE: file('hook', 'https://hooks.example.com/token'),
       },
     });
-    expect(settings).toMatchObject({ secretKey: KEY, databaseUrl: 'postgres://me:hunter2@db/starling', webhookUrl: 'https://hooks.example.com/token' });
+    expect(settings).toMatchObject({
+      secretKey: KEY,
+      databaseUrl: 'postgres://me:hunter2@db/starling',
+      webhookUrl: 'https://hooks.example.com/token',
+    });
   });
 
   test('comes in the place of its flag and its variable: the flag before the variables, the one with the prefix before the other, and these before the file', () => {
@@ -58,27 +64,59 @@ describe('a secret in a file', () => {
     const environment = { STARLING_DATABASE_URL_FILE: variable, DATABASE_URL_FILE: plain };
     expect(from({ flags: { database_url_file: flag }, environment, server }).databaseUrl).toBe('sqlite:flag.db');
     expect(from({ environment, server }).databaseUrl).toBe('sqlite:variable.db');
-    expect(from({ environment: { ...environment, STARLING_DATABASE_URL_FILE: '' }, server }).databaseUrl).toBe('sqlite:plain.db');
-    expect(from({ environment: { STARLING_DATABASE_URL: 'sqlite:value.db', DATABASE_URL_FILE: plain }, server }).databaseUrl).toBe('sqlite:value.db');
+    expect(from({ environment: { ...environment, STARLING_DATABASE_URL_FILE: '' }, server }).databaseUrl).toBe(
+      'sqlite:plain.db',
+    );
+    expect(
+      from({ environment: { STARLING_DATABASE_URL: 'sqlite:value.db', DATABASE_URL_FILE: plain }, server }).databaseUrl,
+    ).toBe('sqlite:value.db');
   });
 
   test.each<[what: string, sources: Partial<SettingsSources>, names: string]>([
-    ['as a variable and in a file', { environment: { STARLING_WEBHOOK_SECRET: SECRET, STARLING_WEBHOOK_SECRET_FILE: '/nowhere' } }, 'STARLING_WEBHOOK_SECRET and STARLING_WEBHOOK_SECRET_FILE'],
-    ['as a plain variable and in a file', { environment: { DATABASE_URL: 'sqlite:a.db', DATABASE_URL_FILE: '/nowhere' } }, 'DATABASE_URL and DATABASE_URL_FILE'],
-    ['as a flag and in a file', { flags: { database_url: 'sqlite:a.db', database_url_file: '/nowhere' } }, '--database-url and --database-url-file'],
+    [
+      'as a variable and in a file',
+      { environment: { STARLING_WEBHOOK_SECRET: SECRET, STARLING_WEBHOOK_SECRET_FILE: '/nowhere' } },
+      'STARLING_WEBHOOK_SECRET and STARLING_WEBHOOK_SECRET_FILE',
+    ],
+    [
+      'as a plain variable and in a file',
+      { environment: { DATABASE_URL: 'sqlite:a.db', DATABASE_URL_FILE: '/nowhere' } },
+      'DATABASE_URL and DATABASE_URL_FILE',
+    ],
+    [
+      'as a flag and in a file',
+      { flags: { database_url: 'sqlite:a.db', database_url_file: '/nowhere' } },
+      '--database-url and --database-url-file',
+    ],
   ])('given %s is an error', (_what, sources, names) => {
     expect(mistakesOf(sources)).toEqual([`${names}: only one of them may be given`]);
   });
 
   test.each<[what: string, path: () => string, problem: string]>([
     ['is missing', () => join(folder, 'missing'), 'there is no such file'],
-    ['is a folder', () => (mkdirSync(join(folder, 'folder')), join(folder, 'folder')), 'it is a folder; name a file that contains only the value'],
+    [
+      'is a folder',
+      () => (mkdirSync(join(folder, 'folder')), join(folder, 'folder')),
+      'it is a folder; name a file that contains only the value',
+    ],
     ['is empty', () => file('empty', ''), 'it is empty; write the value into it'],
     ['holds a line break alone', () => file('blank', '\n'), 'it is empty; write the value into it'],
-    ['is large', () => file('large', 'hunter2'.repeat(10_000)), 'it is larger than 64 KiB; name a file that contains only the value'],
+    [
+      'is large',
+      () => file('large', 'hunter2'.repeat(10_000)),
+      'it is larger than 64 KiB; name a file that contains only the value',
+    ],
     ['never ends', () => '/dev/zero', 'it is larger than 64 KiB; name a file that contains only the value'],
-    ['holds something else', () => file('wrong', 'hunter2\n'), 'must be 64 hexadecimal digits, for example from openssl rand -hex 32'],
-    ['holds more than the secret', () => file('more', `${KEY}\nhunter2\n`), 'must be 64 hexadecimal digits, for example from openssl rand -hex 32'],
+    [
+      'holds something else',
+      () => file('wrong', 'hunter2\n'),
+      'must be 64 hexadecimal digits, for example from openssl rand -hex 32',
+    ],
+    [
+      'holds more than the secret',
+      () => file('more', `${KEY}\nhunter2\n`),
+      'must be 64 hexadecimal digits, for example from openssl rand -hex 32',
+    ],
   ])('that %s is told of by its name, and nothing of it is shown', (_what, path, problem) => {
     const named = path();
     expect(mistakesOf({ flags: { secret_key_file: named } })).toEqual([`--secret-key-file ${named}: ${problem}`]);
@@ -88,15 +126,21 @@ describe('a secret in a file', () => {
   (process.getuid?.() === 0 ? test.skip : test)('that may not be read is told of by its name', () => {
     const path = file('closed', KEY);
     chmodSync(path, 0);
-    expect(mistakesOf({ flags: { secret_key_file: path } })).toEqual([`--secret-key-file ${path}: this process has no permission to read it`]);
+    expect(mistakesOf({ flags: { secret_key_file: path } })).toEqual([
+      `--secret-key-file ${path}: this process has no permission to read it`,
+    ]);
   });
 
   test('is one of the files that no request may have read', () => {
     const path = file('secret', SECRET);
-    expect(from({ flags: { webhook_secret_file: path }, file: join(folder, 'starling.yaml') }).configurationFiles).toEqual([join(folder, 'starling.yaml'), path]);
+    expect(
+      from({ flags: { webhook_secret_file: path }, file: join(folder, 'starling.yaml') }).configurationFiles,
+    ).toEqual([join(folder, 'starling.yaml'), path]);
   });
 
   test('exists for secrets alone', () => {
-    expect(mistakesOf({ environment: { STARLING_SERVER_NAME_FILE: '/nowhere' } })).toEqual(['STARLING_SERVER_NAME_FILE: there is no such setting; did you mean STARLING_SERVER_NAME?']);
+    expect(mistakesOf({ environment: { STARLING_SERVER_NAME_FILE: '/nowhere' } })).toEqual([
+      'STARLING_SERVER_NAME_FILE: there is no such setting; did you mean STARLING_SERVER_NAME?',
+    ]);
   });
 });

@@ -1,10 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+
 import { Ajv } from 'ajv';
+
 import { settingsMarkdown } from '../../src/config/settings-markdown.js';
 import { serverSettingsSchema } from '../../src/config/settings-schema.js';
 import { flagOf, settingEntries, variableOf } from '../../src/config/settings-table.js';
 
-const check = new Ajv({ strict: true, strictTypes: false }).addVocabulary(['errorMessage']).compile(serverSettingsSchema);
+const check = new Ajv({ strict: true, strictTypes: false })
+  .addVocabulary(['errorMessage'])
+  .compile(serverSettingsSchema);
 
 function parsed(text: string): unknown {
   try {
@@ -23,17 +27,31 @@ describe('the JSON Schema of the server section', () => {
   test.each([
     { port: 8344, host: '0.0.0.0', dashboard: true, server_name: 'Support desk' },
     { shutdown_grace: '30s', lease: '1m', body_limit: '2MiB', log_level: 'warn' },
-    { body_limit: 4096, outbound_allow: ['10.0.0.0/8'], allowed_hosts: ['desk.example.com'], cors_origins: ['https://a.example'] },
+    {
+      body_limit: 4096,
+      outbound_allow: ['10.0.0.0/8'],
+      allowed_hosts: ['desk.example.com'],
+      cors_origins: ['https://a.example'],
+    },
     { webhook_secret: 'a'.repeat(16), secret_key: '0f'.repeat(32) },
     { webhook_secret: ['a'.repeat(16), 'b'.repeat(16)] },
     { webhook_retries: ['1s', '1m'] },
     { cors_origins: 'https://a.example,https://b.example', database_url: 'sqlite:data/x.db', host: '::1' },
   ])('accepts what the start accepts: %j', (server) => expect(check(server)).toBe(true));
 
-  test.each([{ port: 'abc' }, { port: 70_000 }, { dashboard: 'yes' }, { lease: 30 }, { log_level: 'loud' }, { allowed_hosts: ['a b'] }, { body_limit: 1 }, { webhook_secret: 'short' }, { webhook_secret: ['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)] }, { secret_key: 'secret' }, { webhook_retries: ['soon'] }])(
-    'refuses %j',
-    (server) => expect(check(server)).toBe(false),
-  );
+  test.each([
+    { port: 'abc' },
+    { port: 70_000 },
+    { dashboard: 'yes' },
+    { lease: 30 },
+    { log_level: 'loud' },
+    { allowed_hosts: ['a b'] },
+    { body_limit: 1 },
+    { webhook_secret: 'short' },
+    { webhook_secret: ['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)] },
+    { secret_key: 'secret' },
+    { webhook_retries: ['soon'] },
+  ])('refuses %j', (server) => expect(check(server)).toBe(false));
 
   test.each(settingEntries.flatMap(([, { name, default: preset }]) => (preset === null ? [] : [[name, preset]])))(
     'accepts the default of %s (%s)',
@@ -46,7 +64,8 @@ describe('the table of settings', () => {
     const rows = settingsMarkdown().split('\n').slice(2);
     expect(rows).toHaveLength(settingEntries.length);
     settingEntries.forEach(([, setting], position) => {
-      for (const part of [`\`${setting.name}\``, `\`${flagOf(setting)}\``, `\`${variableOf(setting)}\``]) expect(rows[position]).toContain(part);
+      for (const part of [`\`${setting.name}\``, `\`${flagOf(setting)}\``, `\`${variableOf(setting)}\``])
+        expect(rows[position]).toContain(part);
     });
   });
 

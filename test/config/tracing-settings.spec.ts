@@ -5,13 +5,19 @@ const OTEL_EXPORTER_OTLP_ENDPOINT = 'https://collector.example:4318';
 
 const read = (more: Record<string, string> = {}) => readTracingSettings({ OTEL_EXPORTER_OTLP_ENDPOINT, ...more });
 
-describe('OpenTelemetry\'s variables', () => {
+describe("OpenTelemetry's variables", () => {
   it('trace nothing without an endpoint, or where traces are turned off', () => {
-    const off = [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, { OTEL_SERVICE_NAME: 'desk', OTEL_TRACES_SAMPLER: 'always_on' }];
+    const off = [
+      {},
+      { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
+      { OTEL_SERVICE_NAME: 'desk', OTEL_TRACES_SAMPLER: 'always_on' },
+    ];
     expect(off.map((environment) => readTracingSettings(environment))).toEqual([null, null, null]);
     expect([read({ OTEL_SDK_DISABLED: 'TRUE' }), read({ OTEL_TRACES_EXPORTER: 'none' })]).toEqual([null, null]);
     expect(read({ OTEL_SDK_DISABLED: 'false' })).not.toBeNull();
-    expect(readTracingSettings({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces' })).not.toBeNull();
+    expect(
+      readTracingSettings({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces' }),
+    ).not.toBeNull();
   });
 
   it('take every trace that a caller does not leave out, where nothing else is given', () => {
@@ -24,7 +30,10 @@ describe('OpenTelemetry\'s variables', () => {
     ['parentbased_traceidratio', '0', { sampler: 'traceidratio', parentBased: true, ratio: 0 }],
     ['parentbased_always_off', undefined, { sampler: 'always_off', parentBased: true, ratio: 1 }],
   ])('sampler %s with %s', (sampler, ratio, expected) => {
-    expect(read({ OTEL_TRACES_SAMPLER: sampler, ...(ratio && { OTEL_TRACES_SAMPLER_ARG: ratio }) })).toMatchObject({ ...expected, ignored: [] });
+    expect(read({ OTEL_TRACES_SAMPLER: sampler, ...(ratio && { OTEL_TRACES_SAMPLER_ARG: ratio }) })).toMatchObject({
+      ...expected,
+      ignored: [],
+    });
   });
 
   it('that cannot be used count as not given, and are named', () => {
@@ -48,8 +57,15 @@ describe('OpenTelemetry\'s variables', () => {
     ]);
   });
 
-  it.each(['127.0.0.1:4318', 'grpc://collector:4317', 'collector'])('an endpoint %s is refused without showing it', (endpoint) => {
-    const refused = () => readTracingSettings({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint });
-    expect(refused).toThrow(new SettingsError(['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: must be an http or https URL, such as http://127.0.0.1:4318']));
-  });
+  it.each(['127.0.0.1:4318', 'grpc://collector:4317', 'collector'])(
+    'an endpoint %s is refused without showing it',
+    (endpoint) => {
+      const refused = () => readTracingSettings({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint });
+      expect(refused).toThrow(
+        new SettingsError([
+          'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: must be an http or https URL, such as http://127.0.0.1:4318',
+        ]),
+      );
+    },
+  );
 });

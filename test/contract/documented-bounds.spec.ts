@@ -1,5 +1,8 @@
 import fc from 'fast-check';
-import { AGENTS, AGENT_FILES, Shouter } from '../fuzz/agents.js';
+
+import { isJsonObject, type JsonValue } from '../../src/common/json.js';
+import { Resolver } from '../../src/http-client/resolver.js';
+import { AGENT_FILES, AGENTS, Shouter } from '../fuzz/agents.js';
 import { type ApiDocument, type Parameter, type Route, routesOf, type Schema } from '../fuzz/document.js';
 import { type Mistake, Mistakes } from '../fuzz/mistakes.js';
 import { type Answer, Client } from '../fuzz/send.js';
@@ -7,8 +10,6 @@ import { ValidValues } from '../fuzz/valid-values.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { FastClock, UNHURRIED_TRANSFERS } from '../support/fast-clock.js';
 import { printedSeed } from '../support/random.js';
-import { Resolver } from '../../src/http-client/resolver.js';
-import { isJsonObject, type JsonValue } from '../../src/common/json.js';
 
 const REQUESTS_A_ROUTE = Number(process.env.STARLING_VALID_REQUESTS ?? 60);
 
@@ -18,9 +19,15 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['values of several lists together', /: must have at most 50 values together/],
   ['an artifact that exists', /^after: must be the id of an artifact/],
   ['a position that was given', /^(after|Last-Event-ID): must be the position of an entry/],
-  ['the length of a duration', /(^visibility|\.visibility): ttl must be at (most 30d \(max_ttl\)|least one millisecond; .*)$/],
+  [
+    'the length of a duration',
+    /(^visibility|\.visibility): ttl must be at (most 30d \(max_ttl\)|least one millisecond; .*)$/,
+  ],
   ['the length of a duration', /^deadline: must be an ISO 8601 duration above zero and of at most 100 years/],
-  ['an address and a port that the operator allows', /^webhook\.url: must (be a URL such as|point to a public address|have a port)/],
+  [
+    'an address and a port that the operator allows',
+    /^webhook\.url: must (be a URL such as|point to a public address|have a port)/,
+  ],
   ['at most ten targets in a correlation', /^webhook: correlation \S+ has 10 targets/],
   ['a folder that the operator allows', /^batch_inputs: a path needs the setting csv_root/],
   ['columns that the rows have', /^row_key: /],
@@ -28,7 +35,10 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['different names of all inputs', /^input_mapping: .* both become /],
   ['columns that the file has', /^input_mapping: there is no column /],
   ['agents that are external', /is not an external agent/],
-  ['the types that the agent publishes, and their schemas', /^(outputs\[\d+\](\.type)?: |the answer )|refuses its payload|the payload of \w+ must be an object/],
+  [
+    'the types that the agent publishes, and their schemas',
+    /^(outputs\[\d+\](\.type)?: |the answer )|refuses its payload|the payload of \w+ must be an object/,
+  ],
 ];
 
 /** What the document leaves out, and is taken as if the field were absent. */
@@ -82,8 +92,22 @@ describe('the bounds that the document states', () => {
   let held: Held[] = [];
 
   beforeAll(async () => {
-    const settings = { ...UNHURRIED_TRANSFERS, leaseMs: 3_600_000, logLevel: 'warn', secretKey: 'ab'.repeat(32), maxStreams: 100_000, maxStreamsPerAddress: 100_000 } as const;
-    app = await startApp({ config: AGENTS + EXTERNAL, files: AGENT_FILES, agents: [Shouter], clock: new FastClock(1_000), resolver: new NoNames(), settings });
+    const settings = {
+      ...UNHURRIED_TRANSFERS,
+      leaseMs: 3_600_000,
+      logLevel: 'warn',
+      secretKey: 'ab'.repeat(32),
+      maxStreams: 100_000,
+      maxStreamsPerAddress: 100_000,
+    } as const;
+    app = await startApp({
+      config: AGENTS + EXTERNAL,
+      files: AGENT_FILES,
+      agents: [Shouter],
+      clock: new FastClock(1_000),
+      resolver: new NoNames(),
+      settings,
+    });
     client = new Client(app.url);
     document = (await app.http.get('/openapi.json')).body as ApiDocument;
   });
@@ -93,7 +117,12 @@ describe('the bounds that the document states', () => {
   });
 
   const post = (target: string, body: object): Promise<Answer> =>
-    client.send({ method: 'POST', target, headers: { 'Content-Type': JSON_TYPE }, body: Buffer.from(JSON.stringify(body)) });
+    client.send({
+      method: 'POST',
+      target,
+      headers: { 'Content-Type': JSON_TYPE },
+      body: Buffer.from(JSON.stringify(body)),
+    });
 
   /** An execution that is claimed and has not ended. */
   async function oneHeld(): Promise<Held> {
@@ -110,12 +139,23 @@ describe('the bounds that the document states', () => {
     const { target, body } = request;
     if (!isJsonObject(body) || typeof body.lease_token !== 'string') return request;
     const { execution_id, lease_token } = lease ?? (await oneHeld());
-    return { ...request, target: target.replace(/(?<=\/executions\/)[^/]+/, execution_id), body: { ...body, lease_token } };
+    return {
+      ...request,
+      target: target.replace(/(?<=\/executions\/)[^/]+/, execution_id),
+      body: { ...body, lease_token },
+    };
   }
 
   function send({ method }: Route, { target, headers, body, isForm }: Valid): Promise<Answer> {
-    const content = isForm ? formOf(body!) : { type: JSON_TYPE, bytes: body === undefined ? null : Buffer.from(JSON.stringify(body)) };
-    return client.send({ method, target, headers: { ...headers, ...(content.bytes && { 'Content-Type': content.type }) }, body: content.bytes });
+    const content = isForm
+      ? formOf(body!)
+      : { type: JSON_TYPE, bytes: body === undefined ? null : Buffer.from(JSON.stringify(body)) };
+    return client.send({
+      method,
+      target,
+      headers: { ...headers, ...(content.bytes && { 'Content-Type': content.type }) },
+      body: content.bytes,
+    });
   }
 
   /** A few at a time, each about an execution of its own. */
@@ -134,7 +174,9 @@ describe('the bounds that the document states', () => {
   it('what it allows is not refused for its form', async () => {
     const seed = printedSeed();
     const refused: Record<string, string> = {};
-    for (const { route, valid } of routesOf(document).flatMap((one) => validRequests(one, document).map((requests) => ({ route: one, valid: requests })))) {
+    for (const { route, valid } of routesOf(document).flatMap((one) =>
+      validRequests(one, document).map((requests) => ({ route: one, valid: requests })),
+    )) {
       const requests = fc.sample(valid, { seed, numRuns: REQUESTS_A_ROUTE });
       const answers = await sendAll(route, requests);
       for (const [index, { status, text }] of answers.entries()) {
@@ -143,7 +185,8 @@ describe('the bounds that the document states', () => {
         const { detail } = JSON.parse(text) as { detail: string };
         if (status === 400 && isMeaning(detail)) continue;
         const { target, headers, body } = requests[index]!;
-        refused[`${route.method} ${route.path}: ${status} ${detail.slice(0, 300)}`] = `${target.slice(0, 200)} ${JSON.stringify(headers)} ${JSON.stringify(body)?.slice(0, 300)}`;
+        refused[`${route.method} ${route.path}: ${status} ${detail.slice(0, 300)}`] =
+          `${target.slice(0, 200)} ${JSON.stringify(headers)} ${JSON.stringify(body)?.slice(0, 300)}`;
       }
     }
     expect(refused).toEqual({});
@@ -153,16 +196,25 @@ describe('the bounds that the document states', () => {
     const wrong: string[] = [];
     const mistakes = new Mistakes(document, KNOWN);
     for (const { route, schema, isForm } of routesOf(document).flatMap(bodiesOf)) {
-      const target = route.path.replace('{agent_name}', 'router').replace('{execution_id}', '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80');
+      const target = route.path
+        .replace('{agent_name}', 'router')
+        .replace('{execution_id}', '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80');
       const request = (body: JsonValue): Valid => ({ target, headers: {}, body, isForm });
       const { status, text } = await send(route, await withLease(request(mistakes.valid(schema))));
-      if (status >= 400 && status !== 404 && status !== 409) wrong.push(`${route.path} refused ${JSON.stringify(mistakes.valid(schema))}: ${text}`);
+      if (status >= 400 && status !== 404 && status !== 409)
+        wrong.push(`${route.path} refused ${JSON.stringify(mistakes.valid(schema))}: ${text}`);
       let lease = await oneHeld();
       for (const { what, value } of mistakes.of(schema)) {
         if (ALSO_TAKEN.test(what)) continue;
-        const answer = await send(route, what.startsWith('.lease_token') ? request(value) : await withLease(request(value), lease));
+        const answer = await send(
+          route,
+          what.startsWith('.lease_token') ? request(value) : await withLease(request(value), lease),
+        );
         if (answer.status !== 400) lease = await oneHeld();
-        if (answer.status !== 400 || !names(answer.text, what)) wrong.push(`${route.path}${what}: ${answer.status} ${answer.text.slice(0, 200)} for ${JSON.stringify(value).slice(0, 300)}`);
+        if (answer.status !== 400 || !names(answer.text, what))
+          wrong.push(
+            `${route.path}${what}: ${answer.status} ${answer.text.slice(0, 200)} for ${JSON.stringify(value).slice(0, 300)}`,
+          );
       }
     }
     expect(wrong).toEqual([]);
@@ -175,7 +227,10 @@ describe('the bounds that the document states', () => {
         for (const texts of wrongTexts(parameter, document)) {
           const answer = await client.send(withParameter(route, parameter, texts));
           const expected = parameter.in === 'path' ? [400, 404] : [400];
-          if (!expected.includes(answer.status)) wrong.push(`${route.method} ${route.path} ${parameter.name} ${JSON.stringify(texts).slice(0, 100)}: ${answer.status} ${answer.text.slice(0, 200)}`);
+          if (!expected.includes(answer.status))
+            wrong.push(
+              `${route.method} ${route.path} ${parameter.name} ${JSON.stringify(texts).slice(0, 100)}: ${answer.status} ${answer.text.slice(0, 200)}`,
+            );
         }
       }
     }
@@ -186,14 +241,20 @@ describe('the bounds that the document states', () => {
 /** An error about the whole body, or about the number of outputs, names no field. */
 function names(text: string, what: string): boolean {
   const { detail } = JSON.parse(text) as { detail: string };
-  if (what.startsWith(': ') || /^The (body|field request) |visibilty|give either outputs or output|^the (answer has|payload of) /.test(detail)) return true;
+  if (
+    what.startsWith(': ') ||
+    /^The (body|field request) |visibilty|give either outputs or output|^the (answer has|payload of) /.test(detail)
+  )
+    return true;
   return detail.includes(/\w+/.exec(what.replace(/^ without /, ''))![0]);
 }
 
 function formOf(request: JsonValue): { type: string; bytes: Buffer } {
   const boundary = 'documented-bounds';
-  const part = (name: string, type: string, content: string): string => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${name === 'file' ? '; filename="rows.csv"' : ''}\r\nContent-Type: ${type}\r\n\r\n${content}\r\n`;
-  const text = part('request', JSON_TYPE, JSON.stringify(request)) + part('file', 'text/csv', CSV) + `--${boundary}--\r\n`;
+  const part = (name: string, type: string, content: string): string =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${name === 'file' ? '; filename="rows.csv"' : ''}\r\nContent-Type: ${type}\r\n\r\n${content}\r\n`;
+  const text =
+    part('request', JSON_TYPE, JSON.stringify(request)) + part('file', 'text/csv', CSV) + `--${boundary}--\r\n`;
   return { type: `multipart/form-data; boundary=${boundary}`, bytes: Buffer.from(text) };
 }
 
@@ -206,7 +267,10 @@ interface Body {
 /** A form's field `request` is judged as the other bodies are; its file is always the same. */
 function bodiesOf(route: Route): Body[] {
   const { [JSON_TYPE]: json, 'multipart/form-data': form } = route.requestBody?.content ?? {};
-  return [...(json ? [{ route, schema: json.schema, isForm: false }] : []), ...(form ? [{ route, schema: form.schema.properties?.request ?? form.schema, isForm: true }] : [])];
+  return [
+    ...(json ? [{ route, schema: json.schema, isForm: false }] : []),
+    ...(form ? [{ route, schema: form.schema.properties?.request ?? form.schema, isForm: true }] : []),
+  ];
 }
 
 function validRequests(route: Route, document: ApiDocument): fc.Arbitrary<Valid>[] {
@@ -218,13 +282,18 @@ function validRequests(route: Route, document: ApiDocument): fc.Arbitrary<Valid>
         ...parameters
           .filter((parameter) => parameter.in === place)
           .map(({ name, required = false, schema }) => {
-            const texts = values.of(schema, name).map((value): [string, string[]] => [name, Array.isArray(value) ? value.map(String) : [String(value)]]);
+            const texts = values
+              .of(schema, name)
+              .map((value): [string, string[]] => [name, Array.isArray(value) ? value.map(String) : [String(value)]]);
             return required ? texts : fc.option(texts, { nil: null, freq: 2 });
           }),
       )
       .map((given) => given.filter((one) => one !== null));
   const bodies = bodiesOf(route);
-  const choices = bodies.length > 0 ? bodies.map(({ schema, isForm }) => ({ body: values.of(schema) as fc.Arbitrary<JsonValue | undefined>, isForm })) : [{ body: fc.constant(undefined), isForm: false }];
+  const choices =
+    bodies.length > 0
+      ? bodies.map(({ schema, isForm }) => ({ body: values.of(schema) as fc.Arbitrary<JsonValue | undefined>, isForm }))
+      : [{ body: fc.constant(undefined), isForm: false }];
   return choices.map(({ body, isForm }) =>
     fc
       .record({ path: textsOf('path'), query: textsOf('query'), headers: textsOf('header'), body })
@@ -241,7 +310,10 @@ function validRequests(route: Route, document: ApiDocument): fc.Arbitrary<Valid>
 }
 
 function targetOf(route: Route, path: [string, string[]][], query: [string, string[]][]): string {
-  const filled = path.reduce((target, [name, [text]]) => target.replace(`{${name}}`, () => encodeURIComponent(text!)), route.path);
+  const filled = path.reduce(
+    (target, [name, [text]]) => target.replace(`{${name}}`, () => encodeURIComponent(text!)),
+    route.path,
+  );
   const pairs = query.flatMap(([name, texts]) => texts.map((text) => `${name}=${encodeURIComponent(text)}`));
   return pairs.length > 0 ? `${filled}?${pairs.join('&')}` : filled;
 }
@@ -250,17 +322,35 @@ function targetOf(route: Route, path: [string, string[]][], query: [string, stri
 function wrongTexts({ in: place, schema, name }: Parameter, document: ApiDocument): string[][] {
   const mistakes = new Mistakes(document, KNOWN).of(schema, name);
   const texts = mistakes.flatMap(({ value }: Mistake): string[][] => {
-    if (schema.type === 'array') return Array.isArray(value) && value.every((one) => typeof one === 'string') ? [value as string[]] : [];
-    return typeof value === (schema.type === 'string' ? 'string' : 'number') && schema.type !== 'boolean' ? [[String(value)]] : [];
+    if (schema.type === 'array')
+      return Array.isArray(value) && value.every((one) => typeof one === 'string') ? [value as string[]] : [];
+    return typeof value === (schema.type === 'string' ? 'string' : 'number') && schema.type !== 'boolean'
+      ? [[String(value)]]
+      : [];
   });
   if (schema.type !== 'string' && schema.type !== 'array') texts.push(['none']);
-  return place === 'header' ? texts.filter(([text]) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text!)) : texts.filter(([text]) => place !== 'path' || text !== '');
+  return place === 'header'
+    ? texts.filter(([text]) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text!))
+    : texts.filter(([text]) => place !== 'path' || text !== '');
 }
 
 function withParameter(route: Route, { name, in: place }: Parameter, texts: string[]) {
-  const path = (route.parameters ?? []).filter((one) => one.in === 'path').map((one): [string, string[]] => [one.name, one.name === name ? texts : [String((KNOWN as Record<string, unknown[]>)[one.name]?.[0] ?? one.schema.example)]]);
+  const path = (route.parameters ?? [])
+    .filter((one) => one.in === 'path')
+    .map((one): [string, string[]] => [
+      one.name,
+      one.name === name ? texts : [String((KNOWN as Record<string, unknown[]>)[one.name]?.[0] ?? one.schema.example)],
+    ]);
   const target = targetOf(route, path, place === 'query' ? [[name, texts]] : []);
   const example = Object.values(route.requestBody?.content[JSON_TYPE]?.examples ?? {})[0]?.value;
-  const headers: Record<string, string> = { ...(example !== undefined && { 'Content-Type': JSON_TYPE }), ...(place === 'header' && { [name]: texts[0]! }) };
-  return { method: route.method, target, headers, body: example === undefined ? null : Buffer.from(JSON.stringify(example)) };
+  const headers: Record<string, string> = {
+    ...(example !== undefined && { 'Content-Type': JSON_TYPE }),
+    ...(place === 'header' && { [name]: texts[0]! }),
+  };
+  return {
+    method: route.method,
+    target,
+    headers,
+    body: example === undefined ? null : Buffer.from(JSON.stringify(example)),
+  };
 }

@@ -1,4 +1,5 @@
 import type { Test } from 'supertest';
+
 import { startApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { check, detail, timestamp, UNKNOWN_ID, UUID, uuid } from './rows.js';
@@ -48,8 +49,14 @@ describe('Interface B', () => {
 
   beforeAll(async () => {
     app = await startApp({ config: CONFIG, files: { 'slow.js': SLOW } });
-    await app.http.post('/api/v1/artifacts/sync').set('X-Correlation-ID', 'order-1').send({ ...MESSAGE, tags: ['channel:chat', 'vip'] });
-    await app.http.post('/api/v1/artifacts/sync').set('X-Correlation-ID', 'order-2').send({ type: 'Trouble', partition_key: 'p7' });
+    await app.http
+      .post('/api/v1/artifacts/sync')
+      .set('X-Correlation-ID', 'order-1')
+      .send({ ...MESSAGE, tags: ['channel:chat', 'vip'] });
+    await app.http
+      .post('/api/v1/artifacts/sync')
+      .set('X-Correlation-ID', 'order-2')
+      .send({ type: 'Trouble', partition_key: 'p7' });
   });
 
   afterAll(() => app.close());
@@ -64,42 +71,216 @@ describe('Interface B', () => {
   describe('POST /api/v1/artifacts', () => {
     check([
       ['answers {status} at once', () => publish(MESSAGE), 200, { status: 'accepted' }],
-      ['takes any object for a type that is only mentioned', () => publish({ type: 'Alarm', payload: { any: [1, 'thing'] } }), 200, { status: 'accepted' }],
+      [
+        'takes any object for a type that is only mentioned',
+        () => publish({ type: 'Alarm', payload: { any: [1, 'thing'] } }),
+        200,
+        { status: 'accepted' },
+      ],
       ['takes {} for an absent payload', () => publish({ type: 'Alarm' }), 200, { status: 'accepted' }],
-      ['takes a partition key, tags and a visibility', () => publish({ type: 'Alarm', tags: ['a', 'b'], partition_key: 'p', visibility: { kind: 'Public' } }), 200, { status: 'accepted' }],
-      ['takes null for no partition key', () => publish({ type: 'Alarm', partition_key: null }), 200, { status: 'accepted' }],
-      ['takes the Private kind', () => publish({ type: 'Alarm', visibility: { kind: 'Private', agents: ['router'] } }), 200, { status: 'accepted' }],
-      ['takes the Labelled kind', () => publish({ type: 'Alarm', visibility: { kind: 'Labelled', required_labels: ['pii'] } }), 200, { status: 'accepted' }],
-      ['takes the Tenant kind', () => publish({ type: 'Alarm', visibility: { kind: 'Tenant', tenant_id: null } }), 200, { status: 'accepted' }],
-      ['takes the After kind', () => publish({ type: 'Alarm', visibility: { kind: 'After', ttl: 'PT1H', then: { kind: 'Private', agents: [] } } }), 200, { status: 'accepted' }],
-      ['refuses an unknown field, and names the nearest', () => publish({ type: 'Alarm', visiblity: { kind: 'Private', agents: [] } }), 400, detail('visiblity: is not a known field; did you mean visibility?')],
-      ['refuses a field of a visibility that its kind does not know', () => publish({ type: 'Alarm', visibility: { kind: 'Tenant', tenant: 'a' } }), 400, detail('visibility: tenant is not a known field of Tenant; known here: kind, tenant_id')],
-      ['refuses an unknown type, and names the nearest', () => publish({ type: 'CustomerMesage' }), 400, detail('Unknown artifact type: CustomerMesage; did you mean CustomerMessage?')],
-      ['refuses a payload that its schema refuses, and names the path', () => publish({ type: 'CustomerMessage', payload: { text: '' } }), 400, detail(/payload\.text|\/text|text/)],
+      [
+        'takes a partition key, tags and a visibility',
+        () => publish({ type: 'Alarm', tags: ['a', 'b'], partition_key: 'p', visibility: { kind: 'Public' } }),
+        200,
+        { status: 'accepted' },
+      ],
+      [
+        'takes null for no partition key',
+        () => publish({ type: 'Alarm', partition_key: null }),
+        200,
+        { status: 'accepted' },
+      ],
+      [
+        'takes the Private kind',
+        () => publish({ type: 'Alarm', visibility: { kind: 'Private', agents: ['router'] } }),
+        200,
+        { status: 'accepted' },
+      ],
+      [
+        'takes the Labelled kind',
+        () => publish({ type: 'Alarm', visibility: { kind: 'Labelled', required_labels: ['pii'] } }),
+        200,
+        { status: 'accepted' },
+      ],
+      [
+        'takes the Tenant kind',
+        () => publish({ type: 'Alarm', visibility: { kind: 'Tenant', tenant_id: null } }),
+        200,
+        { status: 'accepted' },
+      ],
+      [
+        'takes the After kind',
+        () =>
+          publish({ type: 'Alarm', visibility: { kind: 'After', ttl: 'PT1H', then: { kind: 'Private', agents: [] } } }),
+        200,
+        { status: 'accepted' },
+      ],
+      [
+        'refuses an unknown field, and names the nearest',
+        () => publish({ type: 'Alarm', visiblity: { kind: 'Private', agents: [] } }),
+        400,
+        detail('visiblity: is not a known field; did you mean visibility?'),
+      ],
+      [
+        'refuses a field of a visibility that its kind does not know',
+        () => publish({ type: 'Alarm', visibility: { kind: 'Tenant', tenant: 'a' } }),
+        400,
+        detail('visibility: tenant is not a known field of Tenant; known here: kind, tenant_id'),
+      ],
+      [
+        'refuses an unknown type, and names the nearest',
+        () => publish({ type: 'CustomerMesage' }),
+        400,
+        detail('Unknown artifact type: CustomerMesage; did you mean CustomerMessage?'),
+      ],
+      [
+        'refuses a payload that its schema refuses, and names the path',
+        () => publish({ type: 'CustomerMessage', payload: { text: '' } }),
+        400,
+        detail(/payload\.text|\/text|text/),
+      ],
       ['refuses a body without a type', () => publish({}), 400, detail('type: must be a string')],
-      ['refuses a payload that is no object', () => publish({ type: 'Alarm', payload: [1] }), 400, detail('payload: must be an object')],
-      ['refuses null for a payload', () => publish({ type: 'Alarm', payload: null }), 400, detail('payload: must be an object')],
-      ['names every bad field', () => publish({ type: 7, tags: 'a', partition_key: 1 }), 400, detail('partition_key: must be 1 to 255 characters of text, without NUL; tags: must be an array; type: must be a string')],
-      ['coerces nothing', () => publish({ type: 'Alarm', tags: [1] }), 400, detail('tags: each value must be 1 to 255 characters of text, without NUL')],
-      ['refuses more than 100 tags', () => publish({ type: 'Alarm', tags: Array.from({ length: 101 }, String) }), 400, detail('tags: must contain no more than 100 elements')],
-      ['refuses a tag of 256 characters', () => publish({ type: 'Alarm', tags: ['t'.repeat(256)] }), 400, detail(/^tags: /)],
-      ['refuses an unknown visibility', () => publish({ type: 'Alarm', visibility: { kind: 'Secret' } }), 400, detail('visibility: kind must be one of Public, Private, Labelled, Tenant, After')],
-      ['refuses a visibility that is no object', () => publish({ type: 'Alarm', visibility: 'Public' }), 400, detail('visibility: must be an object')],
-      ['refuses Private without agents', () => publish({ type: 'Alarm', visibility: { kind: 'Private' } }), 400, detail(/^visibility: agents must be a list/)],
-      ['refuses Labelled without labels', () => publish({ type: 'Alarm', visibility: { kind: 'Labelled', required_labels: 'pii' } }), 400, detail(/^visibility: required_labels must be a list/)],
-      ['refuses a tenant that is no text', () => publish({ type: 'Alarm', visibility: { kind: 'Tenant', tenant_id: 7 } }), 400, detail(/^visibility: tenant_id must be null \(all agents\) or/)],
-      ['refuses an unreadable ttl', () => publish({ type: 'Alarm', visibility: { kind: 'After', ttl: '1h' } }), 400, detail('visibility: ttl must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)')],
-      ['refuses a ttl that no clock reaches', () => publish({ type: 'Alarm', visibility: { kind: 'After', ttl: 'P9999999999W' } }), 400, detail('visibility: ttl must be at most 30d (max_ttl)')],
-      ['refuses an After within an After', () => publish({ type: 'Alarm', visibility: { kind: 'After', ttl: 'PT1H', then: { kind: 'After', ttl: 'PT1H' } } }), 400, detail('visibility: then.kind must be one of Public, Private, Labelled, Tenant')],
-      ['refuses a webhook to a private address', () => publish({ type: 'Alarm', webhook: { url: 'https://10.0.0.1/' } }), 400, detail(/^webhook\.url: must point to a public address, not to 10\.0\.0\.1; /)],
-      ['refuses a correlation id with a space', () => publish(MESSAGE).set('X-Correlation-ID', 'a b'), 400, detail('X-Correlation-ID: must be 1 to 200 visible ASCII characters')],
-      ['refuses a correlation id of 201 characters', () => publish(MESSAGE).set('X-Correlation-ID', 'c'.repeat(201)), 400, detail(/^X-Correlation-ID: /)],
-      ['refuses an empty correlation id', () => publish(MESSAGE).set('X-Correlation-ID', ''), 400, detail(/^X-Correlation-ID: /)],
-      ['refuses an idempotency key with a space', () => publish(MESSAGE).set('X-Idempotency-Key', 'a b'), 400, detail('X-Idempotency-Key: must be 1 to 255 visible ASCII characters')],
-      ['refuses malformed JSON', () => app.http.post('/api/v1/artifacts').type('json').send('{"type":'), 400, detail(/JSON/)],
-      ['refuses a body that is no object', () => app.http.post('/api/v1/artifacts').type('json').send('[]'), 400, detail('The body must be a JSON object')],
-      ['refuses another content type', () => app.http.post('/api/v1/artifacts').type('text/plain').send('hello'), 415, detail(/application\/json/)],
-      ['refuses too large a body', () => publish({ type: 'Alarm', payload: { text: 'x'.repeat(1_048_576) } }), 413, detail(/1048576 bytes/)],
+      [
+        'refuses a payload that is no object',
+        () => publish({ type: 'Alarm', payload: [1] }),
+        400,
+        detail('payload: must be an object'),
+      ],
+      [
+        'refuses null for a payload',
+        () => publish({ type: 'Alarm', payload: null }),
+        400,
+        detail('payload: must be an object'),
+      ],
+      [
+        'names every bad field',
+        () => publish({ type: 7, tags: 'a', partition_key: 1 }),
+        400,
+        detail(
+          'partition_key: must be 1 to 255 characters of text, without NUL; tags: must be an array; type: must be a string',
+        ),
+      ],
+      [
+        'coerces nothing',
+        () => publish({ type: 'Alarm', tags: [1] }),
+        400,
+        detail('tags: each value must be 1 to 255 characters of text, without NUL'),
+      ],
+      [
+        'refuses more than 100 tags',
+        () => publish({ type: 'Alarm', tags: Array.from({ length: 101 }, String) }),
+        400,
+        detail('tags: must contain no more than 100 elements'),
+      ],
+      [
+        'refuses a tag of 256 characters',
+        () => publish({ type: 'Alarm', tags: ['t'.repeat(256)] }),
+        400,
+        detail(/^tags: /),
+      ],
+      [
+        'refuses an unknown visibility',
+        () => publish({ type: 'Alarm', visibility: { kind: 'Secret' } }),
+        400,
+        detail('visibility: kind must be one of Public, Private, Labelled, Tenant, After'),
+      ],
+      [
+        'refuses a visibility that is no object',
+        () => publish({ type: 'Alarm', visibility: 'Public' }),
+        400,
+        detail('visibility: must be an object'),
+      ],
+      [
+        'refuses Private without agents',
+        () => publish({ type: 'Alarm', visibility: { kind: 'Private' } }),
+        400,
+        detail(/^visibility: agents must be a list/),
+      ],
+      [
+        'refuses Labelled without labels',
+        () => publish({ type: 'Alarm', visibility: { kind: 'Labelled', required_labels: 'pii' } }),
+        400,
+        detail(/^visibility: required_labels must be a list/),
+      ],
+      [
+        'refuses a tenant that is no text',
+        () => publish({ type: 'Alarm', visibility: { kind: 'Tenant', tenant_id: 7 } }),
+        400,
+        detail(/^visibility: tenant_id must be null \(all agents\) or/),
+      ],
+      [
+        'refuses an unreadable ttl',
+        () => publish({ type: 'Alarm', visibility: { kind: 'After', ttl: '1h' } }),
+        400,
+        detail('visibility: ttl must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)'),
+      ],
+      [
+        'refuses a ttl that no clock reaches',
+        () => publish({ type: 'Alarm', visibility: { kind: 'After', ttl: 'P9999999999W' } }),
+        400,
+        detail('visibility: ttl must be at most 30d (max_ttl)'),
+      ],
+      [
+        'refuses an After within an After',
+        () =>
+          publish({ type: 'Alarm', visibility: { kind: 'After', ttl: 'PT1H', then: { kind: 'After', ttl: 'PT1H' } } }),
+        400,
+        detail('visibility: then.kind must be one of Public, Private, Labelled, Tenant'),
+      ],
+      [
+        'refuses a webhook to a private address',
+        () => publish({ type: 'Alarm', webhook: { url: 'https://10.0.0.1/' } }),
+        400,
+        detail(/^webhook\.url: must point to a public address, not to 10\.0\.0\.1; /),
+      ],
+      [
+        'refuses a correlation id with a space',
+        () => publish(MESSAGE).set('X-Correlation-ID', 'a b'),
+        400,
+        detail('X-Correlation-ID: must be 1 to 200 visible ASCII characters'),
+      ],
+      [
+        'refuses a correlation id of 201 characters',
+        () => publish(MESSAGE).set('X-Correlation-ID', 'c'.repeat(201)),
+        400,
+        detail(/^X-Correlation-ID: /),
+      ],
+      [
+        'refuses an empty correlation id',
+        () => publish(MESSAGE).set('X-Correlation-ID', ''),
+        400,
+        detail(/^X-Correlation-ID: /),
+      ],
+      [
+        'refuses an idempotency key with a space',
+        () => publish(MESSAGE).set('X-Idempotency-Key', 'a b'),
+        400,
+        detail('X-Idempotency-Key: must be 1 to 255 visible ASCII characters'),
+      ],
+      [
+        'refuses malformed JSON',
+        () => app.http.post('/api/v1/artifacts').type('json').send('{"type":'),
+        400,
+        detail(/JSON/),
+      ],
+      [
+        'refuses a body that is no object',
+        () => app.http.post('/api/v1/artifacts').type('json').send('[]'),
+        400,
+        detail('The body must be a JSON object'),
+      ],
+      [
+        'refuses another content type',
+        () => app.http.post('/api/v1/artifacts').type('text/plain').send('hello'),
+        415,
+        detail(/application\/json/),
+      ],
+      [
+        'refuses too large a body',
+        () => publish({ type: 'Alarm', payload: { text: 'x'.repeat(1_048_576) } }),
+        413,
+        detail(/1048576 bytes/),
+      ],
     ]);
 
     it('answers with the given correlation id, or with one that it made', async () => {
@@ -165,29 +346,97 @@ describe('Interface B', () => {
     });
 
     check([
-      ['answers with what agents produced, in the order of publishing', () => publishSync(MESSAGE), 200, answer([INTENT, ROUTING, REVIEW])],
-      ['keeps only the types asked for', () => publishSync({ ...MESSAGE, filters: { type_names: ['Routing', 'Intent'] } }), 200, answer([INTENT, ROUTING])],
-      ['keeps only the producers asked for', () => publishSync({ ...MESSAGE, filters: { produced_by: ['supervisor'] } }), 200, answer([REVIEW])],
-      ['keeps what both filters ask for', () => publishSync({ ...MESSAGE, filters: { type_names: ['Intent'], produced_by: ['router'] } }), 200, answer([])],
-      ['keeps everything for empty filters', () => publishSync({ ...MESSAGE, filters: { type_names: [], produced_by: [] } }), 200, answer([INTENT, ROUTING, REVIEW])],
+      [
+        'answers with what agents produced, in the order of publishing',
+        () => publishSync(MESSAGE),
+        200,
+        answer([INTENT, ROUTING, REVIEW]),
+      ],
+      [
+        'keeps only the types asked for',
+        () => publishSync({ ...MESSAGE, filters: { type_names: ['Routing', 'Intent'] } }),
+        200,
+        answer([INTENT, ROUTING]),
+      ],
+      [
+        'keeps only the producers asked for',
+        () => publishSync({ ...MESSAGE, filters: { produced_by: ['supervisor'] } }),
+        200,
+        answer([REVIEW]),
+      ],
+      [
+        'keeps what both filters ask for',
+        () => publishSync({ ...MESSAGE, filters: { type_names: ['Intent'], produced_by: ['router'] } }),
+        200,
+        answer([]),
+      ],
+      [
+        'keeps everything for empty filters',
+        () => publishSync({ ...MESSAGE, filters: { type_names: [], produced_by: [] } }),
+        200,
+        answer([INTENT, ROUTING, REVIEW]),
+      ],
       ['answers with WorkflowError artifacts too', () => publishSync({ type: 'Trouble' }), 200, answer([failure])],
       ['is complete at once where no agent reacts', () => publishSync({ type: 'Alarm' }), 200, answer([])],
-      ['is not complete when the timeout comes first, which is no error', () => publishSync({ type: 'Endless', timeout: 1 }), 200, answer([], false)],
+      [
+        'is not complete when the timeout comes first, which is no error',
+        () => publishSync({ type: 'Endless', timeout: 1 }),
+        200,
+        answer([], false),
+      ],
       ['takes a timeout of 300 s', () => publishSync({ ...MESSAGE, timeout: 300 }), 200, expect.anything()],
       ['takes a fraction of a second', () => publishSync({ ...MESSAGE, timeout: 1.5 }), 200, expect.anything()],
-      ['refuses a timeout of more than 300 s', () => publishSync({ timeout: 301 }), 400, detail('timeout: must not be greater than 300; type: must be a string')],
-      ['refuses a timeout of less than 1 s', () => publishSync({ ...MESSAGE, timeout: 0.9 }), 400, detail('timeout: must not be less than 1')],
-      ['refuses a timeout in words', () => publishSync({ ...MESSAGE, timeout: '30' }), 400, detail('timeout: must be a number')],
-      ['refuses filters that are no object', () => publishSync({ ...MESSAGE, filters: [] }), 400, detail('filters: must be an object')],
-      ['refuses filters that are no lists', () => publishSync({ ...MESSAGE, filters: { type_names: 'Intent', produced_by: [1] } }), 400, detail('filters.produced_by: each value must be a string; filters.type_names: must be an array')],
+      [
+        'refuses a timeout of more than 300 s',
+        () => publishSync({ timeout: 301 }),
+        400,
+        detail('timeout: must not be greater than 300; type: must be a string'),
+      ],
+      [
+        'refuses a timeout of less than 1 s',
+        () => publishSync({ ...MESSAGE, timeout: 0.9 }),
+        400,
+        detail('timeout: must not be less than 1'),
+      ],
+      [
+        'refuses a timeout in words',
+        () => publishSync({ ...MESSAGE, timeout: '30' }),
+        400,
+        detail('timeout: must be a number'),
+      ],
+      [
+        'refuses filters that are no object',
+        () => publishSync({ ...MESSAGE, filters: [] }),
+        400,
+        detail('filters: must be an object'),
+      ],
+      [
+        'refuses filters that are no lists',
+        () => publishSync({ ...MESSAGE, filters: { type_names: 'Intent', produced_by: [1] } }),
+        400,
+        detail('filters.produced_by: each value must be a string; filters.type_names: must be an array'),
+      ],
       ['refuses an unknown type', () => publishSync({ type: 'Nope' }), 400, detail(/^Unknown artifact type: Nope/)],
-      ['refuses a webhook without a URL', () => publishSync({ ...MESSAGE, webhook: {} }), 400, detail('webhook.url: must be a string')],
-      ['refuses a correlation id with a space', () => publishSync(MESSAGE).set('X-Correlation-ID', 'a b'), 400, detail(/^X-Correlation-ID: /)],
+      [
+        'refuses a webhook without a URL',
+        () => publishSync({ ...MESSAGE, webhook: {} }),
+        400,
+        detail('webhook.url: must be a string'),
+      ],
+      [
+        'refuses a correlation id with a space',
+        () => publishSync(MESSAGE).set('X-Correlation-ID', 'a b'),
+        400,
+        detail(/^X-Correlation-ID: /),
+      ],
     ]);
 
     it('answers with the given correlation id, and only with what came after this publish', async () => {
       const first = await publishSync(MESSAGE).set('X-Correlation-ID', 'twice');
-      const second = await publishSync({ ...MESSAGE, filters: { type_names: ['Intent'] } }).set('X-Correlation-ID', 'twice');
+      const second = await publishSync({ ...MESSAGE, filters: { type_names: ['Intent'] } }).set(
+        'X-Correlation-ID',
+        'twice',
+      );
       expect(first.headers['x-correlation-id']).toBe('twice');
       expect(second.body).toMatchObject({ correlation_id: 'twice', artifacts: [{ type: 'Intent' }] });
       expect(await items('correlation_id=twice&type=Intent')).toHaveLength(2);
@@ -199,7 +448,8 @@ describe('Interface B', () => {
       items: types.map((type) => expect.objectContaining({ type }) as object),
       pagination: { limit, offset, total },
     });
-    const values = (name: string, count: number): string => Array.from({ length: count }, (_, n) => `${name}=V${n}`).join('&');
+    const values = (name: string, count: number): string =>
+      Array.from({ length: count }, (_, n) => `${name}=V${n}`).join('&');
     const TOO_MANY = 'type, produced_by, visibility, tag: must have at most 50 values together (got 51)';
     const list = (query = ''): Test => get(`/api/v1/artifacts?${query}`);
     const ORDER_1 = ['CustomerMessage', 'Intent', 'Routing', 'Review'];
@@ -207,16 +457,41 @@ describe('Interface B', () => {
     check([
       ['lists oldest first, 50 a page', () => list('correlation_id=order-1'), 200, page(ORDER_1)],
       ['turns round with order=desc', () => list('correlation_id=order-1&order=desc'), 200, page(ORDER_1.toReversed())],
-      ['pages by limit and offset', () => list('correlation_id=order-1&limit=2&offset=1'), 200, page(['Intent', 'Routing'], 2, 1, 4)],
+      [
+        'pages by limit and offset',
+        () => list('correlation_id=order-1&limit=2&offset=1'),
+        200,
+        page(['Intent', 'Routing'], 2, 1, 4),
+      ],
       ['is empty behind the end', () => list('correlation_id=order-1&offset=9'), 200, page([], 50, 9, 4)],
       ['filters by type', () => list('correlation_id=order-1&type=Intent'), 200, page(['Intent'])],
-      ['takes any of several types', () => list('correlation_id=order-1&type=Intent&type=Review'), 200, page(['Intent', 'Review'])],
-      ['filters by producer', () => list('correlation_id=order-1&produced_by=router&produced_by=external'), 200, page(['CustomerMessage', 'Routing'])],
+      [
+        'takes any of several types',
+        () => list('correlation_id=order-1&type=Intent&type=Review'),
+        200,
+        page(['Intent', 'Review']),
+      ],
+      [
+        'filters by producer',
+        () => list('correlation_id=order-1&produced_by=router&produced_by=external'),
+        200,
+        page(['CustomerMessage', 'Routing']),
+      ],
       ['filters by tag', () => list('correlation_id=order-1&tag=vip'), 200, page(['CustomerMessage'])],
       ['asks for all of several tags', () => list('correlation_id=order-1&tag=vip&tag=classified'), 200, page([])],
-      ['filters by visibility kind', () => list('correlation_id=order-1&visibility=Public&visibility=Private'), 200, page(ORDER_1)],
+      [
+        'filters by visibility kind',
+        () => list('correlation_id=order-1&visibility=Public&visibility=Private'),
+        200,
+        page(ORDER_1),
+      ],
       ['filters by time', () => list('correlation_id=order-1&from=2020-01-01&to=2020-01-02T00:00:00Z'), 200, page([])],
-      ['takes a date without a time zone as UTC', () => list('correlation_id=order-1&from=2020-01-01T00:00'), 200, page(ORDER_1)],
+      [
+        'takes a date without a time zone as UTC',
+        () => list('correlation_id=order-1&from=2020-01-01T00:00'),
+        200,
+        page(ORDER_1),
+      ],
       ['finds nothing for an unknown correlation', () => list('correlation_id=unknown'), 200, page([])],
       ['ignores unknown parameters', () => list('correlation_id=unknown&colour=red'), 200, page([])],
       ['takes a limit of 500', () => list('correlation_id=unknown&limit=500'), 200, page([], 500)],
@@ -224,19 +499,64 @@ describe('Interface B', () => {
       ['refuses limit=501', () => list('limit=501'), 400, detail('limit: must be a whole number from 1 to 500')],
       ['refuses limit=abc', () => list('limit=abc'), 400, detail('limit: must be a whole number from 1 to 500')],
       ['refuses a limit given twice', () => list('limit=1&limit=2'), 400, detail('limit: must be given once')],
-      ['refuses a negative offset', () => list('offset=-1'), 400, detail('offset: must be a whole number of at least 0')],
+      [
+        'refuses a negative offset',
+        () => list('offset=-1'),
+        400,
+        detail('offset: must be a whole number of at least 0'),
+      ],
       ['refuses an unreadable from', () => list('from=yesterday'), 400, detail('Invalid from: yesterday')],
       ['refuses an unreadable to', () => list('to=2026-13-01'), 400, detail('Invalid to: 2026-13-01')],
       ['refuses an unknown order', () => list('order=up'), 400, detail('order: must be one of asc, desc')],
       ['refuses embed_meta=maybe', () => list('embed_meta=maybe'), 400, detail('embed_meta: must be true or false')],
-      ['refuses to page behind an unknown artifact', () => list(`after=${UNKNOWN_ID}`), 400, detail(`after: must be the id of an artifact (got "${UNKNOWN_ID}")`)],
-      ['refuses to page behind what is no id', () => list('after=1'), 400, detail('after: must be the id of an artifact (got "1")')],
-      ['takes 10 tags and 40 other values', () => list(`correlation_id=unknown&${values('tag', 10)}&${values('type', 40)}`), 200, page([])],
-      ['refuses more than 10 tags', () => list(values('tag', 11)), 400, detail('tag: must contain no more than 10 elements')],
-      ['refuses more than 50 values of one filter', () => list(values('type', 51)), 400, detail('type: must contain no more than 50 elements')],
-      ['refuses more than 50 values together', () => list(`${values('type', 30)}&${values('produced_by', 21)}`), 400, detail(TOO_MANY)],
-      ['refuses as many for a summary', () => get(`/api/v1/artifacts/summary?${values('type', 45)}&${values('tag', 6)}`), 400, detail(TOO_MANY)],
-      ['refuses as many for a history', () => get(`/api/v1/agents/router/history-summary?${values('type', 45)}&${values('tag', 6)}`), 400, detail(TOO_MANY)],
+      [
+        'refuses to page behind an unknown artifact',
+        () => list(`after=${UNKNOWN_ID}`),
+        400,
+        detail(`after: must be the id of an artifact (got "${UNKNOWN_ID}")`),
+      ],
+      [
+        'refuses to page behind what is no id',
+        () => list('after=1'),
+        400,
+        detail('after: must be the id of an artifact (got "1")'),
+      ],
+      [
+        'takes 10 tags and 40 other values',
+        () => list(`correlation_id=unknown&${values('tag', 10)}&${values('type', 40)}`),
+        200,
+        page([]),
+      ],
+      [
+        'refuses more than 10 tags',
+        () => list(values('tag', 11)),
+        400,
+        detail('tag: must contain no more than 10 elements'),
+      ],
+      [
+        'refuses more than 50 values of one filter',
+        () => list(values('type', 51)),
+        400,
+        detail('type: must contain no more than 50 elements'),
+      ],
+      [
+        'refuses more than 50 values together',
+        () => list(`${values('type', 30)}&${values('produced_by', 21)}`),
+        400,
+        detail(TOO_MANY),
+      ],
+      [
+        'refuses as many for a summary',
+        () => get(`/api/v1/artifacts/summary?${values('type', 45)}&${values('tag', 6)}`),
+        400,
+        detail(TOO_MANY),
+      ],
+      [
+        'refuses as many for a history',
+        () => get(`/api/v1/agents/router/history-summary?${values('type', 45)}&${values('tag', 6)}`),
+        400,
+        detail(TOO_MANY),
+      ],
     ]);
 
     it('gives every field of an artifact', async () => {
@@ -255,18 +575,25 @@ describe('Interface B', () => {
           version: 3,
         },
       ]);
-      expect(await items('correlation_id=order-2&type=Trouble')).toEqual([expect.objectContaining({ partition_key: 'p7', version: 1, payload: {} })]);
+      expect(await items('correlation_id=order-2&type=Trouble')).toEqual([
+        expect.objectContaining({ partition_key: 'p7', version: 1, payload: {} }),
+      ]);
     });
 
     it('pages by position with after', async () => {
       const [first, second] = await items('correlation_id=order-1');
       expect(await items(`correlation_id=order-1&limit=1&offset=3&after=${String(first!.id)}`)).toEqual([second]);
-      expect(await items(`correlation_id=order-1&order=desc&after=${String(second!.id).toUpperCase()}`)).toEqual([first]);
+      expect(await items(`correlation_id=order-1&order=desc&after=${String(second!.id).toUpperCase()}`)).toEqual([
+        first,
+      ]);
     });
 
     it('says who consumed an artifact with embed_meta', async () => {
       const [message, intent, , review] = await items('correlation_id=order-1&embed_meta=true');
-      expect(message).toMatchObject({ consumptions: [{ consumer: 'classifier', run_id: uuid, consumed_at: timestamp }], consumed_by: ['classifier'] });
+      expect(message).toMatchObject({
+        consumptions: [{ consumer: 'classifier', run_id: uuid, consumed_at: timestamp }],
+        consumed_by: ['classifier'],
+      });
       expect((intent!.consumed_by as string[]).toSorted()).toEqual(['router', 'supervisor']);
       expect(review).toMatchObject({ consumptions: [], consumed_by: [] });
       const [plain] = await items('correlation_id=order-1');
@@ -283,8 +610,18 @@ describe('Interface B', () => {
 
   describe('GET /api/v1/artifacts/{artifact_id}', () => {
     check([
-      ['does not know an unknown id', () => get(`/api/v1/artifacts/${UNKNOWN_ID}`), 404, detail(`Artifact not found: ${UNKNOWN_ID}`)],
-      ['refuses an id that is no UUID', () => get('/api/v1/artifacts/42'), 400, detail('artifact_id: must be a UUID (got "42")')],
+      [
+        'does not know an unknown id',
+        () => get(`/api/v1/artifacts/${UNKNOWN_ID}`),
+        404,
+        detail(`Artifact not found: ${UNKNOWN_ID}`),
+      ],
+      [
+        'refuses an id that is no UUID',
+        () => get('/api/v1/artifacts/42'),
+        400,
+        detail('artifact_id: must be a UUID (got "42")'),
+      ],
     ]);
 
     it('gives the artifact as the list does', async () => {
@@ -296,7 +633,9 @@ describe('Interface B', () => {
   });
 
   describe('GET /api/v1/artifacts/summary', () => {
-    const summary = (counts: object): object => ({ summary: { earliest_created_at: timestamp, latest_created_at: timestamp, ...counts } });
+    const summary = (counts: object): object => ({
+      summary: { earliest_created_at: timestamp, latest_created_at: timestamp, ...counts },
+    });
     const summarize = (query: string): Test => get(`/api/v1/artifacts/summary?${query}`);
     const ORDER_1 = summary({
       total_count: 4,
@@ -311,15 +650,33 @@ describe('Interface B', () => {
       ['has no limit and no offset', () => summarize('correlation_id=order-1&limit=0&offset=abc'), 200, ORDER_1],
       [
         'takes the filters of the list',
-        () => summarize('correlation_id=order-1&type=Intent&produced_by=classifier&tag=classified&visibility=Public&from=2020-01-01'),
+        () =>
+          summarize(
+            'correlation_id=order-1&type=Intent&produced_by=classifier&tag=classified&visibility=Public&from=2020-01-01',
+          ),
         200,
-        summary({ total_count: 1, by_type: { Intent: 1 }, by_producer: { classifier: 1 }, by_visibility: { Public: 1 }, by_tag: { classified: 1 } }),
+        summary({
+          total_count: 1,
+          by_type: { Intent: 1 },
+          by_producer: { classifier: 1 },
+          by_visibility: { Public: 1 },
+          by_tag: { classified: 1 },
+        }),
       ],
       [
         'counts nothing where nothing matches, and no tags where none are asked for',
         () => summarize('type=Nothing'),
         200,
-        { summary: { total_count: 0, by_type: {}, by_producer: {}, by_visibility: {}, earliest_created_at: null, latest_created_at: null } },
+        {
+          summary: {
+            total_count: 0,
+            by_type: {},
+            by_producer: {},
+            by_visibility: {},
+            earliest_created_at: null,
+            latest_created_at: null,
+          },
+        },
       ],
       ['refuses an unreadable time', () => summarize('from=soon'), 400, detail('Invalid from: soon')],
     ]);
@@ -343,9 +700,24 @@ describe('Interface B', () => {
 
   describe('GET /api/v1/artifact-types/{name}', () => {
     check([
-      ['gives a type that agents mention', () => get('/api/v1/artifact-types/Routing'), 200, { name: 'Routing', version: 1, description: '', schema: null }],
-      ['names the nearest one', () => get('/api/v1/artifact-types/CustomerMesage'), 404, detail('Artifact type not found: CustomerMesage; did you mean CustomerMessage?')],
-      ['tells where the known ones are', () => get('/api/v1/artifact-types/__proto__'), 404, detail('Artifact type not found: __proto__; GET /api/v1/artifact-types lists the known ones')],
+      [
+        'gives a type that agents mention',
+        () => get('/api/v1/artifact-types/Routing'),
+        200,
+        { name: 'Routing', version: 1, description: '', schema: null },
+      ],
+      [
+        'names the nearest one',
+        () => get('/api/v1/artifact-types/CustomerMesage'),
+        404,
+        detail('Artifact type not found: CustomerMesage; did you mean CustomerMessage?'),
+      ],
+      [
+        'tells where the known ones are',
+        () => get('/api/v1/artifact-types/__proto__'),
+        404,
+        detail('Artifact type not found: __proto__; GET /api/v1/artifact-types lists the known ones'),
+      ],
     ]);
   });
 
@@ -357,11 +729,41 @@ describe('Interface B', () => {
         200,
         {
           agents: [
-            { name: 'classifier', description: 'Names the intent of a message', subscriptions: [{ types: ['CustomerMessage'], mode: 'all' }], outputs: ['Intent'], paused: false },
-            { name: 'router', description: 'Sends an intent to its queue', subscriptions: [{ types: ['Intent'], mode: 'any' }], outputs: ['Routing'], paused: false },
-            { name: 'supervisor', description: '', subscriptions: [{ types: ['Intent', 'Routing'], mode: 'all' }], outputs: ['Review', 'Alarm'], paused: false },
-            { name: 'broken', description: '', subscriptions: [{ types: ['Trouble'], mode: 'all' }], outputs: ['Nothing'], paused: false },
-            { name: 'slow', description: '', subscriptions: [{ types: ['Endless'], mode: 'all' }], outputs: ['Never'], paused: false },
+            {
+              name: 'classifier',
+              description: 'Names the intent of a message',
+              subscriptions: [{ types: ['CustomerMessage'], mode: 'all' }],
+              outputs: ['Intent'],
+              paused: false,
+            },
+            {
+              name: 'router',
+              description: 'Sends an intent to its queue',
+              subscriptions: [{ types: ['Intent'], mode: 'any' }],
+              outputs: ['Routing'],
+              paused: false,
+            },
+            {
+              name: 'supervisor',
+              description: '',
+              subscriptions: [{ types: ['Intent', 'Routing'], mode: 'all' }],
+              outputs: ['Review', 'Alarm'],
+              paused: false,
+            },
+            {
+              name: 'broken',
+              description: '',
+              subscriptions: [{ types: ['Trouble'], mode: 'all' }],
+              outputs: ['Nothing'],
+              paused: false,
+            },
+            {
+              name: 'slow',
+              description: '',
+              subscriptions: [{ types: ['Endless'], mode: 'all' }],
+              outputs: ['Never'],
+              paused: false,
+            },
           ],
         },
       ],
@@ -374,18 +776,69 @@ describe('Interface B', () => {
     const ROUTING = { type: 'Routing', payload: { queue: 'cards' } };
 
     check([
-      ['runs the agent on one artifact', () => run('router', INTENT), 200, { artifacts: [expect.objectContaining({ id: uuid, type: 'Routing', payload: { queue: 'cards' }, produced_by: 'router' })] }],
-      ['runs it on one artifact of each type that it joins', () => run('supervisor', ROUTING, INTENT), 200, { artifacts: [expect.objectContaining({ type: 'Review', payload: { of: 'cards' } })] }],
+      [
+        'runs the agent on one artifact',
+        () => run('router', INTENT),
+        200,
+        {
+          artifacts: [
+            expect.objectContaining({ id: uuid, type: 'Routing', payload: { queue: 'cards' }, produced_by: 'router' }),
+          ],
+        },
+      ],
+      [
+        'runs it on one artifact of each type that it joins',
+        () => run('supervisor', ROUTING, INTENT),
+        200,
+        { artifacts: [expect.objectContaining({ type: 'Review', payload: { of: 'cards' } })] },
+      ],
       ['does not know an unknown agent', () => run('nobody', INTENT), 404, detail('Agent not found: nobody')],
-      ['refuses inputs that fit no subscription', () => run('supervisor', INTENT), 400, detail('inputs: supervisor takes one each of Intent and Routing (got Intent)')],
+      [
+        'refuses inputs that fit no subscription',
+        () => run('supervisor', INTENT),
+        400,
+        detail('inputs: supervisor takes one each of Intent and Routing (got Intent)'),
+      ],
       ['refuses inputs of another type', () => run('router', ROUTING), 400, detail(/^inputs: router takes one Intent/)],
       ['refuses no inputs', () => run('router'), 400, detail(/^inputs: router takes one Intent/)],
-      ['refuses a payload that its schema refuses', () => run('classifier', { type: 'CustomerMessage', payload: { text: 7 } }), 400, detail('inputs[0]: payload.text: must be string')],
-      ['refuses another type before it looks at the payload', () => run('classifier', { type: 'Intent', payload: {} }), 400, detail('inputs: classifier takes one CustomerMessage (got Intent)')],
-      ['refuses inputs that are no list', () => post('/api/v1/agents/router/run', { inputs: INTENT }), 400, detail('inputs: must be a list of objects with type and payload')],
-      ['refuses a body without inputs', () => post('/api/v1/agents/router/run', {}), 400, detail('inputs: must be a list of objects with type and payload')],
-      ['names every bad input', () => run('router', 7, { type: 1 }), 400, detail('inputs: [0] must be an object with type and payload; inputs: [1].type must be a string; inputs: [1].payload must be an object')],
-      ['answers a failure of the agent with a 500 that names agent and reason', () => run('broken', { type: 'Trouble', payload: {} }), 500, detail(/^Agent broken failed: .*missing/)],
+      [
+        'refuses a payload that its schema refuses',
+        () => run('classifier', { type: 'CustomerMessage', payload: { text: 7 } }),
+        400,
+        detail('inputs[0]: payload.text: must be string'),
+      ],
+      [
+        'refuses another type before it looks at the payload',
+        () => run('classifier', { type: 'Intent', payload: {} }),
+        400,
+        detail('inputs: classifier takes one CustomerMessage (got Intent)'),
+      ],
+      [
+        'refuses inputs that are no list',
+        () => post('/api/v1/agents/router/run', { inputs: INTENT }),
+        400,
+        detail('inputs: must be a list of objects with type and payload'),
+      ],
+      [
+        'refuses a body without inputs',
+        () => post('/api/v1/agents/router/run', {}),
+        400,
+        detail('inputs: must be a list of objects with type and payload'),
+      ],
+      [
+        'names every bad input',
+        () => run('router', 7, { type: 1 }),
+        400,
+        detail(
+          'inputs: [0] must be an object with type and payload; inputs: [1].type must be a string; inputs: [1].payload must be an object',
+        ),
+      ],
+      [
+        'answers a failure of the agent with a 500 that names agent and reason',
+        () => run('broken', { type: 'Trouble', payload: {} }),
+        500,
+        detail(/^Agent broken failed: .*missing/),
+      ],
     ]);
 
     it('stores inputs and outputs in a correlation of their own, and no agent reacts', async () => {
@@ -396,7 +849,10 @@ describe('Interface B', () => {
         ['CustomerMessage', 'external'],
         ['Intent', 'classifier'],
       ]);
-      expect((await get(`/api/v1/correlations/${intent!.correlation_id}/status`)).body).toMatchObject({ state: 'completed', artifact_count: 2 });
+      expect((await get(`/api/v1/correlations/${intent!.correlation_id}/status`)).body).toMatchObject({
+        state: 'completed',
+        artifact_count: 2,
+      });
     });
 
     it('stores the error of an agent that failed', async () => {
@@ -417,13 +873,24 @@ describe('Interface B', () => {
         'is empty for an agent that has done nothing that matches',
         () => history('router', 'correlation_id=unknown'),
         200,
-        { agent_id: 'router', summary: { total_executions: 0, total_artifacts_consumed: 0, total_artifacts_produced: 0, execution_timeline: {} } },
+        {
+          agent_id: 'router',
+          summary: {
+            total_executions: 0,
+            total_artifacts_consumed: 0,
+            total_artifacts_produced: 0,
+            execution_timeline: {},
+          },
+        },
       ],
     ]);
 
     const only = async (agent: string, query: string): Promise<object> => {
       const { body } = await history(agent, query);
-      const { summary, agent_id } = body as { agent_id: string; summary: { execution_timeline: Record<string, object> } };
+      const { summary, agent_id } = body as {
+        agent_id: string;
+        summary: { execution_timeline: Record<string, object> };
+      };
       const [[name, counts]] = Object.entries(summary.execution_timeline) as [[string, object]];
       expect(Object.keys(summary.execution_timeline)).toEqual([name]);
       expect(name).toEqual(hour);
@@ -450,23 +917,52 @@ describe('Interface B', () => {
 
   describe('GET /api/v1/correlations/{correlation_id}/status', () => {
     const status = (id: string): Test => get(`/api/v1/correlations/${id}/status`);
-    const state = (id: string, more: object): object => ({ correlation_id: id, has_pending_work: false, started_at: timestamp, last_activity_at: timestamp, ...more });
+    const state = (id: string, more: object): object => ({
+      correlation_id: id,
+      has_pending_work: false,
+      started_at: timestamp,
+      last_activity_at: timestamp,
+      ...more,
+    });
 
     check([
-      ['completed: it ended, and agents produced something', () => status('order-1'), 200, state('order-1', { state: 'completed', artifact_count: 4, error_count: 0 })],
-      ['failed: it ended with errors alone', () => status('order-2'), 200, state('order-2', { state: 'failed', artifact_count: 2, error_count: 1 })],
+      [
+        'completed: it ended, and agents produced something',
+        () => status('order-1'),
+        200,
+        state('order-1', { state: 'completed', artifact_count: 4, error_count: 0 }),
+      ],
+      [
+        'failed: it ended with errors alone',
+        () => status('order-2'),
+        200,
+        state('order-2', { state: 'failed', artifact_count: 2, error_count: 1 }),
+      ],
       [
         'not_found: no artifact has this correlation id',
         () => status('unknown'),
         200,
-        { correlation_id: 'unknown', state: 'not_found', has_pending_work: false, artifact_count: 0, error_count: 0, started_at: null, last_activity_at: null },
+        {
+          correlation_id: 'unknown',
+          state: 'not_found',
+          has_pending_work: false,
+          artifact_count: 0,
+          error_count: 0,
+          started_at: null,
+          last_activity_at: null,
+        },
       ],
     ]);
 
     it('active: something of it is left to do', async () => {
       await publish({ type: 'Endless' }).set('X-Correlation-ID', 'endless');
       await eventually('the agent runs', async () => (await status('endless')).body.state === 'active');
-      expect((await status('endless')).body).toMatchObject({ state: 'active', has_pending_work: true, artifact_count: 1, error_count: 0 });
+      expect((await status('endless')).body).toMatchObject({
+        state: 'active',
+        has_pending_work: true,
+        artifact_count: 1,
+        error_count: 0,
+      });
     });
 
     it('completed: errors beside outputs do not make it fail', async () => {
@@ -481,9 +977,19 @@ describe('Interface B', () => {
       ['GET /health answers ok', () => get('/health'), 200, expect.objectContaining({ status: 'ok' })],
       ['GET /health/live answers ok', () => get('/health/live'), 200, expect.objectContaining({ status: 'ok' })],
       ['GET /health/ready answers ok', () => get('/health/ready'), 200, expect.objectContaining({ status: 'ok' })],
-      ['GET /openapi.json is OpenAPI 3.0', () => get('/openapi.json'), 200, expect.objectContaining({ openapi: expect.stringMatching(/^3\.0\./) as string })],
+      [
+        'GET /openapi.json is OpenAPI 3.0',
+        () => get('/openapi.json'),
+        200,
+        expect.objectContaining({ openapi: expect.stringMatching(/^3\.0\./) as string }),
+      ],
       ['an unknown route is a 404', () => get('/api/v1/nothing'), 404, detail(/^No route for GET \/api\/v1\/nothing/)],
-      ['another method is a 405', () => app.http.delete('/api/v1/agents'), 405, detail(/^DELETE is not allowed at \/api\/v1\/agents; use GET, HEAD$/)],
+      [
+        'another method is a 405',
+        () => app.http.delete('/api/v1/agents'),
+        405,
+        detail(/^DELETE is not allowed at \/api\/v1\/agents; use GET, HEAD$/),
+      ],
     ]);
 
     it('GET /metrics gives the three metrics without labels, in the text format', async () => {

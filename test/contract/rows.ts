@@ -11,7 +11,9 @@ export const UNKNOWN_ID = '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80';
 export type Row = [rule: string, ask: () => Test, status: number, body: unknown];
 
 /** The body of an error. */
-export const detail = (text: string | RegExp): object => ({ detail: typeof text === 'string' ? text : (expect.stringMatching(text) as string) });
+export const detail = (text: string | RegExp): object => ({
+  detail: typeof text === 'string' ? text : (expect.stringMatching(text) as string),
+});
 
 /** One test for each row. */
 export function check(rows: Row[]): void {

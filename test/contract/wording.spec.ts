@@ -1,4 +1,5 @@
 import type { Test } from 'supertest';
+
 import { startApp, type TestApp } from '../support/app.js';
 
 const CONFIG = `
@@ -57,10 +58,26 @@ describe('Interface B to the letter', () => {
     ['a type of 255 characters', { type: 'Z'.repeat(255) }, `Unknown artifact type: ${'Z'.repeat(200)}...; ${LISTED}`],
     ['an empty type', { type: '' }, `Unknown artifact type: ; ${LISTED}`],
     ['a payload that lacks what it needs', order({ lines: [] }), 'payload.customer: is required'],
-    ['a payload with a wrong part', order({ customer: {}, lines: [{ count: 1 }, { count: 0 }] }), 'payload.lines[1].count: must be >= 1'],
-    ['a payload with a wrong format', order({ customer: { email: 'x' }, lines: [] }), 'payload.customer.email: must match format "email"'],
-    ['a payload with an unknown key', order({ customer: {}, lines: [], line: 1 }), 'payload.line: is not a known key; did you mean lines?'],
-    ['a payload with several errors', order({ customer: 1 }), 'payload.lines: is required; payload.customer: must be object'],
+    [
+      'a payload with a wrong part',
+      order({ customer: {}, lines: [{ count: 1 }, { count: 0 }] }),
+      'payload.lines[1].count: must be >= 1',
+    ],
+    [
+      'a payload with a wrong format',
+      order({ customer: { email: 'x' }, lines: [] }),
+      'payload.customer.email: must match format "email"',
+    ],
+    [
+      'a payload with an unknown key',
+      order({ customer: {}, lines: [], line: 1 }),
+      'payload.line: is not a known key; did you mean lines?',
+    ],
+    [
+      'a payload with several errors',
+      order({ customer: 1 }),
+      'payload.lines: is required; payload.customer: must be object',
+    ],
     ['tags that are no list', { type: 'Declared', tags: 'vip' }, 'tags: must be an array'],
     ['a tag of no characters', { type: 'Declared', tags: ['vip', ''] }, `tags: each value must be ${TEXT_RULE}`],
     ['a tag with NUL', { type: 'Declared', tags: ['a\0b'] }, `tags: each value must be ${TEXT_RULE}`],
@@ -68,41 +85,125 @@ describe('Interface B to the letter', () => {
     ['null for tags', { type: 'Declared', tags: null }, 'tags: must be an array'],
     ['a number for tags', { type: 'Declared', tags: 7 }, 'tags: must be an array'],
     ['an empty partition key', { type: 'Declared', partition_key: '' }, `partition_key: must be ${TEXT_RULE}`],
-    ['a long partition key', { type: 'Declared', partition_key: 'p'.repeat(256) }, `partition_key: must be ${TEXT_RULE}`],
+    [
+      'a long partition key',
+      { type: 'Declared', partition_key: 'p'.repeat(256) },
+      `partition_key: must be ${TEXT_RULE}`,
+    ],
     ['null for a visibility', seen(null), 'visibility: must be an object'],
-    ['a visibility without a kind', seen({}), 'visibility: kind must be one of Public, Private, Labelled, Tenant, After'],
-    ['a kind in small letters', seen({ kind: 'public' }), 'visibility: kind must be one of Public, Private, Labelled, Tenant, After'],
+    [
+      'a visibility without a kind',
+      seen({}),
+      'visibility: kind must be one of Public, Private, Labelled, Tenant, After',
+    ],
+    [
+      'a kind in small letters',
+      seen({ kind: 'public' }),
+      'visibility: kind must be one of Public, Private, Labelled, Tenant, After',
+    ],
     ['Private to a number', seen({ kind: 'Private', agents: [1] }), `visibility: agents ${NAMES_RULE}`],
-    ['Private to a thousand and one', seen({ kind: 'Private', agents: Array(1_001).fill('a') }), `visibility: agents ${NAMES_RULE}`],
+    [
+      'Private to a thousand and one',
+      seen({ kind: 'Private', agents: Array(1_001).fill('a') }),
+      `visibility: agents ${NAMES_RULE}`,
+    ],
     ['Labelled without a list', seen({ kind: 'Labelled' }), `visibility: required_labels ${LABELS_RULE}`],
-    ['Labelled without a label', seen({ kind: 'Labelled', required_labels: [] }), `visibility: required_labels ${LABELS_RULE}`],
+    [
+      'Labelled without a label',
+      seen({ kind: 'Labelled', required_labels: [] }),
+      `visibility: required_labels ${LABELS_RULE}`,
+    ],
     ['a tenant left out', seen({ kind: 'Tenant' }), `visibility: tenant_id must be null (all agents) or ${TEXT_RULE}`],
-    ['a misspelled tenant', seen({ kind: 'Tenant', tenantid: 'acme' }), 'visibility: tenantid is not a known field of Tenant; did you mean tenant_id?'],
-    ['After no time at all', seen({ kind: 'After', ttl: 'PT0S' }), 'visibility: ttl must be at least one millisecond; for no delay, use the visibility in then directly'],
-    ['After without a label', seen({ kind: 'After', ttl: 'PT1H', then: { kind: 'Labelled', required_labels: [] } }), `visibility: then.required_labels ${LABELS_RULE}`],
-    ['a tenant of no characters', seen({ kind: 'Tenant', tenant_id: '' }), `visibility: tenant_id must be null (all agents) or ${TEXT_RULE}`],
-    ['After without a ttl', seen({ kind: 'After' }), 'visibility: ttl must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)'],
-    ['After more than max_ttl', seen({ kind: 'After', ttl: 'P30DT0.001S' }), 'visibility: ttl must be at most 30d (max_ttl)'],
-    ['After months', seen({ kind: 'After', ttl: 'P1M' }), 'visibility: ttl must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)'],
-    ['After seconds as a number', seen({ kind: 'After', ttl: 3_600 }), 'visibility: ttl must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)'],
-    ['After with a wrong then', seen({ kind: 'After', ttl: 'PT1H', then: { kind: 'Private' } }), `visibility: then.agents ${NAMES_RULE}`],
-    ['After with a then that is no object', seen({ kind: 'After', ttl: 'PT1H', then: 'Public' }), 'visibility: then must be an object'],
+    [
+      'a misspelled tenant',
+      seen({ kind: 'Tenant', tenantid: 'acme' }),
+      'visibility: tenantid is not a known field of Tenant; did you mean tenant_id?',
+    ],
+    [
+      'After no time at all',
+      seen({ kind: 'After', ttl: 'PT0S' }),
+      'visibility: ttl must be at least one millisecond; for no delay, use the visibility in then directly',
+    ],
+    [
+      'After without a label',
+      seen({ kind: 'After', ttl: 'PT1H', then: { kind: 'Labelled', required_labels: [] } }),
+      `visibility: then.required_labels ${LABELS_RULE}`,
+    ],
+    [
+      'a tenant of no characters',
+      seen({ kind: 'Tenant', tenant_id: '' }),
+      `visibility: tenant_id must be null (all agents) or ${TEXT_RULE}`,
+    ],
+    [
+      'After without a ttl',
+      seen({ kind: 'After' }),
+      'visibility: ttl must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)',
+    ],
+    [
+      'After more than max_ttl',
+      seen({ kind: 'After', ttl: 'P30DT0.001S' }),
+      'visibility: ttl must be at most 30d (max_ttl)',
+    ],
+    [
+      'After months',
+      seen({ kind: 'After', ttl: 'P1M' }),
+      'visibility: ttl must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)',
+    ],
+    [
+      'After seconds as a number',
+      seen({ kind: 'After', ttl: 3_600 }),
+      'visibility: ttl must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)',
+    ],
+    [
+      'After with a wrong then',
+      seen({ kind: 'After', ttl: 'PT1H', then: { kind: 'Private' } }),
+      `visibility: then.agents ${NAMES_RULE}`,
+    ],
+    [
+      'After with a then that is no object',
+      seen({ kind: 'After', ttl: 'PT1H', then: 'Public' }),
+      'visibility: then must be an object',
+    ],
     ['a webhook that is null', { type: 'Declared', webhook: null }, 'webhook: must be an object'],
     ['a webhook without a url', { type: 'Declared', webhook: {} }, 'webhook.url: must be a string'],
-    ['a webhook of another scheme', { type: 'Declared', webhook: { url: 'ftp://example.com' } }, 'webhook.url: must begin with http:// or https://'],
-    ['a webhook to the inside', { type: 'Declared', webhook: { url: 'http://127.0.0.1/' } }, 'webhook.url: must point to a public address, not to 127.0.0.1; the operator of this service can allow it with outbound_allow'],
-    ['a webhook to a metadata service', { type: 'Declared', webhook: { url: 'http://169.254.169.254/' } }, 'webhook.url: must not point to 169.254.169.254: link-local, metadata and unusable addresses are never called'],
-    ['a secret of 15 characters', { type: 'Declared', webhook: { url: 'https://example.com', secret: 's'.repeat(15) } }, `webhook.secret: must be ${SECRET_RULE}`],
-    ['a secret that is no base64', { type: 'Declared', webhook: { url: 'https://example.com', secret: 'whsec_not base64 at all' } }, `webhook.secret: must be ${SECRET_RULE}`],
+    [
+      'a webhook of another scheme',
+      { type: 'Declared', webhook: { url: 'ftp://example.com' } },
+      'webhook.url: must begin with http:// or https://',
+    ],
+    [
+      'a webhook to the inside',
+      { type: 'Declared', webhook: { url: 'http://127.0.0.1/' } },
+      'webhook.url: must point to a public address, not to 127.0.0.1; the operator of this service can allow it with outbound_allow',
+    ],
+    [
+      'a webhook to a metadata service',
+      { type: 'Declared', webhook: { url: 'http://169.254.169.254/' } },
+      'webhook.url: must not point to 169.254.169.254: link-local, metadata and unusable addresses are never called',
+    ],
+    [
+      'a secret of 15 characters',
+      { type: 'Declared', webhook: { url: 'https://example.com', secret: 's'.repeat(15) } },
+      `webhook.secret: must be ${SECRET_RULE}`,
+    ],
+    [
+      'a secret that is no base64',
+      { type: 'Declared', webhook: { url: 'https://example.com', secret: 'whsec_not base64 at all' } },
+      `webhook.secret: must be ${SECRET_RULE}`,
+    ],
   ])('refuses %s in these words', async (_case, body, detail) => {
-    for (const answer of [await publish(body), await publishSync(body)]) expect([answer.status, answer.body]).toEqual([400, { detail }]);
+    for (const answer of [await publish(body), await publishSync(body)])
+      expect([answer.status, answer.body]).toEqual([400, { detail }]);
   });
 
   it.each<[string, object]>([
     ['100 tags of 255 characters', { tags: Array.from({ length: 100 }, (_, n) => String(n).padEnd(255, 'x')) }],
     ['no tags', { tags: [] }],
     ['a partition key of 255 characters', { partition_key: 'p'.repeat(255) }],
-    ['Private to a thousand agents', { visibility: { kind: 'Private', agents: Array.from({ length: 1_000 }, (_, n) => `agent-${n}`) } }],
+    [
+      'Private to a thousand agents',
+      { visibility: { kind: 'Private', agents: Array.from({ length: 1_000 }, (_, n) => `agent-${n}`) } },
+    ],
     ['Private to nobody', { visibility: { kind: 'Private', agents: [] } }],
     ['After as long as max_ttl', { visibility: { kind: 'After', ttl: 'P30D' } }],
     ['a then that is null', { visibility: { kind: 'After', ttl: 'PT0.001S', then: null } }],
@@ -112,7 +213,9 @@ describe('Interface B to the letter', () => {
 
   it('takes a thousand inputs of a direct run, and refuses one more', async () => {
     const run = (count: number): Test =>
-      app.http.post('/api/v1/agents/packer/run').send({ inputs: Array.from({ length: count }, () => ({ type: 'Item', payload: {} })) });
+      app.http
+        .post('/api/v1/agents/packer/run')
+        .send({ inputs: Array.from({ length: count }, () => ({ type: 'Item', payload: {} })) });
     expect((await run(1_000)).body).toMatchObject({ artifacts: [{ payload: { size: 1_000 } }] });
     const { status, body } = await run(1_001);
     expect([status, body]).toEqual([400, { detail: 'inputs: must not hold more than 1000 artifacts' }]);
@@ -120,8 +223,16 @@ describe('Interface B to the letter', () => {
 
   it.each<[string, object, string]>([
     ['filters that are null', { filters: null }, 'filters: must be an object'],
-    ['filters that are no list', { filters: { type_names: 7, produced_by: { a: 1 } } }, 'filters.produced_by: must be an array; filters.type_names: must be an array'],
-    ['filters that list other things', { filters: { type_names: ['A', 7] } }, 'filters.type_names: each value must be a string'],
+    [
+      'filters that are no list',
+      { filters: { type_names: 7, produced_by: { a: 1 } } },
+      'filters.produced_by: must be an array; filters.type_names: must be an array',
+    ],
+    [
+      'filters that list other things',
+      { filters: { type_names: ['A', 7] } },
+      'filters.type_names: each value must be a string',
+    ],
     ['null for a timeout', { timeout: null }, 'timeout: must be a number'],
     ['a timeout below a second', { timeout: 0.999 }, 'timeout: must not be less than 1'],
     ['a timeout beyond 300 seconds', { timeout: 300.001 }, 'timeout: must not be greater than 300'],
@@ -131,11 +242,19 @@ describe('Interface B to the letter', () => {
     expect([status, body]).toEqual([400, { detail }]);
   });
 
-  it.each(['Declared', 'Consumed', 'Published', 'Trouble'])('takes any object for %s, which is declared, consumed or published without a schema', async (type) => {
-    for (const payload of [{}, { any: ['thing', null, 1e300] }]) await publishSync({ type, payload }).expect(200);
-    const { body } = await app.http.get('/api/v1/artifacts').query({ type, produced_by: 'external', order: 'desc', limit: 2 }).expect(200);
-    expect(body).toMatchObject({ items: [{ payload: { any: ['thing', null, 1e300] } }, { payload: {}, version: 1 }] });
-  });
+  it.each(['Declared', 'Consumed', 'Published', 'Trouble'])(
+    'takes any object for %s, which is declared, consumed or published without a schema',
+    async (type) => {
+      for (const payload of [{}, { any: ['thing', null, 1e300] }]) await publishSync({ type, payload }).expect(200);
+      const { body } = await app.http
+        .get('/api/v1/artifacts')
+        .query({ type, produced_by: 'external', order: 'desc', limit: 2 })
+        .expect(200);
+      expect(body).toMatchObject({
+        items: [{ payload: { any: ['thing', null, 1e300] } }, { payload: {}, version: 1 }],
+      });
+    },
+  );
 
   it.each([
     { kind: 'Public' },
@@ -155,14 +274,21 @@ describe('Interface B to the letter', () => {
 
   it('names the execution that consumed an artifact, the same as its WorkflowError names', async () => {
     const { body } = await publishSync({ type: 'Trouble' }).expect(200);
-    const { correlation_id, artifacts } = body as { correlation_id: string; artifacts: { payload: { execution_id: string; input_artifact_ids: string[] } }[] };
+    const { correlation_id, artifacts } = body as {
+      correlation_id: string;
+      artifacts: { payload: { execution_id: string; input_artifact_ids: string[] } }[];
+    };
     const { execution_id, input_artifact_ids } = artifacts[0]!.payload;
     const list = await app.http.get('/api/v1/artifacts').query({ correlation_id, embed_meta: true }).expect(200);
-    expect((list.body as { items: object[] }).items[0]).toMatchObject({ id: input_artifact_ids[0], consumptions: [{ consumer: 'broken', run_id: execution_id }] });
+    expect((list.body as { items: object[] }).items[0]).toMatchObject({
+      id: input_artifact_ids[0],
+      consumptions: [{ consumer: 'broken', run_id: execution_id }],
+    });
   });
 
   it('counts the 100 most frequent tags, in the order of their frequency', async () => {
-    const tags = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, index) => `t${String(from + index).padStart(3, '0')}`);
+    const tags = (from: number, to: number): string[] =>
+      Array.from({ length: to - from }, (_, index) => `t${String(from + index).padStart(3, '0')}`);
     for (const own of [tags(0, 100), tags(40, 140), tags(80, 180), tags(130, 131)]) {
       await publish({ type: 'Declared', tags: own }).set('X-Correlation-ID', 'tagged').expect(200);
     }

@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+
 import { pino } from 'pino';
+
+import { Telemetry } from '../../src/common/telemetry.js';
 import { SqliteDatabase } from '../../src/database/dialects/sqlite-database.js';
 import { SqliteUnitOfWork } from '../../src/database/dialects/sqlite-unit-of-work.js';
-import { Telemetry } from '../../src/common/telemetry.js';
 
 /** Database files of one test file, and what a test opened on them; `clear` closes and deletes it all. */
 export class Files {
@@ -53,9 +55,17 @@ class CountingTelemetry extends Telemetry {
 }
 
 /** A unit of work as the program makes it, with what it reports kept. */
-export function unitOfWorkOn(database: SqliteDatabase): { unitOfWork: SqliteUnitOfWork; telemetry: CountingTelemetry; stops: string[] } {
+export function unitOfWorkOn(database: SqliteDatabase): {
+  unitOfWork: SqliteUnitOfWork;
+  telemetry: CountingTelemetry;
+  stops: string[];
+} {
   const telemetry = new CountingTelemetry();
   const stops: string[] = [];
   const logger = pino({ level: process.env.STARLING_TEST_LOG ?? 'silent' });
-  return { telemetry, stops, unitOfWork: new SqliteUnitOfWork(database, logger, telemetry, (reason) => stops.push(reason)) };
+  return {
+    telemetry,
+    stops,
+    unitOfWork: new SqliteUnitOfWork(database, logger, telemetry, (reason) => stops.push(reason)),
+  };
 }

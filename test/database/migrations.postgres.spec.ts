@@ -1,10 +1,11 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+
 import { VERSION } from '../../src/common/version.js';
 import { POSTGRES } from '../../src/database/dialects/dialect.js';
 import { core } from '../../src/database/migrations/0001-core.js';
 import { runsAndBatches } from '../../src/database/migrations/0002-runs-and-batches.js';
-import { MIGRATIONS, migrate } from '../../src/database/migrations/migrate.js';
+import { migrate, MIGRATIONS } from '../../src/database/migrations/migrate.js';
 import type { NumberedMigration } from '../../src/database/migrations/migration.js';
 import { openDatabase } from '../../src/database/open-database.js';
 import type { Schema } from '../../src/database/schema.js';
@@ -34,10 +35,18 @@ const ours = MIGRATIONS.map(({ name }) => name);
 const nextMajor = `${Number(VERSION.split('.')[0]) + 1}.0.0`;
 
 /** A step after all of ours, as a newer program would bring it. */
-const later = (parts: Partial<NumberedMigration> = {}): NumberedMigration => ({ name: '9999-later', oldestProgram: VERSION, up: (db) => addNote(db, 'rollups'), ...parts });
+const later = (parts: Partial<NumberedMigration> = {}): NumberedMigration => ({
+  name: '9999-later',
+  oldestProgram: VERSION,
+  up: (db) => addNote(db, 'rollups'),
+  ...parts,
+});
 
 const addNote = (db: Kysely<unknown>, table: string): Promise<void> =>
-  db.schema.alterTable(table).addColumn('note', 'text', (column) => column.notNull().defaultTo('none')).execute();
+  db.schema
+    .alterTable(table)
+    .addColumn('note', 'text', (column) => column.notNull().defaultTo('none'))
+    .execute();
 
 /** Real: databases of a Postgres server, and the program as a process. Only the later step, which no program has yet, is made up. */
 describe('migrations of a Postgres database', () => {
@@ -48,7 +57,8 @@ describe('migrations of a Postgres database', () => {
 
   afterAll(async () => {
     await Promise.all(pools.map((pool) => pool.end()));
-    for (const name of names) await queryOnce(process.env.TEST_DATABASE_URL!, `drop database if exists ${name} with (force)`);
+    for (const name of names)
+      await queryOnce(process.env.TEST_DATABASE_URL!, `drop database if exists ${name} with (force)`);
   });
 
   /** The URL of an empty database. */
@@ -82,7 +92,8 @@ describe('migrations of a Postgres database', () => {
     return parts.map(({ part }) => part);
   }
 
-  const versionsOf = (url: string) => queryOnce(url, 'select migration, oldest_program from program_versions order by 1');
+  const versionsOf = (url: string) =>
+    queryOnce(url, 'select migration, oldest_program from program_versions order by 1');
 
   const serveOn = (url: string): string[] => ['--database-url', url, ...configured()];
   const configured = (): string[] => ['--config', folder.write('starling.yaml', CONFIG)];
@@ -94,7 +105,9 @@ describe('migrations of a Postgres database', () => {
     expect(await migrate(kyselyOn(url), POSTGRES)).toEqual(ours);
     const schema = await schemaOf(url);
     expect(schema).toContainEqual(expect.stringMatching(/^table artifacts/));
-    expect(await versionsOf(url)).toEqual(MIGRATIONS.map(({ name, oldestProgram }) => ({ migration: name, oldest_program: oldestProgram })));
+    expect(await versionsOf(url)).toEqual(
+      MIGRATIONS.map(({ name, oldestProgram }) => ({ migration: name, oldest_program: oldestProgram })),
+    );
 
     expect(await migrate(kyselyOn(url), POSTGRES)).toEqual([]);
     await open(url);
@@ -113,8 +126,15 @@ describe('migrations of a Postgres database', () => {
 
   it('are made once by commands that start at once on an empty database', async () => {
     const [url, alone] = [await empty(), await empty()];
-    const ends = await Promise.all(Array.from({ length: 4 }, () => runProgram(['migrate'], { env: { DATABASE_URL: url } })));
-    for (const { code, stdout, stderr } of ends) expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: expect.stringMatching(/ is up to date\n$/), stderr: '' });
+    const ends = await Promise.all(
+      Array.from({ length: 4 }, () => runProgram(['migrate'], { env: { DATABASE_URL: url } })),
+    );
+    for (const { code, stdout, stderr } of ends)
+      expect({ code, stdout, stderr }).toEqual({
+        code: 0,
+        stdout: expect.stringMatching(/ is up to date\n$/),
+        stderr: '',
+      });
     await open(alone);
     expect(await schemaOf(url)).toEqual(await schemaOf(alone));
   });
@@ -129,7 +149,10 @@ describe('migrations of a Postgres database', () => {
       const halves = await before.publish('Left', { n: 6 });
       const batch = await send(before, 'echo', orders(4));
 
-      expect(await migrate(kyselyOn(url), POSTGRES, [core, runsAndBatches])).toEqual(['0001-core', '0002-runs-and-batches']);
+      expect(await migrate(kyselyOn(url), POSTGRES, [core, runsAndBatches])).toEqual([
+        '0001-core',
+        '0002-runs-and-batches',
+      ]);
       await copy(made, url);
       const after = await replicas.start(CONFIG, { settings: { databaseUrl: url } });
       await open(alone);
@@ -137,9 +160,17 @@ describe('migrations of a Postgres database', () => {
 
       for (const [n, id] of [...messages, hidden].entries()) {
         expect(await after.ended(id)).toMatchObject({ state: 'completed', artifact_count: 2 });
-        expect((await after.artifacts(id)).map(({ type, payload }) => [type, payload.n])).toEqual([['Message', n], ['Echo', n]]);
+        expect((await after.artifacts(id)).map(({ type, payload }) => [type, payload.n])).toEqual([
+          ['Message', n],
+          ['Echo', n],
+        ]);
       }
-      expect(await ended(after, batch)).toMatchObject({ status: 'completed', total_items: 4, completed_items: 4, failed_items: 0 });
+      expect(await ended(after, batch)).toMatchObject({
+        status: 'completed',
+        total_items: 4,
+        completed_items: 4,
+        failed_items: 0,
+      });
       await after.publish('Right', { n: 7 }, { correlation: halves });
       await after.ended(halves);
       expect(await after.types(halves)).toEqual(['Left', 'Right', 'Pair']);
@@ -155,11 +186,17 @@ describe('migrations of a Postgres database', () => {
         `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not like 'kysely_%' and relname <> 'program_versions'`,
       );
       for (const { name } of tables) {
-        const [{ rows }] = (await queryOnce<{ rows: string }>(from, `select coalesce(json_agg(row), '[]')::text as rows from ${name} as row`)) as [{ rows: string }];
+        const [{ rows }] = (await queryOnce<{ rows: string }>(
+          from,
+          `select coalesce(json_agg(row), '[]')::text as rows from ${name} as row`,
+        )) as [{ rows: string }];
         await client.query(`insert into ${name} select * from json_populate_recordset(null::${name}, $1)`, [rows]);
       }
-      const { rows: counted } = await client.query<{ name: string }>(`select table_name as name from information_schema.columns where is_identity = 'YES' and table_schema = 'public'`);
-      for (const { name } of counted) await client.query(`select setval(pg_get_serial_sequence('${name}', 'seq'), max(seq)) from ${name}`);
+      const { rows: counted } = await client.query<{ name: string }>(
+        `select table_name as name from information_schema.columns where is_identity = 'YES' and table_schema = 'public'`,
+      );
+      for (const { name } of counted)
+        await client.query(`select setval(pg_get_serial_sequence('${name}', 'seq'), max(seq)) from ${name}`);
     });
   }
 
@@ -223,21 +260,27 @@ describe('migrations of a Postgres database', () => {
       expect(await schemaOf(url)).toEqual(schema);
     });
 
-    it.each([[['serve']], [['serve', '--no-worker']], [['worker']]])('whose schema it is too old for stop a running %j with one clear line', async (command) => {
-      const url = await empty();
-      const program = await StartedProgram.start([...command, '--port', '0', ...serveOn(url)]);
-      try {
-        await eventually('it serves', () => /"msg":"(serving|working)"/.test(program.stdout));
-        await migrate(kyselyOn(url), POSTGRES, [...MIGRATIONS, later({ oldestProgram: nextMajor })]);
-        expect(await program.ended).toBe(0);
-        const lines = program.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as { level: unknown; msg: string });
-        const whys = lines.filter(({ msg }) => msg.includes(nextMajor));
-        expect(whys.map(({ msg }) => msg)).toEqual([`${refusal}; stopping`]);
-        expect(lines.at(-1)!.msg).toBe('stopped');
-      } finally {
-        program.process.kill('SIGKILL');
-      }
-    });
+    it.each([[['serve']], [['serve', '--no-worker']], [['worker']]])(
+      'whose schema it is too old for stop a running %j with one clear line',
+      async (command) => {
+        const url = await empty();
+        const program = await StartedProgram.start([...command, '--port', '0', ...serveOn(url)]);
+        try {
+          await eventually('it serves', () => /"msg":"(serving|working)"/.test(program.stdout));
+          await migrate(kyselyOn(url), POSTGRES, [...MIGRATIONS, later({ oldestProgram: nextMajor })]);
+          expect(await program.ended).toBe(0);
+          const lines = program.stdout
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line) as { level: unknown; msg: string });
+          const whys = lines.filter(({ msg }) => msg.includes(nextMajor));
+          expect(whys.map(({ msg }) => msg)).toEqual([`${refusal}; stopping`]);
+          expect(lines.at(-1)!.msg).toBe('stopped');
+        } finally {
+          program.process.kill('SIGKILL');
+        }
+      },
+    );
 
     it('whose schema it may still use let it serve on under load, without one request failing', async () => {
       const replicas = new Replicas();
@@ -254,7 +297,14 @@ describe('migrations of a Postgres database', () => {
             const id = await board.publish('Left', { n: 1 });
             await board.publish('Right', { n: 1 }, { correlation: id });
             ids.push(id);
-            await Promise.all(['/api/v1/artifacts?limit=5', '/api/v1/runs?limit=5', '/metrics', `/api/v1/correlations/${id}/status`].map((path) => board.http.get(path).expect(200)));
+            await Promise.all(
+              [
+                '/api/v1/artifacts?limit=5',
+                '/api/v1/runs?limit=5',
+                '/metrics',
+                `/api/v1/correlations/${id}/status`,
+              ].map((path) => board.http.get(path).expect(200)),
+            );
           }
         };
         const clients = Promise.all(boards.flatMap((board) => [client(board), client(board), client(board)]));
@@ -275,7 +325,8 @@ describe('migrations of a Postgres database', () => {
           isOver = true;
         }
         await clients;
-        for (const id of ids) expect(await boards[0]!.ended(id)).toMatchObject({ state: 'completed', artifact_count: 3 });
+        for (const id of ids)
+          expect(await boards[0]!.ended(id)).toMatchObject({ state: 'completed', artifact_count: 3 });
         expect(boards.flatMap(({ app }) => app.logLines.filter(({ level }) => Number(level) >= 50))).toEqual([]);
         expect(await queryOnce(url, `select distinct state from executions`)).toEqual([{ state: 'completed' }]);
       } finally {
@@ -284,4 +335,3 @@ describe('migrations of a Postgres database', () => {
     });
   });
 });
-

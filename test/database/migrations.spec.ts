@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import { SQLITE } from '../../src/database/dialects/dialect.js';
+
 import { VERSION } from '../../src/common/version.js';
+import { SQLITE } from '../../src/database/dialects/dialect.js';
 import { core } from '../../src/database/migrations/0001-core.js';
 import { changedConfigurations } from '../../src/database/migrations/0016-changed-configurations.js';
-import { MIGRATIONS, migrate } from '../../src/database/migrations/migrate.js';
+import { migrate, MIGRATIONS } from '../../src/database/migrations/migrate.js';
 import type { NumberedMigration } from '../../src/database/migrations/migration.js';
 import { StartError } from '../../src/database/start-error.js';
 import { runProgram } from '../cli/run-program.js';
@@ -14,7 +15,10 @@ const later = (parts: Partial<NumberedMigration> = {}): NumberedMigration => ({
   name: '9999-later',
   oldestProgram: VERSION,
   up: async (db) => {
-    await db.schema.alterTable('rollups').addColumn('note', 'text', (column) => column.notNull().defaultTo('none')).execute();
+    await db.schema
+      .alterTable('rollups')
+      .addColumn('note', 'text', (column) => column.notNull().defaultTo('none'))
+      .execute();
   },
   ...parts,
 });
@@ -30,7 +34,9 @@ describe('migrations of a SQLite file', () => {
 
   const freshWriter = () => files.open(files.path()).writer;
   const schemaOf = async (db: ReturnType<typeof freshWriter>) =>
-    (await sql<{ sql: string }>`select sql from sqlite_schema where sql is not null order by name`.execute(db)).rows.map((row) => row.sql);
+    (
+      await sql<{ sql: string }>`select sql from sqlite_schema where sql is not null order by name`.execute(db)
+    ).rows.map((row) => row.sql);
 
   it('make the whole schema from empty, and do nothing the second time', async () => {
     const db = freshWriter();
@@ -61,9 +67,19 @@ describe('migrations of a SQLite file', () => {
     const db = freshWriter();
     const before = MIGRATIONS.slice(0, MIGRATIONS.indexOf(changedConfigurations));
     await migrate(db, SQLITE, before);
-    const group = { agent: 'pairer', key: '"order-1"', state: 'waiting', size: 1, opened_at: 1, closes_at: null } as const;
+    const group = {
+      agent: 'pairer',
+      key: '"order-1"',
+      state: 'waiting',
+      size: 1,
+      opened_at: 1,
+      closes_at: null,
+    } as const;
     for (const [ordinal, subscription] of [2, 2, 0].entries()) {
-      await db.insertInto('join_groups').values({ ...group, id: String(ordinal), ordinal, subscription }).execute();
+      await db
+        .insertInto('join_groups')
+        .values({ ...group, id: String(ordinal), ordinal, subscription })
+        .execute();
     }
 
     await migrate(db, SQLITE);
@@ -77,9 +93,14 @@ describe('migrations of a SQLite file', () => {
     const path = files.path();
     const database = files.open(path);
     await migrate(database.writer, SQLITE);
-    await database.writer.updateTable('program_versions').set({ migration: '0001-blackboard' }).where('migration', '=', ours[0]!).execute();
+    await database.writer
+      .updateTable('program_versions')
+      .set({ migration: '0001-blackboard' })
+      .where('migration', '=', ours[0]!)
+      .execute();
     const schema = await schemaOf(database.writer);
-    const refusal = 'an earlier build of starling made this database, and this version cannot read it; use an empty database, or that build';
+    const refusal =
+      'an earlier build of starling made this database, and this version cannot read it; use an empty database, or that build';
     await expect(migrate(database.writer, SQLITE)).rejects.toThrow(new StartError(refusal));
     expect(await schemaOf(database.writer)).toEqual(schema);
     await database.close();
@@ -112,8 +133,11 @@ describe('migrations of a SQLite file', () => {
 
   it('are made once by processes that start together on an empty file', async () => {
     const path = files.path();
-    const ends = await Promise.all(Array.from({ length: 4 }, () => runProgram(['migrate', '--database-url', `sqlite:${path}`])));
-    for (const { code, stderr } of ends) expect(code === 0 || stderr.includes('is in use by another starling process')).toBe(true);
+    const ends = await Promise.all(
+      Array.from({ length: 4 }, () => runProgram(['migrate', '--database-url', `sqlite:${path}`])),
+    );
+    for (const { code, stderr } of ends)
+      expect(code === 0 || stderr.includes('is in use by another starling process')).toBe(true);
     expect(ends.some(({ code }) => code === 0)).toBe(true);
 
     const made = files.open(path).writer;
@@ -128,14 +152,19 @@ describe('migrations of a SQLite file', () => {
     await db.insertInto('rollups').values({ name: 'artifact_counts', up_to_seq: 12 }).execute();
 
     expect(await migrate(db, SQLITE, [...MIGRATIONS, later()])).toEqual(['9999-later']);
-    expect(await db.selectFrom('rollups').selectAll().execute()).toEqual([{ name: 'artifact_counts', up_to_seq: 12, note: 'none' }]);
+    expect(await db.selectFrom('rollups').selectAll().execute()).toEqual([
+      { name: 'artifact_counts', up_to_seq: 12, note: 'none' },
+    ]);
     expect(await migrate(db, SQLITE, [...MIGRATIONS, later()])).toEqual([]);
   });
 
   it('that fail half-way leave nothing behind, and can be made again', async () => {
     const db = freshWriter();
     await migrate(db, SQLITE);
-    const before = { schema: await schemaOf(db), versions: await db.selectFrom('program_versions').selectAll().execute() };
+    const before = {
+      schema: await schemaOf(db),
+      versions: await db.selectFrom('program_versions').selectAll().execute(),
+    };
     const half = later({
       up: async (db) => {
         await db.schema.alterTable('rollups').addColumn('note', 'text').execute();
@@ -145,7 +174,10 @@ describe('migrations of a SQLite file', () => {
     });
 
     await expect(migrate(db, SQLITE, [...MIGRATIONS, half])).rejects.toThrow('no further');
-    expect({ schema: await schemaOf(db), versions: await db.selectFrom('program_versions').selectAll().execute() }).toEqual(before);
+    expect({
+      schema: await schemaOf(db),
+      versions: await db.selectFrom('program_versions').selectAll().execute(),
+    }).toEqual(before);
     expect(await migrate(db, SQLITE, [...MIGRATIONS, later()])).toEqual(['9999-later']);
   });
 
@@ -164,7 +196,9 @@ describe('migrations of a SQLite file', () => {
       await migrate(db, SQLITE, [...MIGRATIONS, later({ oldestProgram: needed })]);
       const schema = await schemaOf(db);
       await expect(migrate(db, SQLITE)).rejects.toThrow(
-        new StartError(`the database was migrated for starling ${needed} or later (9999-later); this is ${VERSION}: install the newer one`),
+        new StartError(
+          `the database was migrated for starling ${needed} or later (9999-later); this is ${VERSION}: install the newer one`,
+        ),
       );
       expect(await schemaOf(db)).toEqual(schema);
     },
@@ -175,7 +209,9 @@ describe('migrations of a SQLite file', () => {
     await migrate(db, SQLITE, [...MIGRATIONS, later()]);
     expect(await migrate(db, SQLITE)).toEqual([]);
     await db.insertInto('rollups').values({ name: 'ours', up_to_seq: 1 }).execute();
-    expect(await db.selectFrom('rollups').selectAll().execute()).toEqual([{ name: 'ours', up_to_seq: 1, note: 'none' }]);
+    expect(await db.selectFrom('rollups').selectAll().execute()).toEqual([
+      { name: 'ours', up_to_seq: 1, note: 'none' },
+    ]);
   });
 
   it('of a newer program stop the command itself with that line', async () => {

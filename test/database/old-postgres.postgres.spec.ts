@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+
 import { openDatabase } from '../../src/database/open-database.js';
 import { StartError } from '../../src/database/start-error.js';
 
@@ -18,7 +19,17 @@ const TEXT_OID = 25;
 
 const answerOf = (value: string): Buffer =>
   Buffer.concat([
-    message('T', int16(1), text('version'), int32(0), int16(0), int32(TEXT_OID), int16(65_535), int32(0xffffffff), int16(0)),
+    message(
+      'T',
+      int16(1),
+      text('version'),
+      int32(0),
+      int16(0),
+      int32(TEXT_OID),
+      int16(65_535),
+      int32(0xffffffff),
+      int16(0),
+    ),
     message('D', int16(1), int32(value.length), Buffer.from(value)),
     message('C', text('SELECT 1')),
     READY,

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+
 import { sql } from 'kysely';
+
 import { SQLITE } from '../../src/database/dialects/dialect.js';
 import type { SqliteDatabase } from '../../src/database/dialects/sqlite-database.js';
 import { migrate } from '../../src/database/migrations/migrate.js';
@@ -26,8 +28,19 @@ describe('the unit of work on a SQLite file', () => {
   const write = (tx: Transaction, name: string) => tx.db.insertInto('rollups').values({ name, up_to_seq: 0 }).execute();
   const run = <T>(work: (tx: Transaction) => Promise<T>) => parts.unitOfWork.run(work);
   /** Names that are committed, in the order of their writing. */
-  const committed = () => other.prepare('SELECT name FROM rollups ORDER BY rowid').all().map(({ name }) => name);
-  const seenBy = async (tx: Transaction) => (await tx.db.selectFrom('rollups').select('name').orderBy(sql`rowid`).execute()).map(({ name }) => name);
+  const committed = () =>
+    other
+      .prepare('SELECT name FROM rollups ORDER BY rowid')
+      .all()
+      .map(({ name }) => name);
+  const seenBy = async (tx: Transaction) =>
+    (
+      await tx.db
+        .selectFrom('rollups')
+        .select('name')
+        .orderBy(sql`rowid`)
+        .execute()
+    ).map(({ name }) => name);
 
   it('resolves with what the closure answers, after the commit', async () => {
     let before: unknown[] = [];
@@ -176,7 +189,9 @@ describe('the unit of work on a SQLite file', () => {
   it('stops the process where a COMMIT fails otherwise than for a full disk, and resolves nothing of its group', async () => {
     // A deferred foreign key is the way to have SQLite itself refuse a COMMIT after every statement went well.
     await sql`create table parents (id integer primary key)`.execute(database.writer);
-    await sql`create table children (parent integer references parents (id) deferrable initially deferred)`.execute(database.writer);
+    await sql`create table children (parent integer references parents (id) deferrable initially deferred)`.execute(
+      database.writer,
+    );
     const outcomes = await Promise.allSettled([
       run((tx) => write(tx, 'beside')),
       run((tx) => sql`insert into children values (1)`.execute(tx.db)),

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
+
 import { parseDuration } from '../../src/common/durations.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -27,8 +28,14 @@ const DOCKERFILE = readFileSync('Dockerfile', 'utf8').replaceAll('\\\n', '');
 const CADDYFILE = readFileSync('deploy/compose/Caddyfile', 'utf8');
 
 /** What follows an instruction of the Dockerfile, or a directive of the Caddyfile, wherever it stands. */
-const after = (text: string, word: string): string[] => [...text.matchAll(new RegExp(`^\\s*${word} +(.+)$`, 'gm'))].map((line) => line[1]!.trim());
-const listAfter = (word: string): string[] => JSON.parse(after(DOCKERFILE, word).at(-1)!.replace(/^.*?CMD /, '')) as string[];
+const after = (text: string, word: string): string[] =>
+  [...text.matchAll(new RegExp(`^\\s*${word} +(.+)$`, 'gm'))].map((line) => line[1]!.trim());
+const listAfter = (word: string): string[] =>
+  JSON.parse(
+    after(DOCKERFILE, word)
+      .at(-1)!
+      .replace(/^.*?CMD /, ''),
+  ) as string[];
 
 function exitCode([program, ...args]: string[]): Promise<number | null> {
   expect(program).toBe('node');
@@ -48,13 +55,18 @@ describe('the containers', () => {
 
   describe('the image', () => {
     it('is made from files that are there and that .dockerignore lets through', () => {
-      const sources = after(DOCKERFILE, 'COPY').filter((line) => !line.startsWith('--from')).flatMap((line) => line.split(' ').slice(0, -1));
+      const sources = after(DOCKERFILE, 'COPY')
+        .filter((line) => !line.startsWith('--from'))
+        .flatMap((line) => line.split(' ').slice(0, -1));
       const ignored = readFileSync('.dockerignore', 'utf8').split('\n');
-      for (const source of sources) expect([source, existsSync(source), ignored.includes(`!${source}`)]).toEqual([source, true, true]);
+      for (const source of sources)
+        expect([source, existsSync(source), ignored.includes(`!${source}`)]).toEqual([source, true, true]);
     });
 
     it('has the Node.js that the tests run on', () => {
-      const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { devDependencies: { node: string } };
+      const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+        devDependencies: { node: string };
+      };
       expect(after(DOCKERFILE, 'ARG')).toEqual([`NODE_IMAGE=node:${devDependencies.node}-slim`]);
     });
 
@@ -70,7 +82,8 @@ describe('the containers', () => {
     });
 
     it('is healthy while the service answers, and unhealthy otherwise', async () => {
-      const check = (url: string): string[] => listAfter('HEALTHCHECK').map((part) => part.replace(`http://127.0.0.1:${settings.port}`, url));
+      const check = (url: string): string[] =>
+        listAfter('HEALTHCHECK').map((part) => part.replace(`http://127.0.0.1:${settings.port}`, url));
       expect(await exitCode(check(app.url))).toBe(0);
       expect(await exitCode(check(`${app.url}/nowhere`))).toBe(1);
       expect(await exitCode(check('http://127.0.0.1:1'))).toBe(1);
@@ -105,7 +118,8 @@ describe('the containers', () => {
       expect(Object.keys(balancer!.depends_on!)).toEqual(replicas.map(([name]) => name));
       expect(CADDYFILE).toContain(`\n:${settings.port} {`);
       // They refuse foreign names themselves, for the balancer leaves the Host header as it is.
-      for (const [, { environment }] of replicas) expect(environment!.STARLING_ALLOWED_HOSTS).toBe('${STARLING_ALLOWED_HOSTS:-localhost}');
+      for (const [, { environment }] of replicas)
+        expect(environment!.STARLING_ALLOWED_HOSTS).toBe('${STARLING_ALLOWED_HOSTS:-localhost}');
       expect(CADDYFILE).not.toContain('header_up');
     });
 
@@ -114,14 +128,21 @@ describe('the containers', () => {
       const [{ subnet }] = networks.default!.ipam.config as [{ subnet: string }];
       for (const [, { environment }] of replicas) {
         const { STARLING_TRUSTED_PROXIES } = environment!;
-        expect(resolveSettings({ flags: {}, environment: { STARLING_TRUSTED_PROXIES: STARLING_TRUSTED_PROXIES! }, server: {} }).trustedProxies).toEqual([subnet]);
+        expect(
+          resolveSettings({
+            flags: {},
+            environment: { STARLING_TRUSTED_PROXIES: STARLING_TRUSTED_PROXIES! },
+            server: {},
+          }).trustedProxies,
+        ).toEqual([subnet]);
       }
     });
 
     it('checks routes that the service answers', async () => {
       const checked = new URL(balancer!.healthcheck!.test.at(-1)!);
       expect(checked.port).toBe(String(settings.port));
-      for (const path of [checked.pathname, ...after(CADDYFILE, 'health_uri')]) expect([path, (await app.http.get(path)).status]).toEqual([path, 200]);
+      for (const path of [checked.pathname, ...after(CADDYFILE, 'health_uri')])
+        expect([path, (await app.http.get(path)).status]).toEqual([path, 200]);
     });
 
     it('closes idle connections to a replica before the replica does', () => {
@@ -130,8 +151,11 @@ describe('the containers', () => {
     });
 
     it('leaves time for a graceful stop', () => {
-      for (const [, { stop_grace_period }] of replicas) expect(parseDuration(stop_grace_period!)).toBeGreaterThan(settings.shutdownGraceMs);
-      expect(parseDuration(balancer!.stop_grace_period!)).toBeGreaterThan(parseDuration(after(CADDYFILE, 'grace_period')[0]!)!);
+      for (const [, { stop_grace_period }] of replicas)
+        expect(parseDuration(stop_grace_period!)).toBeGreaterThan(settings.shutdownGraceMs);
+      expect(parseDuration(balancer!.stop_grace_period!)).toBeGreaterThan(
+        parseDuration(after(CADDYFILE, 'grace_period')[0]!)!,
+      );
     });
   });
 });

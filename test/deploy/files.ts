@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+
 import { parseAllDocuments } from 'yaml';
+
 import { buildProgram } from '../../src/cli/program.js';
 import { settingEntries, variablesOf } from '../../src/config/settings-table.js';
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { dirname, join } from 'node:path';
+
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import { AddressRules } from '../../src/http-client/address-rules.js';
 import { ipAddress } from '../../src/http-client/ip-address.js';
@@ -30,7 +31,12 @@ interface Container {
 
 interface Pod {
   metadata: { labels: Labels; annotations: Labels };
-  spec: { terminationGracePeriodSeconds: number; initContainers?: Container[]; containers: [Container]; volumes: { name: string; configMap?: { name: string } }[] };
+  spec: {
+    terminationGracePeriodSeconds: number;
+    initContainers?: Container[];
+    containers: [Container];
+    volumes: { name: string; configMap?: { name: string } }[];
+  };
 }
 
 interface Manifest {
@@ -67,12 +73,17 @@ function blockList(ranges: readonly string[]): BlockList {
 function numberOf(address: string): bigint {
   if (isIP(address) === 4) return address.split('.').reduce((number, byte) => number * 256n + BigInt(byte), 0n);
   const [front = [], back = []] = address.split('::').map((part) => (part === '' ? [] : part.split(':')));
-  return [...front, ...Array<string>(8 - front.length - back.length).fill('0'), ...back].reduce((number, group) => number * 65_536n + BigInt(`0x${group}`), 0n);
+  return [...front, ...Array<string>(8 - front.length - back.length).fill('0'), ...back].reduce(
+    (number, group) => number * 65_536n + BigInt(`0x${group}`),
+    0n,
+  );
 }
 
 function textOf(number: bigint, bits: number): string {
   if (bits === 32) return [24n, 16n, 8n, 0n].map((shift) => String((number >> shift) & 255n)).join('.');
-  return Array.from({ length: 8 }, (_, index) => ((number >> BigInt(112 - 16 * index)) & 65_535n).toString(16)).join(':');
+  return Array.from({ length: 8 }, (_, index) => ((number >> BigInt(112 - 16 * index)) & 65_535n).toString(16)).join(
+    ':',
+  );
 }
 
 // Real: the files as kubectl gets them, the application on HTTP. There is no cluster: what Kubernetes makes of them is not tried.
@@ -80,13 +91,21 @@ describe('the Kubernetes manifests', () => {
   const [kustomization] = read<Kustomization>('kustomization.yaml') as [Kustomization];
   const [configuration] = kustomization.configMapGenerator;
   const manifests = kustomization.resources.flatMap((file) => read<Manifest>(file));
-  const ofKind = <T extends Manifest>(kind: string): T[] => manifests.filter((manifest) => manifest.kind === kind) as T[];
+  const ofKind = <T extends Manifest>(kind: string): T[] =>
+    manifests.filter((manifest) => manifest.kind === kind) as T[];
   const deployments = ofKind<Deployment>('Deployment');
   const named = deployments.map((deployment) => [deployment.metadata.name, deployment.spec] as const);
   const settings = resolveSettings({ flags: {}, environment: {}, server: {} });
 
   it('are all in the kustomization, beside its configuration and the values of the metrics adapter', () => {
-    expect([...kustomization.resources, ...configuration.files, 'kustomization.yaml', 'prometheus-adapter-values.yaml'].sort()).toEqual(readdirSync(FOLDER).sort());
+    expect(
+      [
+        ...kustomization.resources,
+        ...configuration.files,
+        'kustomization.yaml',
+        'prometheus-adapter-values.yaml',
+      ].sort(),
+    ).toEqual(readdirSync(FOLDER).sort());
   });
 
   it("run the image of this version, in the program's roles", () => {
@@ -125,10 +144,16 @@ describe('the Kubernetes manifests', () => {
     });
 
     it('scale on a metric that it reports', async () => {
-      const [{ rules }] = read<{ rules: { external: { seriesQuery: string; name: { as: string } }[] } }>('prometheus-adapter-values.yaml') as [never];
-      const { metrics } = ofKind<Manifest & { spec: { metrics: { external: { metric: { name: string } } }[] } }>('HorizontalPodAutoscaler')[0]!.spec;
+      const [{ rules }] = read<{ rules: { external: { seriesQuery: string; name: { as: string } }[] } }>(
+        'prometheus-adapter-values.yaml',
+      ) as [never];
+      const { metrics } = ofKind<Manifest & { spec: { metrics: { external: { metric: { name: string } } }[] } }>(
+        'HorizontalPodAutoscaler',
+      )[0]!.spec;
       const [name] = metrics.map(({ external }) => external.metric.name);
-      expect(rules).toMatchObject({ external: [{ seriesQuery: expect.stringContaining(`__name__="${name}"`), name: { as: name } }] });
+      expect(rules).toMatchObject({
+        external: [{ seriesQuery: expect.stringContaining(`__name__="${name}"`), name: { as: name } }],
+      });
       expect((await app.http.get('/metrics')).text).toMatch(new RegExp(`^${name} \\d+$`, 'm'));
     });
 
@@ -142,7 +167,9 @@ describe('the Kubernetes manifests', () => {
 
     it('leave time for a graceful stop', () => {
       const waitsSeconds = container.lifecycle?.preStop.sleep.seconds ?? 0;
-      expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(waitsSeconds * 1_000 + settings.shutdownGraceMs);
+      expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(
+        waitsSeconds * 1_000 + settings.shutdownGraceMs,
+      );
     });
 
     it('give the process no more rights than it needs, and no variables of the Service', () => {
@@ -150,10 +177,21 @@ describe('the Kubernetes manifests', () => {
         automountServiceAccountToken: false,
         // Kubernetes would set STARLING_PORT to a URL, and the program would not start.
         enableServiceLinks: false,
-        securityContext: { runAsNonRoot: true, runAsUser: IMAGE_USER, runAsGroup: IMAGE_USER, fsGroup: IMAGE_USER, seccompProfile: { type: 'RuntimeDefault' } },
+        securityContext: {
+          runAsNonRoot: true,
+          runAsUser: IMAGE_USER,
+          runAsGroup: IMAGE_USER,
+          fsGroup: IMAGE_USER,
+          seccompProfile: { type: 'RuntimeDefault' },
+        },
       });
       for (const { securityContext } of [...(pod.initContainers ?? []), ...pod.containers]) {
-        expect(securityContext).toEqual({ privileged: false, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
+        expect(securityContext).toEqual({
+          privileged: false,
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
       }
     });
 
@@ -192,29 +230,60 @@ describe('the Kubernetes manifests', () => {
       const bits = isIP(text) === 6 ? 128 : 32;
       const size = 1n << BigInt(bits - Number(prefix));
       const first = (numberOf(text) / size) * size;
-      return [first - 1n, first, first + size - 1n, first + size].filter((one) => one >= 0n && one < 1n << BigInt(bits)).map((one) => textOf(one, bits));
+      return [first - 1n, first, first + size - 1n, first + size]
+        .filter((one) => one >= 0n && one < 1n << BigInt(bits))
+        .map((one) => textOf(one, bits));
     };
 
     // Both lists are read: a range in one of them alone shows as a difference at its edges.
     it('lets calls out to exactly those addresses that the program calls for clients', () => {
       const rules = new AddressRules({ allow: [], ports: [443], hosts: null });
-      const ranges = [...blocks.flatMap(({ cidr, except }) => [cidr, ...except]), ...[...readFileSync('src/http-client/address-rules.ts', 'utf8').matchAll(/'([\da-f.:]+\/\d+)'/g)].map(([, range]) => range!)];
-      expect(ranges).toEqual(expect.arrayContaining(['168.63.129.16/32', '192.0.0.192/32', '64:ff9b:1::/48', '2000::/3']));
+      const ranges = [
+        ...blocks.flatMap(({ cidr, except }) => [cidr, ...except]),
+        ...[...readFileSync('src/http-client/address-rules.ts', 'utf8').matchAll(/'([\da-f.:]+\/\d+)'/g)].map(
+          ([, range]) => range!,
+        ),
+      ];
+      expect(ranges).toEqual(
+        expect.arrayContaining(['168.63.129.16/32', '192.0.0.192/32', '64:ff9b:1::/48', '2000::/3']),
+      );
       // A wrapped IPv4 address is called as such by the program, and leaves a cluster with NAT64 as IPv6.
       const addresses = ranges.flatMap(around).filter((address) => ipAddress(address)!.text === address);
-      const different = addresses.filter((address) => letsOut(address) !== (rules.refusal(address, 443, 'client') === null));
+      const different = addresses.filter(
+        (address) => letsOut(address) !== (rules.refusal(address, 443, 'client') === null),
+      );
       expect(different).toEqual([]);
     });
 
-    it.each(['64:ff9b::a9fe:a9fe', '::ffff:169.254.169.254', 'fd00:ec2::254', 'fe80::1', '168.63.129.16', '192.0.0.192', '198.19.255.255', '239.1.2.3'])('lets no call out to %s', (address) => {
+    it.each([
+      '64:ff9b::a9fe:a9fe',
+      '::ffff:169.254.169.254',
+      'fd00:ec2::254',
+      'fe80::1',
+      '168.63.129.16',
+      '192.0.0.192',
+      '198.19.255.255',
+      '239.1.2.3',
+    ])('lets no call out to %s', (address) => {
       expect(letsOut(address)).toBe(false);
     });
 
-    it('lets calls out to public addresses', () => expect(['1.1.1.1', '2606:4700::1111'].map(letsOut)).toEqual([true, true]));
+    it('lets calls out to public addresses', () =>
+      expect(['1.1.1.1', '2606:4700::1111'].map(letsOut)).toEqual([true, true]));
 
     it('opens the port of Postgres to pods that are named, and to no others', () => {
       const database = egress.filter(({ ports = [] }) => ports.some(({ port }) => port === 5432));
-      expect(database).toEqual([{ to: [{ namespaceSelector: { matchLabels: expect.any(Object) }, podSelector: { matchLabels: expect.any(Object) } }], ports: [{ protocol: 'TCP', port: 5432 }] }]);
+      expect(database).toEqual([
+        {
+          to: [
+            {
+              namespaceSelector: { matchLabels: expect.any(Object) },
+              podSelector: { matchLabels: expect.any(Object) },
+            },
+          ],
+          ports: [{ protocol: 'TCP', port: 5432 }],
+        },
+      ]);
     });
   });
 

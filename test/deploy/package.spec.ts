@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { blocksOf, readMarkdown } from '../docs/markdown.js';
 
 interface Manifest {
@@ -16,43 +17,69 @@ const read = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T
 
 // Real: npm itself, over this folder as it is installed. What it would pack is what a user's npm unpacks.
 describe('the package', () => {
-  const npm = (...args: string[]): unknown => JSON.parse(execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+  const npm = (...args: string[]): unknown =>
+    JSON.parse(execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
 
   it('brings along all that would install a reporter of installations, with an empty package in its place', () => {
     const stub = read<Manifest>('node_modules/@scarf/scarf/package.json');
-    expect([stub.name, stub.scripts, read<Manifest>('stubs/scarf/package.json')]).toEqual(['@scarf/scarf', undefined, stub]);
+    expect([stub.name, stub.scripts, read<Manifest>('stubs/scarf/package.json')]).toEqual([
+      '@scarf/scarf',
+      undefined,
+      stub,
+    ]);
     // Another version would not do for those who depend on it, and npm would fetch the real one.
-    expect(read<Manifest>('node_modules/swagger-ui-dist/package.json').dependencies).toEqual({ '@scarf/scarf': `=${stub.version}` });
+    expect(read<Manifest>('node_modules/swagger-ui-dist/package.json').dependencies).toEqual({
+      '@scarf/scarf': `=${stub.version}`,
+    });
 
-    const [{ bundled, files }] = npm('pack', '--dry-run', '--json', '--ignore-scripts') as [{ bundled: string[]; files: { path: string }[] }];
+    const [{ bundled, files }] = npm('pack', '--dry-run', '--json', '--ignore-scripts') as [
+      { bundled: string[]; files: { path: string }[] },
+    ];
     expect(bundled).toEqual(expect.arrayContaining(['@nestjs/swagger', 'swagger-ui-dist', '@scarf/scarf']));
-    expect(files.map(({ path }) => path).filter((path) => path.startsWith('node_modules/@scarf/'))).toEqual(['node_modules/@scarf/scarf/package.json']);
+    expect(files.map(({ path }) => path).filter((path) => path.startsWith('node_modules/@scarf/'))).toEqual([
+      'node_modules/@scarf/scarf/package.json',
+    ]);
   });
 
   describe('the recipe of the documentation for a list of everything that it is made of', () => {
     let folder: string;
     beforeEach(() => {
       folder = mkdtempSync(join(tmpdir(), 'starling-release-'));
-      for (const file of ['package.json', 'package-lock.json', 'stubs']) cpSync(file, join(folder, file), { recursive: true });
+      for (const file of ['package.json', 'package-lock.json', 'stubs'])
+        cpSync(file, join(folder, file), { recursive: true });
     });
     afterEach(() => rmSync(folder, { recursive: true }));
 
     const [recipe] = blocksOf(readMarkdown('docs/deployment.md'), 'sh').filter((block) => block.includes('npm sbom'));
     // Without a network: all versions are in the lock file. TMPDIR: where the recipe works.
-    const follow = (): unknown => execFileSync('sh', ['-e', '-c', recipe!], { cwd: folder, stdio: 'ignore', env: { ...process.env, npm_config_offline: 'true', TMPDIR: folder } });
+    const follow = (): unknown =>
+      execFileSync('sh', ['-e', '-c', recipe!], {
+        cwd: folder,
+        stdio: 'ignore',
+        env: { ...process.env, npm_config_offline: 'true', TMPDIR: folder },
+      });
 
     it('lists every dependency, and nothing for development', () => {
       follow();
-      const { components } = read<{ components: { name: string; group?: string; version: string }[] }>(join(folder, 'sbom.json'));
-      const listed = components.map(({ group, name, version }) => `${group === undefined ? '' : `${group}/`}${name}@${version}`);
+      const { components } = read<{ components: { name: string; group?: string; version: string }[] }>(
+        join(folder, 'sbom.json'),
+      );
+      const listed = components.map(
+        ({ group, name, version }) => `${group === undefined ? '' : `${group}/`}${name}@${version}`,
+      );
       const { dependencies, devDependencies } = read<Manifest>('package.json');
-      expect(listed).toEqual(expect.arrayContaining(Object.entries(dependencies).map(([name, version]) => `${name}@${version}`)));
+      expect(listed).toEqual(
+        expect.arrayContaining(Object.entries(dependencies).map(([name, version]) => `${name}@${version}`)),
+      );
       expect(listed).not.toContain(`jest@${devDependencies['jest']}`);
       expect(readdirSync(folder).filter((name) => name.startsWith('tmp.'))).toEqual([]);
     });
 
     it('leaves package.json as it is, where a step fails too', () => {
-      writeFileSync(join(folder, 'package-lock.json'), '{"lockfileVersion": 3, "packages": {"node_modules/x": {"version": "not a version"}}}');
+      writeFileSync(
+        join(folder, 'package-lock.json'),
+        '{"lockfileVersion": 3, "packages": {"node_modules/x": {"version": "not a version"}}}',
+      );
       expect(follow).toThrow();
       expect(readFileSync(join(folder, 'package.json'), 'utf8')).toBe(readFileSync('package.json', 'utf8'));
       expect(existsSync(join(folder, 'sbom.json'))).toBe(false);

@@ -22,10 +22,21 @@ export async function startInstalledPostgres(databases: readonly string[]): Prom
   const folder = mkdtempSync(join(tmpdir(), 'starling-installed-postgres-'));
   const user = serverUser();
   if (user) chownSync(folder, user.uid, user.gid);
-  const run = (program: string, ...args: string[]): unknown => execFileSync(join(programs, program), args, { ...user, cwd: folder, stdio: 'ignore' });
+  const run = (program: string, ...args: string[]): unknown =>
+    execFileSync(join(programs, program), args, { ...user, cwd: folder, stdio: 'ignore' });
   const port = await freePort();
   run('initdb', '-D', 'data', '-U', 'starling', '-A', 'trust', '--no-sync');
-  run('pg_ctl', '-D', 'data', '-w', '-l', 'log', '-o', `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off`, 'start');
+  run(
+    'pg_ctl',
+    '-D',
+    'data',
+    '-w',
+    '-l',
+    'log',
+    '-o',
+    `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off`,
+    'start',
+  );
   for (const database of databases) run('createdb', '-h', '127.0.0.1', '-p', String(port), '-U', 'starling', database);
   return {
     url: (database) => `postgres://starling@127.0.0.1:${port}/${database}`,

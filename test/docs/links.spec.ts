@@ -1,5 +1,6 @@
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+
 import { anchorOf, readMarkdown } from './markdown.js';
 
 const DOCUMENTS = globSync('{*,{docs,examples}/**/*}.md');
@@ -7,7 +8,9 @@ const DOCUMENTS = globSync('{*,{docs,examples}/**/*}.md');
 const withoutCode = (markdown: string): string => markdown.replace(/^```.*?^```$/gms, '');
 
 const linksIn = (document: string): string[] =>
-  [...withoutCode(readMarkdown(document)).matchAll(/\]\(([^)\s]+)\)/g)].map((link) => link[1]!).filter((link) => !/^https?:/.test(link));
+  [...withoutCode(readMarkdown(document)).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map((link) => link[1]!)
+    .filter((link) => !/^https?:/.test(link));
 
 const anchorsIn = (document: string): string[] =>
   [...withoutCode(readMarkdown(document)).matchAll(/^#+ (.+)$/gm)].map((heading) => anchorOf(heading[1]!));

@@ -8,4 +8,8 @@ export const readMarkdown = (path: string): string => readFileSync(path, 'utf8')
 
 /** What a heading's link ends in, as GitHub makes it. */
 export const anchorOf = (heading: string): string =>
-  heading.toLowerCase().replace(/\\(.)/g, '$1').replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-');
+  heading
+    .toLowerCase()
+    .replace(/\\(.)/g, '$1')
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');

@@ -21,19 +21,31 @@ export interface Step {
   language: string;
 }
 
-const STEP = /^ *<!-- (?<does>start|stop|run|answer|file|not run): (?<directive>.*?) -->$|^(?<indent> *)```(?<language>\w*)\n(?<block>.*?)^\k<indent>```$/gms;
+const STEP =
+  /^ *<!-- (?<does>start|stop|run|answer|file|not run): (?<directive>.*?) -->$|^(?<indent> *)```(?<language>\w*)\n(?<block>.*?)^\k<indent>```$/gms;
 
 export function stepsOf(page: string): Step[] {
   const text = readMarkdown(page);
   return [...text.matchAll(STEP)].map(({ index, groups }) => {
     const { does = 'block', directive, indent = '', language = '', block = '' } = groups!;
     const line = text.slice(0, index).split('\n').length;
-    return { line, does: does as Step['does'], text: directive ?? block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''), language };
+    return {
+      line,
+      does: does as Step['does'],
+      text: directive ?? block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+      language,
+    };
   });
 }
 
 /** Why blocks are not run, each reason with the places that give it. */
 export function notRunIn(pages: readonly string[]): string[] {
-  const left = pages.flatMap((page) => stepsOf(page).flatMap(({ does, text, line }) => (does === 'not run' ? [{ reason: text, place: `${page}:${line}` }] : [])));
-  return [...Map.groupBy(left, ({ reason }) => reason)].map(([reason, places]) => `${reason} (${places.map(({ place }) => place).join(', ')})`);
+  const left = pages.flatMap((page) =>
+    stepsOf(page).flatMap(({ does, text, line }) =>
+      does === 'not run' ? [{ reason: text, place: `${page}:${line}` }] : [],
+    ),
+  );
+  return [...Map.groupBy(left, ({ reason }) => reason)].map(
+    ([reason, places]) => `${reason} (${places.map(({ place }) => place).join(', ')})`,
+  );
 }

@@ -1,4 +1,5 @@
 import { globSync } from 'node:fs';
+
 import { builtProgram } from '../support/built-program.js';
 import { hasInstalledPostgres, type InstalledPostgres, startInstalledPostgres } from './installed-postgres.js';
 import { notRunIn, stepsOf } from './page.js';
@@ -6,7 +7,9 @@ import { Walk } from './walk.js';
 
 /** Dumps and restores a Postgres database, for which pg_dump has to be installed. */
 const OPERATIONS = 'docs/operations.md';
-const PAGES = globSync('{*,{docs,examples}/**/*}.md').filter((page) => stepsOf(page).length > 0 && (hasInstalledPostgres || page !== OPERATIONS)).sort();
+const PAGES = globSync('{*,{docs,examples}/**/*}.md')
+  .filter((page) => stepsOf(page).length > 0 && (hasInstalledPostgres || page !== OPERATIONS))
+  .sort();
 /** Pages mostly wait: for a start, an answer, an agent. */
 const AT_A_TIME = 3;
 const MOST_REASONS = 15;
@@ -31,7 +34,12 @@ describe('the commands and examples of the documentation', () => {
   async function walkAll(pages: Iterable<string>): Promise<void> {
     for (const page of pages) {
       const { resolve, reject } = outcomes.get(page)!;
-      const walk = new Walk(page, page === OPERATIONS && postgres ? { POSTGRES_URL: postgres.url('starling'), RESTORED_URL: postgres.url('restored') } : {});
+      const walk = new Walk(
+        page,
+        page === OPERATIONS && postgres
+          ? { POSTGRES_URL: postgres.url('starling'), RESTORED_URL: postgres.url('restored') }
+          : {},
+      );
       walks.push(walk);
       await walk.walk().then(resolve, reject);
       await walk.end();

@@ -14,7 +14,10 @@ const bounds = section
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| **') && !line.startsWith('| bound '))
   .map((line): Bound => {
-    const [bound, setting, preset, answer] = line.split('|').slice(1, -1).map((cell) => cell.trim()) as [string, string, string, string];
+    const [bound, setting, preset, answer] = line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()) as [string, string, string, string];
     return { bound, setting, default: preset, answer };
   });
 const bySetting = bounds.filter(({ setting }) => setting !== '');
@@ -28,10 +31,13 @@ describe('the table of bounds', () => {
     expect(bound.answer).not.toBe('');
   });
 
-  test.each(bySetting.map((bound) => [bound.setting, bound] as const))('names a setting that exists, with its default: %s', (name, bound) => {
-    const setting = settings.find((one) => `\`${one.name}\`` === name)!;
-    expect(bound.default).toMatch(setting.default ? `\`${setting.default}\`` : /^none(: |$)/);
-  });
+  test.each(bySetting.map((bound) => [bound.setting, bound] as const))(
+    'names a setting that exists, with its default: %s',
+    (name, bound) => {
+      const setting = settings.find((one) => `\`${one.name}\`` === name)!;
+      expect(bound.default).toMatch(setting.default ? `\`${setting.default}\`` : /^none(: |$)/);
+    },
+  );
 
   const mentioned = bySetting.map(({ setting }) => setting);
   test.each(settings.map(({ name }) => name).filter((name) => BOUNDING.test(name)))('has the setting %s', (name) => {

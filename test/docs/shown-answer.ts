@@ -5,7 +5,19 @@ export type Known = Map<string, string>;
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![\w-])[\w-]{43}(?![\w-])|\b[0-9a-f]{16}\b/;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/;
 /** Another moment or machine makes another number of these. */
-const MEASURES = ['duration_ms', 'responseTime', 'seq', 'after', 'next', 'completed_items', 'progress_percentage', 'total_executions', 'total_artifacts_\\w+', 'executions', 'artifacts_\\w+'];
+const MEASURES = [
+  'duration_ms',
+  'responseTime',
+  'seq',
+  'after',
+  'next',
+  'completed_items',
+  'progress_percentage',
+  'total_executions',
+  'total_artifacts_\\w+',
+  'executions',
+  'artifacts_\\w+',
+];
 const MEASURE = new RegExp(`(?<="(?:${MEASURES.join('|')})": ?)[\\d.]+|(?<= in )\\d+(?= s\\b)`);
 const VARIABLE = new RegExp(`(?<id>${ID.source})|(?<time>${TIME.source})|(?<measure>${MEASURE.source})|\\.\\.\\.`, 'g');
 
@@ -29,7 +41,13 @@ export function holds(answer: string, shown: string, isPlain: boolean, known: Kn
 function patternOf(shown: string, found: string[], known: Known): string {
   let [pattern, from] = ['', 0];
   for (const { 0: text, index, groups = {} } of shown.matchAll(VARIABLE)) {
-    const variable = groups['id'] ? patternOfId(text, found, known) : groups['time'] ? TIME.source : groups['measure'] ? '[\\d.]+' : '.*?';
+    const variable = groups['id']
+      ? patternOfId(text, found, known)
+      : groups['time']
+        ? TIME.source
+        : groups['measure']
+          ? '[\\d.]+'
+          : '.*?';
     pattern += literally(shown.slice(from, index)) + variable;
     from = index + text.length;
   }
@@ -44,4 +62,5 @@ function patternOfId(id: string, found: string[], known: Known): string {
 }
 
 /** The same command with the ids that are known by now. */
-export const withKnown = (command: string, known: Known): string => command.replaceAll(new RegExp(ID.source, 'g'), (id) => known.get(id) ?? id);
+export const withKnown = (command: string, known: Known): string =>
+  command.replaceAll(new RegExp(ID.source, 'g'), (id) => known.get(id) ?? id);

@@ -1,25 +1,54 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { eventually } from '../support/eventually.js';
+
 import { PROGRAM_ENVIRONMENT } from '../support/built-program.js';
+import { eventually } from '../support/eventually.js';
 import { type Step, stepsOf } from './page.js';
 import { holds, type Known, withKnown } from './shown-answer.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** What programs of the pages import. */
 const PACKAGES = ['@nestjs', '@types', '@modelcontextprotocol', 'standardwebhooks'];
-const COMPILER = ['--ignoreConfig', '--noEmit', '--module', 'nodenext', '--target', 'es2024', '--experimentalDecorators', '--emitDecoratorMetadata', '--strict', '--skipLibCheck', '--types', 'node', '--allowImportingTsExtensions'];
+const COMPILER = [
+  '--ignoreConfig',
+  '--noEmit',
+  '--module',
+  'nodenext',
+  '--target',
+  'es2024',
+  '--experimentalDecorators',
+  '--emitDecoratorMetadata',
+  '--strict',
+  '--skipLibCheck',
+  '--types',
+  'node',
+  '--allowImportingTsExtensions',
+];
 
-const { start: START } = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } }).scripts;
+const { start: START } = (
+  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } }
+).scripts;
 
 const PORTS = /(?<![\d.])(?:8344|8345|8460|900[0-3]|4318)\b/g;
 const SERVICE = /\bstarling\.js (?:serve|worker)\b|^node main\.js$/;
 /** Does not end by itself. */
-const LASTING = new RegExp(`${SERVICE.source}|(?:^|^\\w+=\\S+ )(?:node|python3) (?:--\\S+ )*\\S+\\.(?:m?js|py)$|curl -sN|createServer`, 'm');
+const LASTING = new RegExp(
+  `${SERVICE.source}|(?:^|^\\w+=\\S+ )(?:node|python3) (?:--\\S+ )*\\S+\\.(?:m?js|py)$|curl -sN|createServer`,
+  'm',
+);
 const ONLY_READS = /^(?:curl -s '?http\S+(?: -H 'Accept: [^']+')?\s*)+$|^npx starling batch list$/;
 
 interface Running {
@@ -59,9 +88,17 @@ export class Walk {
 
   /** Of all pages together, since a compiler takes longer to start than to check one of them. Throws what is wrong. */
   static checkTypes(walks: readonly Walk[]): void {
-    const files = walks.flatMap(({ folders }) => folders).flatMap((folder) => globSync('**/*.ts', { cwd: folder, exclude: ['node_modules', 'examples'] }).map((file) => join(folder, file)));
+    const files = walks
+      .flatMap(({ folders }) => folders)
+      .flatMap((folder) =>
+        globSync('**/*.ts', { cwd: folder, exclude: ['node_modules', 'examples'] }).map((file) => join(folder, file)),
+      );
     try {
-      execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...COMPILER, ...files], { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' });
+      execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...COMPILER, ...files], {
+        cwd: ROOT,
+        encoding: 'utf8',
+        stdio: 'pipe',
+      });
     } catch (error) {
       throw new Error((error as { stdout: string }).stdout);
     }
@@ -87,7 +124,8 @@ export class Walk {
     else if (this.isLeftOut) this.isLeftOut = false;
     else if (language === 'sh') await this.run(text);
     else if (language === 'yaml') await this.configuration(text);
-    else if (language === 'ts' || language === 'js' || this.file !== null) this.write(text, this.file ?? this.pathIn(text) ?? `example-${line}.${language}`);
+    else if (language === 'ts' || language === 'js' || this.file !== null)
+      this.write(text, this.file ?? this.pathIn(text) ?? `example-${line}.${language}`);
     else await this.compare(text, language === '');
   }
 
@@ -114,7 +152,10 @@ export class Walk {
   private async run(text: string): Promise<void> {
     const commands = commandsIn(withKnown(text, this.known));
     const said: (() => string)[] = [];
-    this.answer = () => [...said.map((one) => one()), ...this.running.filter(({ port }) => port === '').map((one) => one.said)].join('\n');
+    this.answer = () =>
+      [...said.map((one) => one()), ...this.running.filter(({ port }) => port === '').map((one) => one.said)].join(
+        '\n',
+      );
     this.again = ONLY_READS.test(text) ? () => this.run(text) : null;
     for (const command of commands) said.push(await this.runOne(fromHere(command)));
   }
@@ -137,7 +178,10 @@ export class Walk {
   private async ready(one: Running): Promise<void> {
     this.unchecked.clear();
     const hasEnded = (): boolean => one.process.exitCode !== null;
-    await eventually('the service is ready', async () => hasEnded() || (await fetch(`http://127.0.0.1:${one.port}/health/ready`)).status === 200);
+    await eventually(
+      'the service is ready',
+      async () => hasEnded() || (await fetch(`http://127.0.0.1:${one.port}/health/ready`)).status === 200,
+    );
     if (hasEnded()) throw new Error(`the service ended:\n${one.said}`);
   }
 
@@ -153,9 +197,19 @@ export class Walk {
 
   private async spawn(command: string): Promise<ChildProcess> {
     const port = await this.portFor('8344');
-    const own = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, TERM: 'dumb', STARLING_PORT: port, STARLING_URL: `http://127.0.0.1:${port}` };
+    const own = {
+      PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+      TERM: 'dumb',
+      STARLING_PORT: port,
+      STARLING_URL: `http://127.0.0.1:${port}`,
+    };
     const env = { ...PROGRAM_ENVIRONMENT, ...own, ...this.variables };
-    return spawn('bash', ['-c', `${this.exported}${command}`], { cwd: this.folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    return spawn('bash', ['-c', `${this.exported}${command}`], {
+      cwd: this.folder,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
   }
 
   private async stopAt(port: string): Promise<void> {
@@ -171,12 +225,17 @@ export class Walk {
   }
 
   private async compare(shown: string, isPlain: boolean): Promise<void> {
-    if (this.answer() === '' && this.again === null && this.running.length === 0) throw new Error('nothing was run that this could be the answer of');
-    await eventually('', async () => {
-      if (holds(this.answer(), shown, isPlain, this.known)) return true;
-      await this.again?.();
-      return false;
-    }, this.again || this.running.length > 0 ? 20_000 : 1_000).catch(() => {
+    if (this.answer() === '' && this.again === null && this.running.length === 0)
+      throw new Error('nothing was run that this could be the answer of');
+    await eventually(
+      '',
+      async () => {
+        if (holds(this.answer(), shown, isPlain, this.known)) return true;
+        await this.again?.();
+        return false;
+      },
+      this.again || this.running.length > 0 ? 20_000 : 1_000,
+    ).catch(() => {
       throw new Error(`the answer is another one:\n${this.answer()}`);
     });
   }

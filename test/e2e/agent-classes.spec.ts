@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
+
 import { builtProgram } from '../support/built-program.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 
@@ -47,7 +48,10 @@ describe("agent classes in a team's own program", () => {
     folder = await mkdtemp(join(tmpdir(), 'starling-team-'));
     database = await databaseOf(folder);
     await writeFile(join(folder, 'main.mjs'), PROGRAM);
-    await writeFile(join(folder, 'starling.yaml'), 'types: { Quote: { schema: { required: [price], properties: { price: { type: number } } } } }\n');
+    await writeFile(
+      join(folder, 'starling.yaml'),
+      'types: { Quote: { schema: { required: [price], properties: { price: { type: number } } } } }\n',
+    );
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
   afterEach(() => {
@@ -55,7 +59,11 @@ describe("agent classes in a team's own program", () => {
   });
 
   const run = (env: Record<string, string> = {}): ChildProcess =>
-    spawn(process.execPath, ['main.mjs'], { cwd: folder, env: { PATH: process.env.PATH, DATABASE_URL: database.url, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+    spawn(process.execPath, ['main.mjs'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, DATABASE_URL: database.url, ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
 
   async function outputUntil(pattern: RegExp): Promise<RegExpExecArray> {
     const seen: string[] = [];
@@ -81,7 +89,10 @@ describe("agent classes in a team's own program", () => {
 
     expect(await publish('Lamp')).toMatchObject([{ type: 'Quote', payload: { price: 39.5 } }]);
     expect(await publish('Sofa')).toMatchObject([
-      { type: 'WorkflowError', payload: { failed_agent: 'quoter', error_message: 'there is no price for Sofa', attempts: 1 } },
+      {
+        type: 'WorkflowError',
+        payload: { failed_agent: 'quoter', error_message: 'there is no price for Sofa', attempts: 1 },
+      },
     ]);
   });
 

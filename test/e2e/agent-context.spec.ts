@@ -1,7 +1,7 @@
-import { Agent } from '../../src/engines/provider/agent.decorator.js';
-import type { AgentArtifact, ExecutionContext } from '../../src/engines/engine.js';
 import { ArtifactStore } from '../../src/blackboard/queries/artifact-store.js';
 import { Settings } from '../../src/config/settings.js';
+import type { AgentArtifact, ExecutionContext } from '../../src/engines/engine.js';
+import { Agent } from '../../src/engines/provider/agent.decorator.js';
 import { Board } from './board.js';
 
 // What is reachable from the arguments of an agent's own code: fields of every kind, prototypes, what getters give, members of collections.
@@ -37,7 +37,10 @@ interface Given {
 }
 
 const given: Record<string, Given> = {};
-const note = (kind: string) => (arguments_: Given): void => void (given[kind] = arguments_);
+const note =
+  (kind: string) =>
+  (arguments_: Given): void =>
+    void (given[kind] = arguments_);
 (globalThis as unknown as { noteFor: typeof note }).noteFor = note;
 
 const CURIOUS = `
@@ -67,7 +70,9 @@ describe("an agent's own code", () => {
       agents: [CuriousClass],
       settings: { webhookSecret: ['a secret of the webhooks'], secretKey: '0f'.repeat(32) },
     });
-    CuriousClass.walk = ((await import(`${board.app.folder}/reachable.js`)) as { reachable: typeof CuriousClass.walk }).reachable;
+    CuriousClass.walk = (
+      (await import(`${board.app.folder}/reachable.js`)) as { reachable: typeof CuriousClass.walk }
+    ).reachable;
     await board.publish('Note', { text: 'swordfish' }, { visibility: { kind: 'Private', agents: ['another'] } });
     await board.publishSync('Ask', {});
   });
@@ -75,24 +80,39 @@ describe("an agent's own code", () => {
 
   it.each(['function', 'class'])('of a %s is given what its type says, and nothing else', (kind) => {
     const { context } = given[kind]!;
-    expect(Reflect.ownKeys(context).sort()).toEqual(['attempt', 'blackboard', 'correlationId', 'executionId', 'logger', 'signal', 'traceparent']);
+    expect(Reflect.ownKeys(context).sort()).toEqual([
+      'attempt',
+      'blackboard',
+      'correlationId',
+      'executionId',
+      'logger',
+      'signal',
+      'traceparent',
+    ]);
     expect(Reflect.ownKeys(context.blackboard)).toEqual(['get', 'list']);
     expect(Object.isFrozen(context.blackboard)).toBe(true);
   });
 
-  it.each(['function', 'class'])('of a %s reaches neither the store, nor the database, nor the settings, from anything that it is given', (kind) => {
-    const { found, inputs, context } = given[kind]!;
-    // The walk went somewhere, or it would show nothing.
-    for (const known of [inputs[0]!.payload, context.signal, context.logger, context.blackboard.list]) expect(found.has(known)).toBe(true);
-    const service = [ArtifactStore, Settings].map((type) => board.app.app.get<object>(type, { strict: false }));
-    for (const part of service) expect(found.has(part)).toBe(false);
-    const names = new Set([...found].map((object) => nameOf(object)));
-    const closed = /Store|Repository|Kysely|Database|Statement|UnitOfWork|Settings|Catalog|Reader|Outcomes|Executor|SecretBox/;
-    expect([...names].filter((name) => closed.test(name))).toEqual([]);
-  });
+  it.each(['function', 'class'])(
+    'of a %s reaches neither the store, nor the database, nor the settings, from anything that it is given',
+    (kind) => {
+      const { found, inputs, context } = given[kind]!;
+      // The walk went somewhere, or it would show nothing.
+      for (const known of [inputs[0]!.payload, context.signal, context.logger, context.blackboard.list])
+        expect(found.has(known)).toBe(true);
+      const service = [ArtifactStore, Settings].map((type) => board.app.app.get<object>(type, { strict: false }));
+      for (const part of service) expect(found.has(part)).toBe(false);
+      const names = new Set([...found].map((object) => nameOf(object)));
+      const closed =
+        /Store|Repository|Kysely|Database|Statement|UnitOfWork|Settings|Catalog|Reader|Outcomes|Executor|SecretBox/;
+      expect([...names].filter((name) => closed.test(name))).toEqual([]);
+    },
+  );
 
   it.each(['function', 'class'])('of a %s reaches no text that is a secret', (kind) => {
-    const texts = [...given[kind]!.found].flatMap((object) => Object.values(Object.getOwnPropertyDescriptors(object)).map(({ value }) => value as unknown)).filter((value) => typeof value === 'string');
+    const texts = [...given[kind]!.found]
+      .flatMap((object) => Object.values(Object.getOwnPropertyDescriptors(object)).map(({ value }) => value as unknown))
+      .filter((value) => typeof value === 'string');
     expect(texts.filter((text) => /swordfish|a secret of the webhooks|(0f){32}/.test(text))).toEqual([]);
   });
 });

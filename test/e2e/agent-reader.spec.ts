@@ -27,7 +27,8 @@ describe('what an agent reads of the blackboard', () => {
     board = await Board.start(CONFIG, { files: { 'reader.js': READER } });
     // Every tenth is for this agent; of the others it sees nothing.
     for (let n = 0; n < 600; n += 1) {
-      const visibility = n % 10 === 0 ? { kind: 'Labelled', required_labels: ['pii'] } : { kind: 'Private', agents: ['another'] };
+      const visibility =
+        n % 10 === 0 ? { kind: 'Labelled', required_labels: ['pii'] } : { kind: 'Private', agents: ['another'] };
       await board.publish('Note', { n }, { visibility, tags: [n < 300 ? 'early' : 'late'], correlation: 'notes' });
     }
     const response = await board.http.get('/api/v1/artifacts?type=Note&limit=20');
@@ -40,7 +41,8 @@ describe('what an agent reads of the blackboard', () => {
     const { artifacts } = await board.publishSync('Ask', payload);
     return artifacts.map(({ type, payload: told }) => (type === 'Told' ? told.found : told.error_message))[0];
   };
-  const tens = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => (from + index) * 10);
+  const tens = (from: number, to: number): number[] =>
+    Array.from({ length: to - from }, (_, index) => (from + index) * 10);
 
   it('is filled with what it may see, however much lies in between', async () => {
     expect(await ask({ filter: { type: ['Note'] } })).toEqual(tens(0, 50));
@@ -50,7 +52,9 @@ describe('what an agent reads of the blackboard', () => {
 
   it('comes in the order and through the filters that it asks for', async () => {
     expect(await ask({ filter: { type: ['Note'], limit: 2, order: 'desc' } })).toEqual([590, 580]);
-    expect(await ask({ filter: { tag: ['late'], limit: 2, correlation_id: 'notes', produced_by: ['external'] } })).toEqual([300, 310]);
+    expect(
+      await ask({ filter: { tag: ['late'], limit: 2, correlation_id: 'notes', produced_by: ['external'] } }),
+    ).toEqual([300, 310]);
     expect(await ask({ filter: { correlation_id: 'notes', produced_by: ['reader'] } })).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { eventually } from '../support/eventually.js';
 import { gatesOf, started } from './batch-board.js';
-import { ALL, type AgentName, LackingBoard } from './lacking-board.js';
+import { type AgentName, ALL, LackingBoard } from './lacking-board.js';
 import { SERVER } from './replica-boards.js';
 
 const MINUTE = 60_000;
@@ -25,11 +25,13 @@ describe('POST /api/v1/executions/fail', () => {
     const orders = 250;
     const before = await lacking.start(ALL, { role: SERVER });
     const correlations: string[] = [];
-    for (let n = 0; n < orders; n += 1) correlations.push(await before.publish('Order', { n }, { correlation: `order-${n % 5}` }));
+    for (let n = 0; n < orders; n += 1)
+      correlations.push(await before.publish('Order', { n }, { correlation: `order-${n % 5}` }));
     const request = await before.publish('Request', { n: 1 });
     const board = await lacking.restart(['stayer']);
     expect(await fail({ agent: 'price' })).toEqual([200, { agent: 'price', executions: orders, groups: 0 }]);
-    for (const id of new Set(correlations)) expect(await board.ended(id)).toMatchObject({ state: 'failed', error_count: orders / 5 });
+    for (const id of new Set(correlations))
+      expect(await board.ended(id)).toMatchObject({ state: 'failed', error_count: orders / 5 });
     const [error] = await board.artifacts('order-0', { type: 'WorkflowError' });
     expect(error!.payload).toMatchObject({
       failed_agent: 'price',
@@ -40,7 +42,9 @@ describe('POST /api/v1/executions/fail', () => {
     expect(await board.status(request)).toMatchObject({ state: 'active', waiting_for_agents: ['approver'] });
     // One transaction for all of them would hold up every other write.
     const { text } = await board.http.get('/metrics').expect(200);
-    expect(Number(/^starling_database_transaction_seconds_count (\d+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(orders / 100);
+    expect(Number(/^starling_database_transaction_seconds_count (\d+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(
+      orders / 100,
+    );
 
     // The request may come twice.
     expect(await fail({ agent: 'price' })).toEqual([200, { agent: 'price', executions: 0, groups: 0 }]);
@@ -51,7 +55,9 @@ describe('POST /api/v1/executions/fail', () => {
   it('fails what waits for its next attempt, and what its process had left running', async () => {
     const before = await lacking.start(ALL);
     const retried = await before.publish('Doomed', {});
-    await eventually('its first attempt has failed', () => before.app.logLines.some(({ outcome }) => outcome === 'retried'));
+    await eventually('its first attempt has failed', () =>
+      before.app.logLines.some(({ outcome }) => outcome === 'retried'),
+    );
     const running = await before.publish('Gated', { n: 1, batch: 'removed' });
     await started('removed', 1);
     const board = await lacking.restart(['stayer']);
@@ -76,7 +82,10 @@ describe('POST /api/v1/executions/fail', () => {
     expect(await fail({ agent: 'judge' })).toEqual([200, { agent: 'judge', executions: 0, groups: 2 }]);
     for (const id of [left, ...events, claim]) {
       expect(await board.ended(id)).toMatchObject({ state: 'failed', error_count: 1 });
-      expect((await board.artifacts(id)).at(-1)).toMatchObject({ type: 'WorkflowError', payload: { error_type: 'agent_removed', execution_id: null } });
+      expect((await board.artifacts(id)).at(-1)).toMatchObject({
+        type: 'WorkflowError',
+        payload: { error_type: 'agent_removed', execution_id: null },
+      });
     }
     // It had settled: a join without a time limit keeps nothing open.
     expect(await board.status(half)).toMatchObject({ state: 'completed', artifact_count: 1, error_count: 0 });
@@ -89,9 +98,15 @@ describe('POST /api/v1/executions/fail', () => {
     const board = await lacking.start(ALL);
     await board.http.post('/api/v1/agents/price/pause').expect(200);
     const order = await board.publish('Order', { n: 1 });
-    expect(await fail({ agent: 'price' })).toEqual([409, { detail: 'A live process has the agent price and runs its executions; GET /api/v1/processes shows which' }]);
+    expect(await fail({ agent: 'price' })).toEqual([
+      409,
+      { detail: 'A live process has the agent price and runs its executions; GET /api/v1/processes shows which' },
+    ]);
     expect(await fail({ agent: 'prize' })).toEqual([404, { detail: 'Agent not found: prize' }]);
-    expect(await fail({})).toEqual([400, { detail: expect.stringContaining('agent: must be 1 to 255 characters of text, without NUL') as string }]);
+    expect(await fail({})).toEqual([
+      400,
+      { detail: expect.stringContaining('agent: must be 1 to 255 characters of text, without NUL') as string },
+    ]);
     const [status, answer] = await fail({ agent: 'a'.repeat(100_000) });
     expect([status, JSON.stringify(answer).length < 1_000]).toEqual([400, true]);
     expect(await board.status(order)).toMatchObject({ state: 'active' });
@@ -116,9 +131,12 @@ describe('POST /api/v1/executions/fail', () => {
     const order = await before.publish('Order', { n: 1 });
     await lacking.restart(without('price'));
     expect((await fail({ agent: 'price' }))[0]).toBe(200);
-    const { items } = (await lacking.board.http.get('/api/v1/executions?agent=price').expect(200)).body as { items: { id: string; attempt: number; started_at: string | null }[] };
+    const { items } = (await lacking.board.http.get('/api/v1/executions?agent=price').expect(200)).body as {
+      items: { id: string; attempt: number; started_at: string | null }[];
+    };
     expect(items).toMatchObject([{ state: 'failed', error_type: 'agent_removed', started_at: null }]);
-    const retry = (): Promise<{ status: number }> => lacking.board.http.post(`/api/v1/executions/${items[0]!.id}/retry`).then(({ status }) => ({ status }));
+    const retry = (): Promise<{ status: number }> =>
+      lacking.board.http.post(`/api/v1/executions/${items[0]!.id}/retry`).then(({ status }) => ({ status }));
     expect(await retry()).toEqual({ status: 409 });
     await lacking.restart(ALL);
     expect(await retry()).toEqual({ status: 200 });

@@ -32,7 +32,10 @@ describe('an answer', () => {
   beforeAll(async () => {
     agents = await Receiver.start();
     models = await ModelServer.start();
-    board = await Board.start(config(agents, models), { files: { 'writer.js': WRITER, 'searcher.js': SEARCHER }, settings: { memoryBudgetBytes: 16 * MIB } });
+    board = await Board.start(config(agents, models), {
+      files: { 'writer.js': WRITER, 'searcher.js': SEARCHER },
+      settings: { memoryBudgetBytes: 16 * MIB },
+    });
     memory = board.app.app.get(AnswerMemory, { strict: false });
   });
 
@@ -48,32 +51,46 @@ describe('an answer', () => {
     const correlation = await board.publish(type, payload);
     expect(await board.ended(correlation)).toMatchObject({ state: 'failed' });
     const errors = await board.artifacts(correlation, { type: 'WorkflowError' });
-    return errors.map(({ payload: { error_type, error_message } }) => `${error_type as string}: ${error_message as string}`).join();
+    return errors
+      .map(({ payload: { error_type, error_message } }) => `${error_type as string}: ${error_message as string}`)
+      .join();
   }
 
   it('of a function has payloads of at most body_limit', async () => {
-    expect(await board.publishSync('Wanted', { length: MIB - 11 })).toMatchObject({ completed: true, artifacts: [{ type: 'Text' }] });
-    expect(await errorOf('Wanted', { length: MIB - 10 })).toBe('output: the payload of Text has 1048577 bytes, and body_limit allows 1048576');
+    expect(await board.publishSync('Wanted', { length: MIB - 11 })).toMatchObject({
+      completed: true,
+      artifacts: [{ type: 'Text' }],
+    });
+    expect(await errorOf('Wanted', { length: MIB - 10 })).toBe(
+      'output: the payload of Text has 1048577 bytes, and body_limit allows 1048576',
+    );
   });
 
   it('of a remote agent too, whatever max_answer says', async () => {
     agents.on('/remote', replies({ text: 'x'.repeat(MIB) }));
-    expect(await errorOf('Question', {})).toBe('output: the payload of Reply has 1048587 bytes, and body_limit allows 1048576');
+    expect(await errorOf('Question', {})).toBe(
+      'output: the payload of Reply has 1048587 bytes, and body_limit allows 1048576',
+    );
   });
 
   it('of a remote agent is parsed when there is room for it, and refused where there never is', async () => {
     agents.on('/remote', replies({ items: Array.from({ length: 30_000 }, () => ({})) }));
     const correlations = await Promise.all(Array.from({ length: 6 }, (_, n) => board.publish('Question', { n })));
-    for (const correlation of correlations) expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
+    for (const correlation of correlations)
+      expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
     agents.on('/remote', replies({ items: Array.from({ length: 100_000 }, () => ({})) }));
-    expect(await errorOf('Question', {})).toMatch(/^output: the answer needs \d+ MiB of memory, but memory_budget allows 7 MiB for one answer; raise it, or send a smaller answer$/);
+    expect(await errorOf('Question', {})).toMatch(
+      /^output: the answer needs \d+ MiB of memory, but memory_budget allows 7 MiB for one answer; raise it, or send a smaller answer$/,
+    );
   });
 
   it('of the blackboard to an agent has a bound, by what it takes in memory', async () => {
     const blob = { items: Array.from({ length: 33_000 }, () => ({})) };
     for (let n = 0; n < 14; n += 1) await board.publish('Blob', blob);
     expect(await board.publishSync('Search', { limit: 3 })).toMatchObject({ artifacts: [{ payload: { found: 3 } }] });
-    expect(await errorOf('Search', { limit: 14 })).toBe('DomainError: limit: the payloads that were found take more than 32 MiB of memory together; use a smaller limit');
+    expect(await errorOf('Search', { limit: 14 })).toBe(
+      'DomainError: limit: the payloads that were found take more than 32 MiB of memory together; use a smaller limit',
+    );
   });
 
   it('of a model has an end', async () => {

@@ -24,7 +24,10 @@ export interface Batch {
 
 /** Sends a batch and gives back its id. */
 export async function send(board: Board, agent: string, inputs: object[], more: object = {}): Promise<string> {
-  const { body } = await board.http.post('/run/batch').send({ agent_name: agent, batch_inputs: inputs, ...more }).expect(200);
+  const { body } = await board.http
+    .post('/run/batch')
+    .send({ agent_name: agent, batch_inputs: inputs, ...more })
+    .expect(200);
   return (body as Batch).batch_id;
 }
 
@@ -42,7 +45,8 @@ export async function ended(board: Board, id: string): Promise<Batch> {
 }
 
 /** `n` from 0 on. */
-export const orders = (count: number, more: object = {}): object[] => Array.from({ length: count }, (_, n) => ({ n, ...more }));
+export const orders = (count: number, more: object = {}): object[] =>
+  Array.from({ length: count }, (_, n) => ({ n, ...more }));
 
 /** One invocation of the agent below, which goes on when the test says so. */
 export interface Gate {
@@ -78,4 +82,8 @@ export const openAll = (batches: string[], isOver: () => Promise<boolean>): Prom
 
 /** Opens the gates of these rows until their batches have ended. */
 export const finish = (board: Board, ids: string[], names: string[]): Promise<void> =>
-  openAll(names, async () => (await Promise.all(ids.map((id) => show(board, id, { results_limit: 0 })))).every(({ completed_at }) => completed_at !== undefined));
+  openAll(names, async () =>
+    (await Promise.all(ids.map((id) => show(board, id, { results_limit: 0 })))).every(
+      ({ completed_at }) => completed_at !== undefined,
+    ),
+  );

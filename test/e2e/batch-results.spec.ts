@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+
 import { parse } from 'csv-parse/sync';
+
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { eventually } from '../support/eventually.js';
 import { watched } from '../support/main-thread.js';
@@ -39,11 +41,15 @@ describe('large results of a batch', () => {
 
   const run = async (inputs: object[], more: object = {}): Promise<string> => {
     const id = await send(board, 'large', inputs, more);
-    await eventually(`batch ${id} has ended`, async () => (await show(board, id, { results_limit: 0 })).completed_at !== undefined);
+    await eventually(
+      `batch ${id} has ended`,
+      async () => (await show(board, id, { results_limit: 0 })).completed_at !== undefined,
+    );
     return id;
   };
 
-  const stream = (id: string, accept = '*/*'): Promise<Response> => fetch(`${board.app.url}/batch/${id}/results`, { headers: { accept } });
+  const stream = (id: string, accept = '*/*'): Promise<Response> =>
+    fetch(`${board.app.url}/batch/${id}/results`, { headers: { accept } });
 
   /** Works until no turn of the event loop was long meanwhile, since garbage may be collected at any moment; fails where it never is so. */
   const withoutLongTurn = async (work: () => Promise<unknown>): Promise<void> => {
@@ -61,7 +67,10 @@ describe('large results of a batch', () => {
     let id: string;
 
     beforeAll(async () => {
-      id = await run(keys.map((key) => ({ key })), { row_key: 'key' });
+      id = await run(
+        keys.map((key) => ({ key })),
+        { row_key: 'key' },
+      );
     });
 
     it('stream whole, and hold up nobody else', async () => {
@@ -96,7 +105,9 @@ describe('large results of a batch', () => {
 
     it('come as a page where they are few', async () => {
       const { results } = await show(board, id, { results_limit: 10, results_offset: 100 });
-      expect(results.map(({ index, result }) => [index, result!.key])).toEqual(keys.slice(100, 110).map((key, n) => [100 + n, key]));
+      expect(results.map(({ index, result }) => [index, result!.key])).toEqual(
+        keys.slice(100, 110).map((key, n) => [100 + n, key]),
+      );
       expect(JSON.stringify(results).length).toBeGreaterThan(10 * MIB);
     });
   });
@@ -106,9 +117,15 @@ describe('large results of a batch', () => {
     const [, ...rows] = parse(await (await stream(id, 'text/csv')).text()) as string[][];
     const { results } = await show(board, id);
     expect(results).toHaveLength(7);
-    const shown = rows.map(([index, runId, , result]) => ({ index: Number(index), run_id: runId, result: JSON.parse(result!) as Item['result'] }));
+    const shown = rows.map(([index, runId, , result]) => ({
+      index: Number(index),
+      run_id: runId,
+      result: JSON.parse(result!) as Item['result'],
+    }));
     // Compared as text: a difference of megabytes would be no help.
-    expect(JSON.stringify(shown) === JSON.stringify(results.map(({ index, run_id, result }) => ({ index, run_id, result })))).toBe(true);
+    expect(
+      JSON.stringify(shown) === JSON.stringify(results.map(({ index, run_id, result }) => ({ index, run_id, result }))),
+    ).toBe(true);
   });
 
   it('of which some are deleted meanwhile are cut off, and the log tells it under the id of the request', async () => {
@@ -124,9 +141,16 @@ describe('large results of a batch', () => {
     };
     await expect(rest()).rejects.toThrow('terminated');
     const lines = board.app.logLines.filter(({ msg }) => msg === 'failed while answering');
-    expect(lines).toEqual([expect.objectContaining({ request_id: response.headers.get('x-request-id'), err: expect.objectContaining({ message: expect.stringContaining('deleted') }) })]);
+    expect(lines).toEqual([
+      expect.objectContaining({
+        request_id: response.headers.get('x-request-id'),
+        err: expect.objectContaining({ message: expect.stringContaining('deleted') }),
+      }),
+    ]);
   });
 
   const deleteArtifacts = (correlation: string): Promise<unknown> =>
-    board.app.app.get(UnitOfWork, { strict: false }).run((tx) => tx.db.deleteFrom('artifacts').where('correlation_id', '=', correlation).execute());
+    board.app.app
+      .get(UnitOfWork, { strict: false })
+      .run((tx) => tx.db.deleteFrom('artifacts').where('correlation_id', '=', correlation).execute());
 });

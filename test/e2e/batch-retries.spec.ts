@@ -29,7 +29,10 @@ describe('a batch whose failed items are retried', () => {
   it('runs only those again, and counts right all the way', async () => {
     const id = await send(board, 'gate', orders(TOTAL, { batch: 'retried' }), { max_workers: 3 });
     const early = await retry(id);
-    expect([early.status, early.body]).toEqual([409, { detail: `Batch ${id} is still running; retry its failed items when it has ended` }]);
+    expect([early.status, early.body]).toEqual([
+      409,
+      { detail: `Batch ${id} is still running; retry its failed items when it has ended` },
+    ]);
     for (let count = 0; count < TOTAL; count += 1) {
       await started('retried', count + 1);
       const gate = gatesOf('retried')[count]!;
@@ -37,16 +40,35 @@ describe('a batch whose failed items are retried', () => {
       else gate.open();
     }
     const before = await ended(board, id);
-    expect(before).toMatchObject({ status: 'completed', completed_items: TOTAL, failed_items: 4, progress_percentage: 100 });
+    expect(before).toMatchObject({
+      status: 'completed',
+      completed_items: TOTAL,
+      failed_items: 4,
+      progress_percentage: 100,
+    });
 
     const answer = await retry(id);
     expect([answer.status, answer.body]).toEqual([
       200,
-      { batch_id: id, status: 'running', total_items: TOTAL, completed_items: TOTAL - 4, failed_items: 0, progress_percentage: 90, results: [], started_at: before.started_at },
+      {
+        batch_id: id,
+        status: 'running',
+        total_items: TOTAL,
+        completed_items: TOTAL - 4,
+        failed_items: 0,
+        progress_percentage: 90,
+        results: [],
+        started_at: before.started_at,
+      },
     ]);
     await started('retried', TOTAL + 3);
     const during = await show(board, id);
-    expect(during).toMatchObject({ status: 'running', completed_items: TOTAL - 4, failed_items: 0, progress_percentage: 90 });
+    expect(during).toMatchObject({
+      status: 'running',
+      completed_items: TOTAL - 4,
+      failed_items: 0,
+      progress_percentage: 90,
+    });
     expect(during.results).toEqual(before.results.filter(({ index }) => !isTenth(index)));
     expect((await show(board, id, { results_offset: 7, results_limit: 1 })).results).toMatchObject([{ index: 8 }]);
     expect((await show(board, id, { results_status: 'failed' })).results).toEqual([]);
@@ -58,7 +80,12 @@ describe('a batch whose failed items are retried', () => {
     await started('retried', TOTAL + 4);
     gatesOf('retried')[TOTAL + 3]!.open();
     const after = await ended(board, id);
-    expect(after).toMatchObject({ status: 'completed', completed_items: TOTAL, failed_items: 1, progress_percentage: 100 });
+    expect(after).toMatchObject({
+      status: 'completed',
+      completed_items: TOTAL,
+      failed_items: 1,
+      progress_percentage: 100,
+    });
     expect(after.results.map(({ index }) => index)).toEqual(before.results.map(({ index }) => index));
     for (const [index, item] of after.results.entries()) {
       if (isTenth(index)) expect(item.run_id).not.toBe(before.results[index]!.run_id);
@@ -68,7 +95,9 @@ describe('a batch whose failed items are retried', () => {
     expect((await board.http.get(`/run/${before.results[7]!.run_id}`)).body).toMatchObject({ status: 'failed' });
 
     const starts = tally(gatesOf('retried').map(({ n }) => String(n)));
-    expect(starts).toEqual(Object.fromEntries(after.results.map(({ index }) => [String(index), isTenth(index) ? 2 : 1])));
+    expect(starts).toEqual(
+      Object.fromEntries(after.results.map(({ index }) => [String(index), isTenth(index) ? 2 : 1])),
+    );
 
     expect((await retry(id)).body).toMatchObject({ status: 'running', completed_items: TOTAL - 1 });
     await started('retried', TOTAL + 5);
@@ -81,7 +110,12 @@ describe('a batch whose failed items are retried', () => {
 
   it('runs one of several rows with an equal key again, for all of them', async () => {
     const keys = ['a', 'b', 'a', 'b', 'a'];
-    const id = await send(board, 'gate', keys.map((key, n) => ({ n, key, batch: 'keys' })), { row_key: 'key' });
+    const id = await send(
+      board,
+      'gate',
+      keys.map((key, n) => ({ n, key, batch: 'keys' })),
+      { row_key: 'key' },
+    );
     await started('keys', 2);
     for (const gate of gatesOf('keys')) (gate.n === 0 ? gate.fail : gate.open)();
     expect(await ended(board, id)).toMatchObject({ completed_items: 5, failed_items: 3 });
@@ -109,7 +143,11 @@ describe('a batch whose failed items are retried', () => {
 
     const { body } = await board.http.post(`/batch/${id}/cancel`).expect(200);
     expect(body).toMatchObject({ status: 'cancelled', completed_items: 3, failed_items: 1, progress_percentage: 75 });
-    expect((await show(board, id)).results.map(({ index, status }) => [index, status])).toEqual([[0, 'completed'], [2, 'failed'], [3, 'completed']]);
+    expect((await show(board, id)).results.map(({ index, status }) => [index, status])).toEqual([
+      [0, 'completed'],
+      [2, 'failed'],
+      [3, 'completed'],
+    ]);
     expect((await show(board, id, { results_status: 'failed' })).results).toMatchObject([{ index: 2 }]);
 
     await retry(id).expect(200);
@@ -129,7 +167,12 @@ describe('a batch whose failed items are retried', () => {
     expect((await retry(id)).status).toBe(200);
     await started('cut', 3);
     gatesOf('cut')[2]!.open();
-    expect(await ended(board, id)).toMatchObject({ status: 'cancelled', completed_items: 1, failed_items: 0, results: [{ index: 0, status: 'completed' }] });
+    expect(await ended(board, id)).toMatchObject({
+      status: 'cancelled',
+      completed_items: 1,
+      failed_items: 0,
+      results: [{ index: 0, status: 'completed' }],
+    });
     expect(gatesOf('cut').map(({ n }) => n)).toEqual([0, 1, 0]);
   });
 

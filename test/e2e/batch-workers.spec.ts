@@ -1,5 +1,5 @@
-import { eventually } from '../support/eventually.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { eventually } from '../support/eventually.js';
 import { type Batch, finish, GATE, type Gate, gatesOf, openAll, orders, send, show, started } from './batch-board.js';
 import { Board, tally } from './board.js';
 
@@ -54,11 +54,26 @@ describe('a batch and its workers', () => {
   };
 
   it('goes from starting through running to completed, with its progress and the results so far', async () => {
-    const answer = await board.http.post('/run/batch').send({ agent_name: 'gate', batch_inputs: orders(4, { batch: 'steps' }), max_workers: 2 }).expect(200);
+    const answer = await board.http
+      .post('/run/batch')
+      .send({ agent_name: 'gate', batch_inputs: orders(4, { batch: 'steps' }), max_workers: 2 })
+      .expect(200);
     const id = (answer.body as Batch).batch_id;
-    expect(answer.body).toEqual({ batch_id: id, status: 'starting', total_items: 4, completed_items: 0, failed_items: 0, progress_percentage: 0, results: [] });
+    expect(answer.body).toEqual({
+      batch_id: id,
+      status: 'starting',
+      total_items: 4,
+      completed_items: 0,
+      failed_items: 0,
+      progress_percentage: 0,
+      results: [],
+    });
     await started('steps', 2);
-    expect(await show(board, id)).toEqual({ ...(answer.body as Batch), status: 'running', started_at: expect.any(String) });
+    expect(await show(board, id)).toEqual({
+      ...(answer.body as Batch),
+      status: 'running',
+      started_at: expect.any(String),
+    });
 
     // The second item ends before the first.
     gatesOf('steps')[1]!.open();
@@ -68,11 +83,20 @@ describe('a batch and its workers', () => {
     const half = await show(board, id);
     expect(half).toMatchObject({ status: 'running', completed_items: 2, failed_items: 1, progress_percentage: 50 });
     expect(half).not.toHaveProperty('completed_at');
-    expect(half.results.map(({ index, status }) => [index, status])).toEqual([[1, 'completed'], [2, 'failed']]);
+    expect(half.results.map(({ index, status }) => [index, status])).toEqual([
+      [1, 'completed'],
+      [2, 'failed'],
+    ]);
 
     await finish(board, [id], ['steps']);
     const batch = await show(board, id);
-    expect(batch).toMatchObject({ status: 'completed', completed_items: 4, failed_items: 1, progress_percentage: 100, started_at: half.started_at });
+    expect(batch).toMatchObject({
+      status: 'completed',
+      completed_items: 4,
+      failed_items: 1,
+      progress_percentage: 100,
+      started_at: half.started_at,
+    });
     expect(batch.results.map(({ index, status, result, error }) => [index, status, result?.n ?? error])).toEqual([
       [0, 'completed', 0],
       [1, 'completed', 1],
@@ -94,11 +118,18 @@ describe('a batch and its workers', () => {
       open(gatesOf(name)[count]!);
     }
     await finish(board, [id], [name]);
-    expect(gatesOf(name).map(({ n }) => n).sort((one, other) => one - other)).toEqual(orders(12).map((_, n) => n));
+    expect(
+      gatesOf(name)
+        .map(({ n }) => n)
+        .sort((one, other) => one - other),
+    ).toEqual(orders(12).map((_, n) => n));
   });
 
   it('shares the agent with another batch, and both go on', async () => {
-    const [one, two] = [await send(board, 'gate', orders(12, { batch: 'one' }), { max_workers: 10 }), await send(board, 'gate', orders(12, { batch: 'two' }), { max_workers: 10 })];
+    const [one, two] = [
+      await send(board, 'gate', orders(12, { batch: 'one' }), { max_workers: 10 }),
+      await send(board, 'gate', orders(12, { batch: 'two' }), { max_workers: 10 }),
+    ];
     // The first had five before the second came, and gets no sixth until it has fewer than its half of them.
     await started('one', 5);
     await started('two', 1);
@@ -108,11 +139,15 @@ describe('a batch and its workers', () => {
     expect(await openRuns(one)).toBe(2);
     expect(await openRuns(two)).toBe(2);
     await finish(board, [one, two], ['one', 'two']);
-    for (const id of [one, two]) expect(await show(board, id)).toMatchObject({ status: 'completed', completed_items: 12 });
+    for (const id of [one, two])
+      expect(await show(board, id)).toMatchObject({ status: 'completed', completed_items: 12 });
   });
 
   it('leaves another agent its own share', async () => {
-    const ids = [await send(board, 'gate', orders(6, { batch: 'here' }), { max_workers: 10 }), await send(board, 'other', orders(6, { batch: 'there' }), { max_workers: 10 })];
+    const ids = [
+      await send(board, 'gate', orders(6, { batch: 'here' }), { max_workers: 10 }),
+      await send(board, 'other', orders(6, { batch: 'there' }), { max_workers: 10 }),
+    ];
     await started('here', 5);
     await started('there', 5);
     await finish(board, ids, ['here', 'there']);
@@ -153,25 +188,53 @@ describe('a batch and its workers', () => {
       await started('stopped', 3);
       open(gatesOf('stopped')[0]!);
       await started('stopped', 4);
-      const interactive = (await board.http.post('/run/flock').send({ agent_name: 'gate', inputs: { n: 1, batch: 'beside' }, async_run: true }).expect(200)).body as { run_id: string };
+      const interactive = (
+        await board.http
+          .post('/run/flock')
+          .send({ agent_name: 'gate', inputs: { n: 1, batch: 'beside' }, async_run: true })
+          .expect(200)
+      ).body as { run_id: string };
       await started('beside', 1);
 
       const cancelled = await board.http.post(`/batch/${id}/cancel`);
       expect([cancelled.status, cancelled.body]).toEqual([
         200,
-        { batch_id: id, status: 'cancelled', total_items: 20, completed_items: 1, failed_items: 0, progress_percentage: 5, results: [], started_at: expect.any(String), completed_at: expect.any(String) },
+        {
+          batch_id: id,
+          status: 'cancelled',
+          total_items: 20,
+          completed_items: 1,
+          failed_items: 0,
+          progress_percentage: 5,
+          results: [],
+          started_at: expect.any(String),
+          completed_at: expect.any(String),
+        },
       ]);
-      await eventually('its engines are told', () => gatesOf('stopped').slice(1).every(({ isAborted }) => isAborted));
-      const { items } = (await board.http.get('/api/v1/runs').query({ limit: 500 }).expect(200)).body as { items: { run_id: string; batch_id?: string; status: string }[] };
+      await eventually('its engines are told', () =>
+        gatesOf('stopped')
+          .slice(1)
+          .every(({ isAborted }) => isAborted),
+      );
+      const { items } = (await board.http.get('/api/v1/runs').query({ limit: 500 }).expect(200)).body as {
+        items: { run_id: string; batch_id?: string; status: string }[];
+      };
       const runs = items.filter(({ batch_id }) => batch_id === id);
       expect(tally(runs.map(({ status }) => status))).toEqual({ completed: 1, cancelled: 3 });
       expect((await show(board, id)).results.map(({ index, status }) => [index, status])).toEqual([[0, 'completed']]);
 
       const again = await board.http.post(`/batch/${id}/cancel`);
-      expect([again.status, again.body]).toEqual([409, { detail: `Batch ${id} has already ended (cancelled) and cannot be cancelled` }]);
+      expect([again.status, again.body]).toEqual([
+        409,
+        { detail: `Batch ${id} has already ended (cancelled) and cannot be cancelled` },
+      ]);
 
       open(gatesOf('beside')[0]!);
-      await eventually('the interactive run has ended', async () => ((await board.http.get(`/run/${interactive.run_id}`)).body as { status: string }).status === 'completed');
+      await eventually(
+        'the interactive run has ended',
+        async () =>
+          ((await board.http.get(`/run/${interactive.run_id}`)).body as { status: string }).status === 'completed',
+      );
       // Rows of the cancelled batch would have come before all of these.
       const next = await send(board, 'gate', orders(10, { batch: 'next' }), { max_workers: 3 });
       await finish(board, [next], ['next']);
@@ -182,12 +245,19 @@ describe('a batch and its workers', () => {
     it('ends as completed where only one of its runs was', async () => {
       const id = await send(board, 'gate', orders(3, { batch: 'partly' }), { max_workers: 1 });
       await started('partly', 1);
-      const { items } = (await board.http.get('/api/v1/runs?limit=1').expect(200)).body as { items: { run_id: string; batch_id: string }[] };
+      const { items } = (await board.http.get('/api/v1/runs?limit=1').expect(200)).body as {
+        items: { run_id: string; batch_id: string }[];
+      };
       expect(items[0]!.batch_id).toBe(id);
       await board.http.post(`/run/${items[0]!.run_id}/cancel`).expect(200);
       await started('partly', 2);
       await finish(board, [id], ['partly']);
-      expect(await show(board, id)).toMatchObject({ status: 'completed', completed_items: 2, failed_items: 0, results: [{ index: 1 }, { index: 2 }] });
+      expect(await show(board, id)).toMatchObject({
+        status: 'completed',
+        completed_items: 2,
+        failed_items: 0,
+        results: [{ index: 1 }, { index: 2 }],
+      });
     });
   });
 });
@@ -214,7 +284,8 @@ describe('a batch whose app is stopped and started again', () => {
   afterAll(() => folder.remove());
 
   it('goes on where it stood', async () => {
-    const start = (): Promise<Board> => Board.start(CONFIG, { files: FILES, folder: folder.path, settings: { shutdownGraceMs: 1 } });
+    const start = (): Promise<Board> =>
+      Board.start(CONFIG, { files: FILES, folder: folder.path, settings: { shutdownGraceMs: 1 } });
     let board = await start();
     const id = await send(board, 'gate', orders(10, { batch: 'restarted' }), { max_workers: 2 });
     await started('restarted', 2);
@@ -228,11 +299,19 @@ describe('a batch whose app is stopped and started again', () => {
     try {
       await openAll(['restarted'], async () => (await show(board, id)).completed_at !== undefined);
       const batch = await show(board, id);
-      expect(batch).toMatchObject({ status: 'completed', total_items: 10, completed_items: 10, failed_items: 0, started_at: before.started_at });
+      expect(batch).toMatchObject({
+        status: 'completed',
+        total_items: 10,
+        completed_items: 10,
+        failed_items: 0,
+        started_at: before.started_at,
+      });
       expect(batch.results.map(({ index, result }) => [index, result!.n])).toEqual(orders(10).map((_, n) => [n, n]));
       expect(batch.results.slice(0, 2)).toEqual(before.results);
       // What had ended before does not run again; the two that were cut off do.
-      expect(tally(gatesOf('restarted').map(({ n }) => String(n)))).toEqual(Object.fromEntries(batch.results.map(({ index }) => [String(index), [2, 3].includes(index) ? 2 : 1])));
+      expect(tally(gatesOf('restarted').map(({ n }) => String(n)))).toEqual(
+        Object.fromEntries(batch.results.map(({ index }) => [String(index), [2, 3].includes(index) ? 2 : 1])),
+      );
     } finally {
       await board.close();
     }

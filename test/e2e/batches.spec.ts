@@ -1,4 +1,5 @@
 import { parse } from 'csv-parse/sync';
+
 import { eventually } from '../support/eventually.js';
 import { type Batch, ended, type Item, orders, send, show } from './batch-board.js';
 import { Board, tally } from './board.js';
@@ -68,13 +69,25 @@ describe('a batch', () => {
 
   it('gives each item the static inputs, where it has none of its own', async () => {
     const id = await send(board, 'echo', [{ n: 1 }, { n: 2, k: 'own' }], { static_inputs: { k: 'static', n: 0 } });
-    expect(results(await ended(board, id))).toEqual([{ n: 1, k: 'static' }, { n: 2, k: 'own' }]);
+    expect(results(await ended(board, id))).toEqual([
+      { n: 1, k: 'static' },
+      { n: 2, k: 'own' },
+    ]);
   });
 
   it('renames what the mapping names, and drops the rest', async () => {
-    const items = [{ number: 1, other: 'dropped' }, { number: 2, name: 'kept' }];
-    const id = await send(board, 'echo', items, { input_mapping: { number: 'n', name: 'label' }, static_inputs: { label: 'static' } });
-    expect(results(await ended(board, id))).toEqual([{ n: 1, label: 'static' }, { n: 2, label: 'kept' }]);
+    const items = [
+      { number: 1, other: 'dropped' },
+      { number: 2, name: 'kept' },
+    ];
+    const id = await send(board, 'echo', items, {
+      input_mapping: { number: 'n', name: 'label' },
+      static_inputs: { label: 'static' },
+    });
+    expect(results(await ended(board, id))).toEqual([
+      { n: 1, label: 'static' },
+      { n: 2, label: 'kept' },
+    ]);
   });
 
   it('without parallel runs one item at a time, in order', async () => {
@@ -91,12 +104,34 @@ describe('a batch', () => {
 
   it('runs rows with an equal key once, and repeats the result', async () => {
     const keys = ['a', 'b', 'a', 'c', 'a', 'b'];
-    const id = await send(board, 'recorder', keys.map((key, n) => ({ n, key, batch: 'keyed' })), { row_key: 'key' });
+    const id = await send(
+      board,
+      'recorder',
+      keys.map((key, n) => ({ n, key, batch: 'keyed' })),
+      { row_key: 'key' },
+    );
     const batch = await ended(board, id);
-    expect(batch).toMatchObject({ status: 'completed', total_items: 6, completed_items: 6, failed_items: 0, progress_percentage: 100 });
-    expect(batch.results.map(({ index, result }) => [index, result!.n])).toEqual([[0, 0], [1, 1], [2, 0], [3, 3], [4, 0], [5, 1]]);
+    expect(batch).toMatchObject({
+      status: 'completed',
+      total_items: 6,
+      completed_items: 6,
+      failed_items: 0,
+      progress_percentage: 100,
+    });
+    expect(batch.results.map(({ index, result }) => [index, result!.n])).toEqual([
+      [0, 0],
+      [1, 1],
+      [2, 0],
+      [3, 3],
+      [4, 0],
+      [5, 1],
+    ]);
     expect(new Set(batch.results.map(({ run_id }) => run_id)).size).toBe(3);
-    expect(records('keyed').map(({ n }) => n).sort()).toEqual([0, 1, 3]);
+    expect(
+      records('keyed')
+        .map(({ n }) => n)
+        .sort(),
+    ).toEqual([0, 1, 3]);
   });
 
   it('counts rows with an equal key each as failed where their run failed', async () => {
@@ -108,8 +143,19 @@ describe('a batch', () => {
 
   it('goes on where the schema refuses an item, which fails alone with a run of its own', async () => {
     const batch = await ended(board, await send(board, 'echo', [{ n: 1 }, { n: 'two' }, {}, { n: 4 }]));
-    expect(batch).toMatchObject({ status: 'completed', total_items: 4, completed_items: 4, failed_items: 2, progress_percentage: 100 });
-    expect(batch.results.map(({ index, status }) => [index, status])).toEqual([[0, 'completed'], [1, 'failed'], [2, 'failed'], [3, 'completed']]);
+    expect(batch).toMatchObject({
+      status: 'completed',
+      total_items: 4,
+      completed_items: 4,
+      failed_items: 2,
+      progress_percentage: 100,
+    });
+    expect(batch.results.map(({ index, status }) => [index, status])).toEqual([
+      [0, 'completed'],
+      [1, 'failed'],
+      [2, 'failed'],
+      [3, 'completed'],
+    ]);
     for (const item of batch.results) {
       const { body: run } = await board.http.get(`/run/${item.run_id}`).expect(200);
       expect({ index: item.index, ...(run as object) }).toEqual(item);
@@ -121,7 +167,12 @@ describe('a batch', () => {
     const refused = await ended(board, await send(board, 'echo', [{}, {}]));
     const broken = await ended(board, await send(board, '-failing', [{ reason: 'broken' }]));
     for (const batch of [refused, broken]) {
-      expect(batch).toMatchObject({ status: 'failed', error: 'every item failed', progress_percentage: 100, completed_at: expect.any(String) });
+      expect(batch).toMatchObject({
+        status: 'failed',
+        error: 'every item failed',
+        progress_percentage: 100,
+        completed_at: expect.any(String),
+      });
       expect(batch.failed_items).toBe(batch.total_items);
       expect(batch.results).toHaveLength(batch.total_items);
     }
@@ -129,12 +180,21 @@ describe('a batch', () => {
 
   it('is made once by twenty parallel requests with one idempotency key', async () => {
     const body = { agent_name: 'recorder', batch_inputs: orders(40, { batch: 'once' }) };
-    const answers = await Promise.all(Array.from({ length: 20 }, () => board.http.post('/run/batch').set('X-Idempotency-Key', 'once').send(body)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => board.http.post('/run/batch').set('X-Idempotency-Key', 'once').send(body)),
+    );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     await ended(board, (answers[0]!.body as Batch).batch_id);
-    expect(records('once').map(({ n }) => n).sort((one, other) => one - other)).toEqual(orders(40).map((_, n) => n));
-    const again = await board.http.post('/run/batch').set('X-Idempotency-Key', 'once').send({ ...body, max_workers: 7 });
+    expect(
+      records('once')
+        .map(({ n }) => n)
+        .sort((one, other) => one - other),
+    ).toEqual(orders(40).map((_, n) => n));
+    const again = await board.http
+      .post('/run/batch')
+      .set('X-Idempotency-Key', 'once')
+      .send({ ...body, max_workers: 7 });
     expect(again.text).toBe(answers[0]!.text);
     expect(again.headers).toMatchObject({ 'x-idempotency-replayed': 'true', 'x-idempotency-mismatch': 'true' });
   });
@@ -143,7 +203,8 @@ describe('a batch', () => {
     ['an unknown agent', { agent_name: 'nobody', batch_inputs: [{}] }, 404, 'Agent not found: nobody'],
     ['an empty list', { agent_name: 'echo', batch_inputs: [] }, 400, 'batch_inputs: must not be empty'],
   ])('is refused for %s, and none is made', async (_case, body, status, detail) => {
-    const count = async (): Promise<number> => ((await board.http.get('/api/v1/batches?limit=500')).body as { items: object[] }).items.length;
+    const count = async (): Promise<number> =>
+      ((await board.http.get('/api/v1/batches?limit=500')).body as { items: object[] }).items.length;
     const before = await count();
     const response = await board.http.post('/run/batch').send(body);
     expect([response.status, response.body]).toEqual([status, { detail }]);
@@ -156,11 +217,17 @@ describe('a batch', () => {
     const numbers = Array.from({ length: 1_250 }, (_, n) => n);
 
     beforeAll(async () => {
-      id = await send(board, 'echo', numbers.map((n) => ({ n: fails(n) ? 'wrong' : n })), { max_workers: 1_000 });
+      id = await send(
+        board,
+        'echo',
+        numbers.map((n) => ({ n: fails(n) ? 'wrong' : n })),
+        { max_workers: 1_000 },
+      );
       await ended(board, id);
     });
 
-    const indexes = async (query: object): Promise<number[]> => (await show(board, id, query)).results.map(({ index }) => index);
+    const indexes = async (query: object): Promise<number[]> =>
+      (await show(board, id, query)).results.map(({ index }) => index);
 
     it.each([
       ['the first thousand, where nothing else is asked for', {}, numbers.slice(0, 1_000)],
@@ -172,9 +239,17 @@ describe('a batch', () => {
       ['none behind the last one', { results_offset: 1_250 }, []],
       ['none far behind', { results_offset: 9_007_199_254_740_991 }, []],
       ['the failed ones', { results_status: 'failed' }, numbers.filter(fails)],
-      ['some of the failed ones', { results_status: 'failed', results_limit: 60, results_offset: 45 }, numbers.filter(fails).slice(45, 105)],
+      [
+        'some of the failed ones',
+        { results_status: 'failed', results_limit: 60, results_offset: 45 },
+        numbers.filter(fails).slice(45, 105),
+      ],
       ['none behind the last failed one', { results_status: 'failed', results_offset: 125 }, []],
-      ['some of the completed ones', { results_status: 'completed', results_limit: 7, results_offset: 1_100 }, numbers.filter((n) => !fails(n)).slice(1_100, 1_107)],
+      [
+        'some of the completed ones',
+        { results_status: 'completed', results_limit: 7, results_offset: 1_100 },
+        numbers.filter((n) => !fails(n)).slice(1_100, 1_107),
+      ],
     ])('shows of its results %s', async (_case, query, expected) => {
       expect(await indexes(query)).toEqual(expected);
     });
@@ -184,7 +259,9 @@ describe('a batch', () => {
       expect(type).toBe('application/x-ndjson');
       const lines = body.split('\n');
       expect(lines.pop()).toBe('');
-      expect(lines.map((line) => JSON.parse(line) as Item)).toEqual((await show(board, id, { results_limit: 10_000 })).results);
+      expect(lines.map((line) => JSON.parse(line) as Item)).toEqual(
+        (await show(board, id, { results_limit: 10_000 })).results,
+      );
     });
   });
 
@@ -238,7 +315,8 @@ describe('a batch', () => {
       items: { batch_id: string; agent_name: string; status: string; created_at: string }[];
       pagination: object;
     }
-    const list = async (query: object): Promise<Listed> => (await board.http.get('/api/v1/batches').query(query).expect(200)).body as Listed;
+    const list = async (query: object): Promise<Listed> =>
+      (await board.http.get('/api/v1/batches').query(query).expect(200)).body as Listed;
     const ids = async (query: object): Promise<string[]> => (await list(query)).items.map(({ batch_id }) => batch_id);
     // Times are whole milliseconds, and the batches of the tests before share none with these.
     const from = new Date(Date.now() + 1).toISOString();
@@ -256,10 +334,20 @@ describe('a batch', () => {
     expect(await ids({ to: '2020-01-01' })).toEqual([]);
     const { created_at: last } = (await list({ from })).items[0]!;
     expect(await ids({ from, to: last })).toEqual([three, two, one]);
-    expect(await list({ from, limit: 2 })).toMatchObject({ items: [{ batch_id: three }, { batch_id: two }], pagination: { limit: 2, offset: 0, has_more: true } });
-    expect(await list({ from, limit: 2, offset: 2 })).toMatchObject({ items: [{ batch_id: one }], pagination: { limit: 2, offset: 2, has_more: false } });
+    expect(await list({ from, limit: 2 })).toMatchObject({
+      items: [{ batch_id: three }, { batch_id: two }],
+      pagination: { limit: 2, offset: 0, has_more: true },
+    });
+    expect(await list({ from, limit: 2, offset: 2 })).toMatchObject({
+      items: [{ batch_id: one }],
+      pagination: { limit: 2, offset: 2, has_more: false },
+    });
     const listed = (await list({ from })).items[2]!;
-    expect({ ...listed, results: expect.any(Array) }).toEqual({ ...(await show(board, one)), agent_name: 'echo', created_at: expect.any(String) });
+    expect({ ...listed, results: expect.any(Array) }).toEqual({
+      ...(await show(board, one)),
+      agent_name: 'echo',
+      created_at: expect.any(String),
+    });
     expect(tally((await list({ from })).items.map(({ status }) => status))).toEqual({ completed: 2, failed: 1 });
   });
 });

@@ -1,5 +1,5 @@
-import { eventually } from '../support/eventually.js';
 import { startApp, type TestApp, type TestAppOptions } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 
 export interface WireArtifact {
   id: string;
@@ -65,7 +65,8 @@ export class Board {
   }
 
   async status(correlation: string): Promise<Status> {
-    return (await this.http.get(`/api/v1/correlations/${encodeURIComponent(correlation)}/status`).expect(200)).body as Status;
+    return (await this.http.get(`/api/v1/correlations/${encodeURIComponent(correlation)}/status`).expect(200))
+      .body as Status;
   }
 
   /** Waits until the correlation has ended, and gives its state. */
@@ -80,7 +81,10 @@ export class Board {
 
   /** What the correlation holds, in order. */
   async artifacts(correlation: string, query: Record<string, unknown> = {}): Promise<WireArtifact[]> {
-    const response = await this.http.get('/api/v1/artifacts').query({ correlation_id: correlation, limit: 500, ...query }).expect(200);
+    const response = await this.http
+      .get('/api/v1/artifacts')
+      .query({ correlation_id: correlation, limit: 500, ...query })
+      .expect(200);
     return (response.body as { items: WireArtifact[] }).items;
   }
 

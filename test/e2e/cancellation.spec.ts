@@ -1,5 +1,5 @@
-import { ManualClock } from '../support/manual-clock.js';
 import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { Board } from './board.js';
 
 const MINUTE = 60_000;
@@ -36,9 +36,11 @@ describe('cancelling a correlation', () => {
   afterAll(() => board.close());
 
   /** Keeps a correlation open: hidden from agents for an hour. */
-  const hold = (correlation: string) => board.publish('Hold', {}, { correlation, visibility: { kind: 'After', ttl: 'PT1H' } });
+  const hold = (correlation: string) =>
+    board.publish('Hold', {}, { correlation, visibility: { kind: 'After', ttl: 'PT1H' } });
   const cancel = (correlation: string) => board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
-  const payloads = async (correlation: string, type: string) => (await board.artifacts(correlation, { type })).map(({ payload }) => payload);
+  const payloads = async (correlation: string, type: string) =>
+    (await board.artifacts(correlation, { type })).map(({ payload }) => payload);
 
   it('takes its artifacts out of groups that wait, and those behind them move up', async () => {
     await hold('k1');
@@ -100,7 +102,11 @@ describe('cancelling a correlation', () => {
   });
 
   it('answers who waits for it', async () => {
-    const waiting = board.publishSync('Hold', {}, { correlation: 's1', visibility: { kind: 'After', ttl: 'PT1H' }, timeout: 300 });
+    const waiting = board.publishSync(
+      'Hold',
+      {},
+      { correlation: 's1', visibility: { kind: 'After', ttl: 'PT1H' }, timeout: 300 },
+    );
     await eventually('the publish is stored', async () => (await board.status('s1')).state === 'active');
     await cancel('s1');
     expect(await waiting).toMatchObject({ completed: true, artifacts: [] });
@@ -110,7 +116,10 @@ describe('cancelling a correlation', () => {
     const done = await board.publish('C', { key: 'z' });
     const before = await board.status(done);
     const ended = await board.http.post(`/api/v1/correlations/${done}/cancel`);
-    expect([ended.status, ended.body]).toEqual([409, { detail: `Correlation ${done} has already ended (completed) and cannot be cancelled` }]);
+    expect([ended.status, ended.body]).toEqual([
+      409,
+      { detail: `Correlation ${done} has already ended (completed) and cannot be cancelled` },
+    ]);
     expect(await board.status(done)).toEqual(before);
     const unknown = await board.http.post('/api/v1/correlations/nothing/cancel');
     expect([unknown.status, unknown.body]).toEqual([404, { detail: 'Correlation not found: nothing' }]);

@@ -33,7 +33,13 @@ agents:
   it('runs a chain of five', async () => {
     const { artifacts, completed } = await board.publishSync('A0', { n: 0 });
     expect(completed).toBe(true);
-    expect(artifacts.map(({ type, payload }) => [type, payload.n])).toEqual([['A1', 1], ['A2', 2], ['A3', 3], ['A4', 4], ['A5', 5]]);
+    expect(artifacts.map(({ type, payload }) => [type, payload.n])).toEqual([
+      ['A1', 1],
+      ['A2', 2],
+      ['A3', 3],
+      ['A4', 4],
+      ['A5', 5],
+    ]);
   });
 
   it('fans out to a hundred', async () => {
@@ -41,7 +47,12 @@ agents:
     const { artifacts, completed } = await board.publishSync('Spread', { list });
     expect(completed).toBe(true);
     expect(tally(artifacts.map(({ type }) => type))).toEqual({ Part: 100, Done: 100 });
-    expect(artifacts.filter(({ type }) => type === 'Done').map(({ payload }) => payload.n as number).sort((a, b) => a - b)).toEqual(list);
+    expect(
+      artifacts
+        .filter(({ type }) => type === 'Done')
+        .map(({ payload }) => payload.n as number)
+        .sort((a, b) => a - b),
+    ).toEqual(list);
   });
 
   it('triggers `any` for each artifact on its own', async () => {

@@ -31,7 +31,11 @@ describe('what waits in a join or a batch window', () => {
   });
 
   const start = async (...subscriptions: string[]): Promise<void> => {
-    board = await Board.start(configuration(...subscriptions), { clock, folder: folder.path, files: { 'types.js': TYPES } });
+    board = await Board.start(configuration(...subscriptions), {
+      clock,
+      folder: folder.path,
+      files: { 'types.js': TYPES },
+    });
   };
 
   afterEach(async () => {
@@ -45,7 +49,8 @@ describe('what waits in a join or a batch window', () => {
     await start(...subscriptions);
   };
 
-  const pairs = async (correlation: string): Promise<unknown[]> => (await board.artifacts(correlation, { type: 'Pair' })).map(({ payload }) => payload.types);
+  const pairs = async (correlation: string): Promise<unknown[]> =>
+    (await board.artifacts(correlation, { type: 'Pair' })).map(({ payload }) => payload.types);
 
   it('goes on in its own subscription when that has another place', async () => {
     await start(SIDES, EVENTS);
@@ -55,7 +60,10 @@ describe('what waits in a join or a batch window', () => {
     const colours = await board.publish('Red', {}, { correlation: sides });
     await board.publish('Right', {}, { correlation: sides });
     const later = await board.publish('Event', {});
-    await eventually('the join and the window are complete', async () => (await pairs(sides)).length + (await pairs(later)).length === 2);
+    await eventually(
+      'the join and the window are complete',
+      async () => (await pairs(sides)).length + (await pairs(later)).length === 2,
+    );
     expect(await pairs(sides)).toEqual([['Left', 'Right']]);
     expect(await pairs(later)).toEqual([['Event', 'Event']]);
     await board.publish('Blue', {}, { correlation: colours });
@@ -64,10 +72,16 @@ describe('what waits in a join or a batch window', () => {
   });
 
   it('goes on with another limit, predicate or size', async () => {
-    await start('{ types: [Left, Right], join: { within: 5m }, where: "true" }', '{ types: [Event], batch: { size: 3, timeout: 1m } }');
+    await start(
+      '{ types: [Left, Right], join: { within: 5m }, where: "true" }',
+      '{ types: [Event], batch: { size: 3, timeout: 1m } }',
+    );
     const sides = await board.publish('Left', {});
     await board.publish('Event', {});
-    await restart('{ types: [Right, Left], join: { within: 1m } }', '{ types: [Event], batch: { size: 2, timeout: 5m }, where: "size(payload) == 0" }');
+    await restart(
+      '{ types: [Right, Left], join: { within: 1m } }',
+      '{ types: [Event], batch: { size: 2, timeout: 5m }, where: "size(payload) == 0" }',
+    );
     await board.publish('Right', {}, { correlation: sides });
     const later = await board.publish('Event', {});
     await board.ended(sides);

@@ -1,6 +1,14 @@
 // Real: the application, its database, server-sent events and WebSocket. The clock is the test's, and so is the time at which something is deleted.
 import { CleanedBoard } from '../retention/cleaned-board.js';
-import { type Entry, type OpenReader, queryOf, type Reader, type ReadParts, SseReader, WebSocketReader } from '../support/changelog-readers.js';
+import {
+  type Entry,
+  type OpenReader,
+  queryOf,
+  type Reader,
+  type ReadParts,
+  SseReader,
+  WebSocketReader,
+} from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Board } from './board.js';
@@ -18,7 +26,8 @@ let cleaned: CleanedBoard;
 let entries: Entry[];
 const readers: Reader[] = [];
 
-const listed = async (parts: ReadParts): Promise<Entry[]> => (await board.http.get(`/api/v1/changelog/events?${queryOf(parts)}`).expect(200)).body.items as Entry[];
+const listed = async (parts: ReadParts): Promise<Entry[]> =>
+  (await board.http.get(`/api/v1/changelog/events?${queryOf(parts)}`).expect(200)).body.items as Entry[];
 const publishAll = async (types: string[]): Promise<void> => {
   for (const type of types) await board.publish(type, {}, { correlation: 'post' });
 };
@@ -54,7 +63,12 @@ describe.each<[string, OpenReader]>([
   it('is told from where to where something is missing, and gets all that is there', async () => {
     expect(await shown({ after: 0 }, 5)).toEqual([gapBehind(0), entries[1], entries[4], entries[5], entries[6]]);
     const { seq } = entries[2]!;
-    expect(await shown({ after: seq, artifact_type: ['Note', 'Letter'], correlation_id: 'post' }, 4)).toEqual([gapBehind(seq), entries[4], entries[5], entries[6]]);
+    expect(await shown({ after: seq, artifact_type: ['Note', 'Letter'], correlation_id: 'post' }, 4)).toEqual([
+      gapBehind(seq),
+      entries[4],
+      entries[5],
+      entries[6],
+    ]);
   });
 
   it('is told nothing where all that was deleted comes before, or is not asked for', async () => {

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage, type Server } from 'node:http';
 import { connect } from 'node:net';
+
 import { Streams } from '../../src/features/changelog/streams.js';
 import { type Reader, SseReader, WebSocketReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
@@ -16,7 +17,10 @@ const clock = new ManualClock();
 let board: Board;
 const readers: Reader[] = [];
 beforeAll(async () => {
-  board = await Board.start(CONFIG, { clock, settings: { maxStreams: ALL, maxStreamsPerAddress: OF_ONE, shutdownGraceMs: 0 } });
+  board = await Board.start(CONFIG, {
+    clock,
+    settings: { maxStreams: ALL, maxStreamsPerAddress: OF_ONE, shutdownGraceMs: 0 },
+  });
 });
 afterEach(async () => {
   readers.splice(0).forEach((reader) => reader.close());
@@ -25,10 +29,14 @@ afterEach(async () => {
 afterAll(() => board.close());
 
 const streamsAre = (count: number): Promise<void> =>
-  eventually(`${count} streams are open`, async () => (await board.http.get('/metrics')).text.includes(`\nstarling_streams ${count}\n`));
+  eventually(`${count} streams are open`, async () =>
+    (await board.http.get('/metrics')).text.includes(`\nstarling_streams ${count}\n`),
+  );
 
-const sse = async (after?: number): Promise<SseReader> => kept(await SseReader.open(board.app.url, { ...(after !== undefined && { after }) }));
-const webSocket = async (after?: number): Promise<WebSocketReader> => kept(await WebSocketReader.open(board.app.url, { ...(after !== undefined && { after }) }));
+const sse = async (after?: number): Promise<SseReader> =>
+  kept(await SseReader.open(board.app.url, { ...(after !== undefined && { after }) }));
+const webSocket = async (after?: number): Promise<WebSocketReader> =>
+  kept(await WebSocketReader.open(board.app.url, { ...(after !== undefined && { after }) }));
 
 function kept<R extends Reader>(reader: R): R {
   readers.push(reader);
@@ -46,14 +54,19 @@ it('are limited in number, for an address and in all; one that ends makes place'
   await expect(WebSocketReader.connect(board.app.url)).rejects.toThrow(refusal);
 
   const fromElsewhere = async (): Promise<IncomingMessage> => {
-    const request = get(`${board.app.url}/api/v1/changelog/stream`, { localAddress: '127.0.0.2', agent: false }).on('error', () => undefined);
+    const request = get(`${board.app.url}/api/v1/changelog/stream`, { localAddress: '127.0.0.2', agent: false }).on(
+      'error',
+      () => undefined,
+    );
     return new Promise((resolve) => request.once('response', resolve));
   };
   const other = await fromElsewhere();
   expect(other.statusCode).toBe(200);
   const refused = await fromElsewhere();
   expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '5']);
-  expect((await refused.setEncoding('utf8').toArray()).join('')).toBe(JSON.stringify({ detail: '4 streams are open; close some, try again later, or raise max_streams' }));
+  expect((await refused.setEncoding('utf8').toArray()).join('')).toBe(
+    JSON.stringify({ detail: '4 streams are open; close some, try again later, or raise max_streams' }),
+  );
   await streamsAre(4);
 
   other.destroy();
@@ -63,7 +76,10 @@ it('are limited in number, for an address and in all; one that ends makes place'
 });
 
 it('leave no connection open that they were refused on, even if its other end does', async () => {
-  const connections = (): Promise<number> => new Promise((resolve) => (board.app.app.getHttpServer() as Server).getConnections((_error, count) => resolve(count)));
+  const connections = (): Promise<number> =>
+    new Promise((resolve) =>
+      (board.app.app.getHttpServer() as Server).getConnections((_error, count) => resolve(count)),
+    );
   const { hostname, port } = new URL(board.app.url);
   const connection = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   connection.write(`GET /ws HTTP/1.1\r\nHost: ${hostname}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
@@ -80,7 +96,8 @@ it('do not wait for the answer to another request on their connection, where all
   expect(String(head)).toMatch(/^HTTP\/1\.1 200 /);
   await streamsAre(1);
   connection.destroy();
-  const isRefusal = ({ path, status }: Record<string, unknown>): boolean => path === '/api/v1/changelog/stream' && status === 400;
+  const isRefusal = ({ path, status }: Record<string, unknown>): boolean =>
+    path === '/api/v1/changelog/stream' && status === 400;
   await eventually('the second was refused', () => board.app.logLines.some(isRefusal));
 });
 
@@ -90,7 +107,10 @@ it('show every 15 s that they live, and where to resume', async () => {
   socket.socket.on('ping', () => (pings += 1));
   for (const beats of [1, 2, 3]) {
     clock.advance(BEAT_MS);
-    await eventually('both were told', () => events.parser.comments.filter((comment) => comment === 'still here').length === beats && pings === beats);
+    await eventually(
+      'both were told',
+      () => events.parser.comments.filter((comment) => comment === 'still here').length === beats && pings === beats,
+    );
     // Its pong has arrived by then, without which the next beat would find the WebSocket dead.
     await board.publish('Note', {});
     await eventually('the entry came', () => events.entries.length === beats && socket.entries.length === beats);
@@ -118,7 +138,12 @@ it('show a WebSocket that sends no filter within a second everything since it wa
   await eventually('it has all three', () => silent.entries.length === 3);
   correlations.push(await board.publish('Note', {}));
   await eventually('it goes on', () => silent.entries.length === 4);
-  expect(silent.entries.map(({ correlation_id }) => correlation_id)).toEqual([correlations[0], correlations[1], expect.any(String), correlations[2]]);
+  expect(silent.entries.map(({ correlation_id }) => correlation_id)).toEqual([
+    correlations[0],
+    correlations[1],
+    expect.any(String),
+    correlations[2],
+  ]);
   expect(silent.begunBehind).toBeLessThan(silent.entries[0]!.seq);
 });
 
@@ -128,29 +153,39 @@ it('end for a WebSocket whose filter comes too late, which would get what it has
   await eventually('its stream has begun', () => !Number.isNaN(late.begunBehind));
   late.socket.send('{"correlation_id": "mine"}');
   await eventually('it is closed', () => late.hasEnded);
-  expect([late.closeCode, late.detail]).toEqual([1_008, 'The filter came later than 1 s after the connection, and the stream began without it; connect again and send it immediately']);
+  expect([late.closeCode, late.detail]).toEqual([
+    1_008,
+    'The filter came later than 1 s after the connection, and the stream began without it; connect again and send it immediately',
+  ]);
 });
 
-it.each([['by server-sent events', sse], ['by WebSocket', webSocket]])('end %s for a reader that takes nothing while much is published, and others miss nothing', async (_protocol, open) => {
-  const [stalled, reading] = [await open(), await open()];
-  stalled.pause();
-  const closings = (): number => board.app.logLines.filter(({ msg }) => msg === 'a stream was closed: its reader is too slow').length;
-  const closedBefore = closings();
-  let published = 0;
-  for (; closings() === closedBefore; published += 1) {
-    expect(published).toBeLessThan(200);
-    await publishWide();
-    await eventually('the other has it', () => reading.entries.length === published + 1);
-  }
-  stalled.resume();
-  await eventually('it is cut off', () => stalled.hasEnded);
-  expect(stalled.entries.length).toBeLessThan(published);
-  expect(stalled.entries).toEqual(reading.entries.slice(0, stalled.entries.length));
+it.each([
+  ['by server-sent events', sse],
+  ['by WebSocket', webSocket],
+])(
+  'end %s for a reader that takes nothing while much is published, and others miss nothing',
+  async (_protocol, open) => {
+    const [stalled, reading] = [await open(), await open()];
+    stalled.pause();
+    const closings = (): number =>
+      board.app.logLines.filter(({ msg }) => msg === 'a stream was closed: its reader is too slow').length;
+    const closedBefore = closings();
+    let published = 0;
+    for (; closings() === closedBefore; published += 1) {
+      expect(published).toBeLessThan(200);
+      await publishWide();
+      await eventually('the other has it', () => reading.entries.length === published + 1);
+    }
+    stalled.resume();
+    await eventually('it is cut off', () => stalled.hasEnded);
+    expect(stalled.entries.length).toBeLessThan(published);
+    expect(stalled.entries).toEqual(reading.entries.slice(0, stalled.entries.length));
 
-  const resumed = await open(stalled.position);
-  await eventually('it has all the rest', () => stalled.entries.length + resumed.entries.length === published);
-  expect([...stalled.entries, ...resumed.entries]).toEqual(reading.entries);
-});
+    const resumed = await open(stalled.position);
+    await eventually('it has all the rest', () => stalled.entries.length + resumed.entries.length === published);
+    expect([...stalled.entries, ...resumed.entries]).toEqual(reading.entries);
+  },
+);
 
 it('end for a reader that resumes and takes nothing, within two heartbeats', async () => {
   const live = await sse();
@@ -161,7 +196,10 @@ it('end for a reader that resumes and takes nothing, within two heartbeats', asy
   await eventually('the other has everything', () => reading.entries.length === 45);
   for (let beat = 0; beat < 3; beat += 1) {
     clock.advance(BEAT_MS);
-    await eventually('the other was told', () => reading.parser.comments.filter((comment) => comment === 'still here').length === beat + 1);
+    await eventually(
+      'the other was told',
+      () => reading.parser.comments.filter((comment) => comment === 'still here').length === beat + 1,
+    );
   }
   stalled.resume();
   await eventually('it is cut off', () => stalled.hasEnded);
@@ -169,7 +207,11 @@ it('end for a reader that resumes and takes nothing, within two heartbeats', asy
 });
 
 it('all end when the service stops, which then takes no more', async () => {
-  const [events, socket, stalled] = [await sse(), await webSocket(), kept(await WebSocketReader.connect(board.app.url))];
+  const [events, socket, stalled] = [
+    await sse(),
+    await webSocket(),
+    kept(await WebSocketReader.connect(board.app.url)),
+  ];
   stalled.pause();
   // On its way when the open ones are ended.
   const late = board.app.app
@@ -192,7 +234,13 @@ it('all end when the service stops, which then takes no more', async () => {
 describe('behind proxies', () => {
   let proxied: Board;
   beforeAll(async () => {
-    proxied = await Board.start(CONFIG, { settings: { maxStreamsPerAddress: 1, trustedProxies: ['127.0.0.0/8', '10.0.0.0/8', 'fd00::/8'], shutdownGraceMs: 0 } });
+    proxied = await Board.start(CONFIG, {
+      settings: {
+        maxStreamsPerAddress: 1,
+        trustedProxies: ['127.0.0.0/8', '10.0.0.0/8', 'fd00::/8'],
+        shutdownGraceMs: 0,
+      },
+    });
   });
   afterAll(() => proxied.close());
 
@@ -207,9 +255,16 @@ describe('behind proxies', () => {
       request.once('upgrade', (response) => resolve(response.statusCode!));
     });
   }
-  const stream = (forwarded: string): Promise<number> => status('/api/v1/changelog/stream', { 'x-forwarded-for': forwarded });
+  const stream = (forwarded: string): Promise<number> =>
+    status('/api/v1/changelog/stream', { 'x-forwarded-for': forwarded });
   const socket = (forwarded: string): Promise<number> =>
-    status('/ws', { 'x-forwarded-for': forwarded, connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' });
+    status('/ws', {
+      'x-forwarded-for': forwarded,
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    });
 
   it('streams are counted for the address that the last of them names', async () => {
     expect(await stream('203.0.113.1')).toBe(200);

@@ -28,7 +28,7 @@ it('a page ends where it would be large, and the next one goes on there', async 
   for (let n = 0; n < PUBLISHED; n += 1) await publishWide();
   await board.publish('Note', {});
   const seen: Page['items'] = [];
-  for (let page: Page = { items: [], pagination: { next: 0, has_more: true } }; page.pagination.has_more; ) {
+  for (let page: Page = { items: [], pagination: { next: 0, has_more: true } }; page.pagination.has_more;) {
     const answer = await board.http.get('/api/v1/changelog/events').query({ limit: 500, after: page.pagination.next });
     expect([answer.status, answer.text.length < MIB]).toEqual([200, true]);
     page = answer.body as Page;
@@ -48,21 +48,28 @@ it('a stream that resumes gets all of them, and so does one by a filter', async 
   }
 });
 
-it.each([['server-sent events', SseReader], ['WebSocket', WebSocketReader]])('what waits for slow readers of %s counts, and stays within a quarter of the budget', async (_protocol, { open }) => {
-  const stalled = await Promise.all(Array.from({ length: 4 }, () => open(board.app.url)));
-  stalled.forEach((reader) => reader.pause());
-  const reading = await open(board.app.url);
-  const closings = (): number => board.app.logLines.filter(({ msg }) => msg === 'a stream was closed: its reader is too slow').length;
-  let most = 0;
-  for (let published = 0; closings() < stalled.length; published += 1) {
-    expect(published).toBeLessThan(200);
-    await publishWide();
-    await eventually('all streams have had it', () => reading.entries.length > published);
-    most = Math.max(most, usedBytes());
-    expect(usedBytes()).toBeLessThanOrEqual(BUDGET / 4);
-  }
-  expect(most).toBeGreaterThan(WIDE.agents.length * 255);
-  reading.close();
-  await eventually('nothing is held for those that were cut off', () => usedBytes() === 0);
-  stalled.forEach((reader) => reader.close());
-});
+it.each([
+  ['server-sent events', SseReader],
+  ['WebSocket', WebSocketReader],
+])(
+  'what waits for slow readers of %s counts, and stays within a quarter of the budget',
+  async (_protocol, { open }) => {
+    const stalled = await Promise.all(Array.from({ length: 4 }, () => open(board.app.url)));
+    stalled.forEach((reader) => reader.pause());
+    const reading = await open(board.app.url);
+    const closings = (): number =>
+      board.app.logLines.filter(({ msg }) => msg === 'a stream was closed: its reader is too slow').length;
+    let most = 0;
+    for (let published = 0; closings() < stalled.length; published += 1) {
+      expect(published).toBeLessThan(200);
+      await publishWide();
+      await eventually('all streams have had it', () => reading.entries.length > published);
+      most = Math.max(most, usedBytes());
+      expect(usedBytes()).toBeLessThanOrEqual(BUDGET / 4);
+    }
+    expect(most).toBeGreaterThan(WIDE.agents.length * 255);
+    reading.close();
+    await eventually('nothing is held for those that were cut off', () => usedBytes() === 0);
+    stalled.forEach((reader) => reader.close());
+  },
+);

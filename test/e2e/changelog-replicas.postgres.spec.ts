@@ -1,7 +1,8 @@
 // Two applications on one Postgres, each with its own connections and wake-ups. Stood in for: a model server. Nothing else is faked.
 import pg from 'pg';
-import { liveEventsBeforeEntries, SseReader } from '../support/changelog-readers.js';
+
 import { engine, setKeys } from '../engines/llm/llm-board.js';
+import { liveEventsBeforeEntries, SseReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
 import type { Board } from './board.js';
@@ -29,7 +30,10 @@ beforeAll(async () => {
   setKeys();
   models = await ModelServer.start();
   // Without looks, only wake-ups bring what the other has published, and what its agents do: no agent runs here.
-  [here, elsewhere] = [withoutLooks(await replicas.start(config(models), { role: SERVER })), withoutLooks(await replicas.start(config(models)))];
+  [here, elsewhere] = [
+    withoutLooks(await replicas.start(config(models), { role: SERVER })),
+    withoutLooks(await replicas.start(config(models))),
+  ];
   listener = new pg.Client({ connectionString: here.app.database.url });
   await listener.connect();
   listener.on('notification', ({ payload }) => told.push(...(JSON.parse(payload!) as { texts: string[] }).texts));
@@ -52,16 +56,23 @@ it('tell each other nothing of artifacts and executions while no stream is open'
 });
 
 it('show what the other has published, soon, and its live events to those who ask', async () => {
-  const [plain, live] = [await SseReader.open(here.app.url), await SseReader.open(here.app.url, { live: true, correlation_id: ['far', 'asked'] })];
+  const [plain, live] = [
+    await SseReader.open(here.app.url),
+    await SseReader.open(here.app.url, { live: true, correlation_id: ['far', 'asked'] }),
+  ];
   await eventually('the other knows of the streams', async () => {
     await elsewhere.publish('Note', {}, { correlation: 'asked' });
     return live.liveEvents.length > 0;
   });
-  const ofFar = <T extends { correlation_id: string }>(all: T[]): T[] => all.filter(({ correlation_id }) => correlation_id === 'far');
+  const ofFar = <T extends { correlation_id: string }>(all: T[]): T[] =>
+    all.filter(({ correlation_id }) => correlation_id === 'far');
   for (let n = 0; n < 20; n += 1) await elsewhere.publish('Note', { n }, { correlation: 'far' });
   await eventually('all came', () => ofFar(plain.entries).length === 20 && ofFar(live.entries).length === 20);
   await elsewhere.ended(await elsewhere.publish('Question', { n: 1 }, { correlation: 'far' }));
-  await eventually('it was told that the correlation has settled', () => ofFar(live.liveEvents).filter(({ event_type }) => event_type === 'correlation_settled').length === 21);
+  await eventually(
+    'it was told that the correlation has settled',
+    () => ofFar(live.liveEvents).filter(({ event_type }) => event_type === 'correlation_settled').length === 21,
+  );
   expect(plain.liveEvents).toEqual([]);
   const kinds = ofFar(live.liveEvents).map(({ event_type }) => event_type);
   expect(kinds).toEqual(expect.arrayContaining(['execution_started', 'artifact_consumed', 'execution_succeeded']));
@@ -84,7 +95,10 @@ it('show what the other tells of artifacts after these, also while a transaction
     await Promise.all(ids.map((correlation, n) => elsewhere.publish('Question', { n }, { correlation })));
     for (const id of ids) await elsewhere.ended(id);
     await open.query('commit');
-    const settled = (): number => reader.liveEvents.filter(({ event_type: type, correlation_id: id }) => type === 'correlation_settled' && ids.includes(id)).length;
+    const settled = (): number =>
+      reader.liveEvents.filter(
+        ({ event_type: type, correlation_id: id }) => type === 'correlation_settled' && ids.includes(id),
+      ).length;
     await eventually('all have settled', () => settled() === 20);
     expect(liveEventsBeforeEntries(reader.all.filter(({ correlation_id: id }) => ids.includes(id)))).toEqual([]);
   } finally {
@@ -104,7 +118,10 @@ it('show all that a model writes elsewhere, also where it repeats itself', async
   models.answers({ text: story });
   await elsewhere.publish('Topic', {}, { correlation: 'story' });
   const shown = (): string =>
-    (reader.liveEvents as unknown as { event_type: string; text: string }[]).filter(({ event_type: type }) => type === 'execution_output').map(({ text }) => text).join('');
+    (reader.liveEvents as unknown as { event_type: string; text: string }[])
+      .filter(({ event_type: type }) => type === 'execution_output')
+      .map(({ text }) => text)
+      .join('');
   await eventually('its end is shown', () => shown().endsWith('"}'));
   expect([shown().length, shown() === story]).toEqual([story.length, true]);
   reader.close();
@@ -121,6 +138,9 @@ it('resume on each other', async () => {
   await here.publish('Note', {}, { correlation: 'third' });
   const second = await SseReader.open(elsewhere.app.url, filter, { 'Last-Event-ID': String(first.entries[0]!.seq) });
   await eventually('the rest came', () => second.entries.length === 2);
-  expect(second.entries.map(({ correlation_id }) => correlation_id)).toEqual([first.entries[1]!.correlation_id, 'third']);
+  expect(second.entries.map(({ correlation_id }) => correlation_id)).toEqual([
+    first.entries[1]!.correlation_id,
+    'third',
+  ]);
   second.close();
 });

@@ -21,7 +21,12 @@ describe('a deadline', () => {
   let board: Board;
 
   const start = async (): Promise<void> => {
-    board = await Board.start(CONFIG, { clock, folder: folder.path, files: { 'gate.js': GATE }, settings: { shutdownGraceMs: 0, leaseMs: 24 * 60 * MINUTE } });
+    board = await Board.start(CONFIG, {
+      clock,
+      folder: folder.path,
+      files: { 'gate.js': GATE },
+      settings: { shutdownGraceMs: 0, leaseMs: 24 * 60 * MINUTE },
+    });
   };
 
   beforeAll(start);
@@ -37,7 +42,8 @@ describe('a deadline', () => {
     await board.publish('Gated', { n: 1, batch: correlation }, { correlation, ...(deadline && { deadline }) });
     await started(correlation, 1);
   };
-  const timers = async (): Promise<number> => (await board.app.database.rows(`select id from timers where kind = 'deadline'`)).length;
+  const timers = async (): Promise<number> =>
+    (await board.app.database.rows(`select id from timers where kind = 'deadline'`)).length;
 
   it('cancels what has not ended when it has passed, and not before', async () => {
     await publishGated('c1', 'PT5M');
@@ -50,8 +56,14 @@ describe('a deadline', () => {
     clock.advance(1);
     expect(await board.ended('c1')).toMatchObject({ state: 'cancelled', has_pending_work: false, error_count: 0 });
     await eventually('the agent has been told to stop', () => gatesOf('c1')[0]!.isAborted);
-    const { status, body } = await board.http.post('/api/v1/artifacts').set('X-Correlation-ID', 'c1').send({ type: 'Order', payload: { n: 2 } });
-    expect([status, body]).toEqual([409, { detail: 'Correlation c1 has ended and takes no more artifacts; publish into another one' }]);
+    const { status, body } = await board.http
+      .post('/api/v1/artifacts')
+      .set('X-Correlation-ID', 'c1')
+      .send({ type: 'Order', payload: { n: 2 } });
+    expect([status, body]).toEqual([
+      409,
+      { detail: 'Correlation c1 has ended and takes no more artifacts; publish into another one' },
+    ]);
     expect(await timers()).toBe(0);
   });
 
@@ -64,7 +76,9 @@ describe('a deadline', () => {
     gatesOf('c2b')[0]!.open();
     await board.ended(noted);
     // Nothing reacts to it: it has settled at once.
-    expect(await board.publishSync('Done', { n: 1 }, { correlation: 'quiet', deadline: 'PT1H' })).toMatchObject({ completed: true });
+    expect(await board.publishSync('Done', { n: 1 }, { correlation: 'quiet', deadline: 'PT1H' })).toMatchObject({
+      completed: true,
+    });
     expect(await timers()).toBe(0);
     clock.advance(120 * MINUTE);
     await board.publish('Order', { n: 3 }, { correlation: 'c2' });
@@ -84,7 +98,10 @@ describe('a deadline', () => {
     expect(await board.ended('c3')).toMatchObject({ state: 'completed' });
   });
 
-  it.each([['PT10M', 'PT2M'], ['PT2M', 'PT10M']])('of several in one generation is the earliest: %s and then %s', async (first, second) => {
+  it.each([
+    ['PT10M', 'PT2M'],
+    ['PT2M', 'PT10M'],
+  ])('of several in one generation is the earliest: %s and then %s', async (first, second) => {
     const correlation = `several-${first}`;
     await publishGated(correlation, first);
     await board.publish('Order', { n: 1 }, { correlation, deadline: second });
@@ -97,20 +114,40 @@ describe('a deadline', () => {
 
   it('ends a run as cancelled, with an error that says so, and answers who waits', async () => {
     const begun = clock.now();
-    const waiting = board.http.post('/run/flock').set('X-Correlation-ID', 'run-1').send({ agent_name: 'gate', inputs: { n: 1, batch: 'run-1' }, deadline: 'PT30S' }).then();
-    const syncWaiting = board.publishSync('Gated', { n: 1, batch: 'sync-1' }, { correlation: 'sync-1', deadline: 'PT30S', timeout: 300 });
+    const waiting = board.http
+      .post('/run/flock')
+      .set('X-Correlation-ID', 'run-1')
+      .send({ agent_name: 'gate', inputs: { n: 1, batch: 'run-1' }, deadline: 'PT30S' })
+      .then();
+    const syncWaiting = board.publishSync(
+      'Gated',
+      { n: 1, batch: 'sync-1' },
+      { correlation: 'sync-1', deadline: 'PT30S', timeout: 300 },
+    );
     await Promise.all([started('run-1', 1), started('sync-1', 1)]);
     clock.advance(30_000);
     const at = (ms: number): string => new Date(begun + ms).toISOString();
-    const run = { run_id: 'run-1', status: 'cancelled', started_at: at(0), completed_at: at(30_000), error: `the deadline passed at ${at(30_000)}` };
+    const run = {
+      run_id: 'run-1',
+      status: 'cancelled',
+      started_at: at(0),
+      completed_at: at(30_000),
+      error: `the deadline passed at ${at(30_000)}`,
+    };
     const { status, body } = await waiting;
     expect([status, body]).toEqual([200, run]);
     expect(await syncWaiting).toMatchObject({ completed: true, artifacts: [], duration_ms: 30_000 });
-    expect((await board.http.get('/api/v1/runs').query({ status: 'cancelled' }).expect(200)).body).toMatchObject({ items: [{ run_id: 'run-1', error: run.error }] });
+    expect((await board.http.get('/api/v1/runs').query({ status: 'cancelled' }).expect(200)).body).toMatchObject({
+      items: [{ run_id: 'run-1', error: run.error }],
+    });
   });
 
   it('leaves a run that was cancelled by hand without an error', async () => {
-    await board.http.post('/run/flock').set('X-Correlation-ID', 'run-2').send({ agent_name: 'gate', inputs: { n: 1, batch: 'run-2' }, deadline: 'PT30S', async_run: true }).expect(200);
+    await board.http
+      .post('/run/flock')
+      .set('X-Correlation-ID', 'run-2')
+      .send({ agent_name: 'gate', inputs: { n: 1, batch: 'run-2' }, deadline: 'PT30S', async_run: true })
+      .expect(200);
     await started('run-2', 1);
     const { body } = await board.http.post('/run/run-2/cancel').expect(200);
     clock.advance(MINUTE);
@@ -122,7 +159,11 @@ describe('a deadline', () => {
 
   it('takes waiting artifacts out of groups, and what was to be released later', async () => {
     await board.publish('Left', { key: 'x' }, { correlation: 'g1', deadline: 'PT1M', visibility: { kind: 'Public' } });
-    await board.publish('Order', { n: 1 }, { correlation: 'g2', deadline: 'PT1M', visibility: { kind: 'After', ttl: 'PT1H' } });
+    await board.publish(
+      'Order',
+      { n: 1 },
+      { correlation: 'g2', deadline: 'PT1M', visibility: { kind: 'After', ttl: 'PT1H' } },
+    );
     await board.publish('Left', { key: 'x' }, { correlation: 'g2' });
     clock.advance(MINUTE);
     expect(await board.ended('g2')).toMatchObject({ state: 'cancelled' });
@@ -130,12 +171,17 @@ describe('a deadline', () => {
     expect(await board.status('g1')).toMatchObject({ state: 'completed' });
     await board.publish('Right', { key: 'x' }, { correlation: 'g3' });
     await board.ended('g3');
-    expect((await board.artifacts('g3', { type: 'Joined' })).map(({ payload }) => payload)).toEqual([{ from: ['g1', 'g3'] }]);
+    expect((await board.artifacts('g3', { type: 'Joined' })).map(({ payload }) => payload)).toEqual([
+      { from: ['g1', 'g3'] },
+    ]);
   });
 
   it('counts from the first request with an idempotency key', async () => {
     const send = () =>
-      board.http.post('/api/v1/artifacts').set({ 'X-Correlation-ID': 'keyed', 'X-Idempotency-Key': 'deadline-1' }).send({ type: 'Gated', payload: { n: 1, batch: 'keyed' }, deadline: 'PT2M' });
+      board.http
+        .post('/api/v1/artifacts')
+        .set({ 'X-Correlation-ID': 'keyed', 'X-Idempotency-Key': 'deadline-1' })
+        .send({ type: 'Gated', payload: { n: 1, batch: 'keyed' }, deadline: 'PT2M' });
     await send().expect(200);
     await started('keyed', 1);
     clock.advance(MINUTE);
@@ -159,7 +205,11 @@ describe('a deadline', () => {
   it('that comes together with the end decides once, one way or the other', async () => {
     const names = Array.from({ length: 12 }, (_, n) => `race-${n}`);
     for (const name of names) {
-      await board.http.post('/run/flock').set('X-Correlation-ID', name).send({ agent_name: 'gate', inputs: { n: 1, batch: name }, deadline: 'PT1M', async_run: true }).expect(200);
+      await board.http
+        .post('/run/flock')
+        .set('X-Correlation-ID', name)
+        .send({ agent_name: 'gate', inputs: { n: 1, batch: name }, deadline: 'PT1M', async_run: true })
+        .expect(200);
       await started(name, 1);
     }
     names.slice(0, 6).forEach((name) => gatesOf(name)[0]!.open());
@@ -169,8 +219,13 @@ describe('a deadline', () => {
       const { state } = await board.ended(name);
       const { body } = await board.http.get(`/run/${name}`).expect(200);
       const types = await board.types(name);
-      if (state === 'completed') expect([body, types]).toMatchObject([{ status: 'completed', result: { n: 1 } }, ['Gated', 'Passed', 'Done']]);
-      else expect([state, body]).toMatchObject(['cancelled', { status: 'cancelled', error: expect.stringContaining('deadline') as string }]);
+      if (state === 'completed')
+        expect([body, types]).toMatchObject([{ status: 'completed', result: { n: 1 } }, ['Gated', 'Passed', 'Done']]);
+      else
+        expect([state, body]).toMatchObject([
+          'cancelled',
+          { status: 'cancelled', error: expect.stringContaining('deadline') as string },
+        ]);
     }
     expect(await timers()).toBe(0);
   });
@@ -186,7 +241,11 @@ describe('a deadline', () => {
     clock.advance(5 * MINUTE);
     expect(await board.ended('after-a-bad-one')).toMatchObject({ state: 'cancelled' });
     expect(await board.ended('released')).toMatchObject({ state: 'completed', artifact_count: 2 });
-    await eventually('the log tells of the one before', () => board.app.logLines.some(({ msg, timer }) => msg === 'a timer could not be fired; trying again' && timer === 'deadline'));
+    await eventually('the log tells of the one before', () =>
+      board.app.logLines.some(
+        ({ msg, timer }) => msg === 'a timer could not be fired; trying again' && timer === 'deadline',
+      ),
+    );
 
     await unitOfWork.run(({ db }) => db.deleteFrom('timers').where('id', '=', 'bad').execute());
     expect(await timers()).toBe(0);
@@ -194,16 +253,19 @@ describe('a deadline', () => {
 
   const REFUSED = 'deadline: must be an ISO 8601 duration above zero and of at most 100 years, such as PT5M';
 
-  it.each(['5m', 'PT0S', 'P1Y', 'P36526D', '', 'PT', 60, null, ['PT5M']])('that is %j is refused, and nothing is stored', async (deadline) => {
-    const requests = [
-      board.http.post('/api/v1/artifacts').send({ type: 'Order', payload: { n: 1 }, deadline }),
-      board.http.post('/api/v1/artifacts/sync').send({ type: 'Order', payload: { n: 1 }, deadline }),
-      board.http.post('/run/flock').send({ agent_name: 'echo', inputs: { n: 1 }, deadline }),
-    ];
-    for (const request of requests) {
-      const { status, body } = await request.set('X-Correlation-ID', 'refused');
-      expect([status, body]).toEqual([400, { detail: REFUSED }]);
-    }
-    expect(await board.status('refused')).toMatchObject({ state: 'not_found' });
-  });
+  it.each(['5m', 'PT0S', 'P1Y', 'P36526D', '', 'PT', 60, null, ['PT5M']])(
+    'that is %j is refused, and nothing is stored',
+    async (deadline) => {
+      const requests = [
+        board.http.post('/api/v1/artifacts').send({ type: 'Order', payload: { n: 1 }, deadline }),
+        board.http.post('/api/v1/artifacts/sync').send({ type: 'Order', payload: { n: 1 }, deadline }),
+        board.http.post('/run/flock').send({ agent_name: 'echo', inputs: { n: 1 }, deadline }),
+      ];
+      for (const request of requests) {
+        const { status, body } = await request.set('X-Correlation-ID', 'refused');
+        expect([status, body]).toEqual([400, { detail: REFUSED }]);
+      }
+      expect(await board.status('refused')).toMatchObject({ state: 'not_found' });
+    },
+  );
 });

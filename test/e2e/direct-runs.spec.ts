@@ -1,4 +1,5 @@
 import type { Test } from 'supertest';
+
 import { Board, tally, type WireArtifact } from './board.js';
 
 const CONFIG = `
@@ -67,18 +68,34 @@ describe('a direct run', () => {
 
   afterAll(() => board.close());
 
-  const run = (agent: string, ...inputs: object[]): Test => board.http.post(`/api/v1/agents/${agent}/run`).send({ inputs });
+  const run = (agent: string, ...inputs: object[]): Test =>
+    board.http.post(`/api/v1/agents/${agent}/run`).send({ inputs });
   const outputsOf = async (agent: string, ...inputs: object[]): Promise<WireArtifact[]> =>
     ((await run(agent, ...inputs).expect(200)).body as { artifacts: WireArtifact[] }).artifacts;
 
   it.each([
     ['asks no predicate, no producer and no tags', 'picky', [order(7)], [{ n: 7 }]],
-    ['of a batch window takes as many as there are, and waits for none', 'packer', [order(1), order(2), order(3)], [{ numbers: [1, 2, 3] }]],
+    [
+      'of a batch window takes as many as there are, and waits for none',
+      'packer',
+      [order(1), order(2), order(3)],
+      [{ numbers: [1, 2, 3] }],
+    ],
     ['of a batch window takes a single one as a list, too', 'packer', [order(1)], [{ numbers: [1] }]],
     ['of any takes one of the types', 'either', [LETTER], [{ type: 'Letter' }]],
     ['of several subscriptions takes the first that fits', 'both', [LETTER], [{ first: 'Letter', inputs: ['Letter'] }]],
-    ['of a join takes one of each type, and asks neither key nor predicate', 'both', [order(1), LETTER], [{ first: 'Order', inputs: ['Order', 'Letter'] }]],
-    ['of a join has the order of `types`, whatever order they are given in', 'both', [LETTER, order(1)], [{ first: 'Order', inputs: ['Order', 'Letter'] }]],
+    [
+      'of a join takes one of each type, and asks neither key nor predicate',
+      'both',
+      [order(1), LETTER],
+      [{ first: 'Order', inputs: ['Order', 'Letter'] }],
+    ],
+    [
+      'of a join has the order of `types`, whatever order they are given in',
+      'both',
+      [LETTER, order(1)],
+      [{ first: 'Order', inputs: ['Order', 'Letter'] }],
+    ],
     ['gives everything that the agent publishes, in order', 'several', [order(1)], [{ n: 1 }, { n: 2 }, { n: 3 }]],
     ['gives nothing where the agent publishes nothing', 'silent', [order(1)], []],
     ['tries again as the agent says', 'unlucky', [order(1)], [{ attempt: 2 }]],
@@ -92,7 +109,8 @@ describe('a direct run', () => {
     ['packer', [order(1), LETTER], 'inputs: packer takes any number of Order (got Order, Letter)'],
     ['packer', [], 'inputs: packer takes any number of Order (got none)'],
   ])('of %s refuses what does not fit, and stores nothing', async (agent, inputs, detail) => {
-    const total = async (): Promise<unknown> => (await board.http.get('/api/v1/artifacts?limit=1')).body.pagination.total;
+    const total = async (): Promise<unknown> =>
+      (await board.http.get('/api/v1/artifacts?limit=1')).body.pagination.total;
     const before = await total();
     const { status, body } = await run(agent, ...inputs);
     expect([status, body, await total()]).toEqual([400, { detail }, before]);
@@ -101,21 +119,32 @@ describe('a direct run', () => {
   it.each([
     ['broken', 2, 'Agent broken failed: the model could not be read'],
     ['wrong', 1, expect.stringMatching(/^Agent wrong failed: Order refuses its payload: .*n.*number/) as string],
-  ])('of %s answers 500 with agent and reason; input and error are stored, and nobody reacts', async (agent, attempts, detail) => {
-    const { status, body } = await run(agent, order(9));
-    expect([status, body]).toEqual([500, { detail }]);
-    const { items } = (await board.http.get('/api/v1/artifacts').query({ type: 'WorkflowError', produced_by: agent, order: 'desc', limit: 1 })).body as { items: WireArtifact[] };
-    const { correlation_id: correlation, payload } = items[0]!;
-    expect(payload).toMatchObject({ failed_agent: agent, attempts });
-    expect(tally(await board.types(correlation))).toEqual({ Order: 1, WorkflowError: 1 });
-    expect(await board.status(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
-  });
+  ])(
+    'of %s answers 500 with agent and reason; input and error are stored, and nobody reacts',
+    async (agent, attempts, detail) => {
+      const { status, body } = await run(agent, order(9));
+      expect([status, body]).toEqual([500, { detail }]);
+      const { items } = (
+        await board.http
+          .get('/api/v1/artifacts')
+          .query({ type: 'WorkflowError', produced_by: agent, order: 'desc', limit: 1 })
+      ).body as { items: WireArtifact[] };
+      const { correlation_id: correlation, payload } = items[0]!;
+      expect(payload).toMatchObject({ failed_agent: agent, attempts });
+      expect(tally(await board.types(correlation))).toEqual({ Order: 1, WorkflowError: 1 });
+      expect(await board.status(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
+    },
+  );
 
   it('has a correlation of its own, in which nobody reacts', async () => {
     const runs = [await outputsOf('picky', order(1)), await outputsOf('picky', order(1))];
     const [first, second] = runs.map(([output]) => output!.correlation_id);
     expect(first).not.toBe(second);
     expect(tally(await board.types(first!))).toEqual({ Order: 1, Picked: 1 });
-    expect(await board.status(first!)).toMatchObject({ state: 'completed', has_pending_work: false, artifact_count: 2 });
+    expect(await board.status(first!)).toMatchObject({
+      state: 'completed',
+      has_pending_work: false,
+      artifact_count: 2,
+    });
   });
 });

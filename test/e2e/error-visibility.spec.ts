@@ -70,8 +70,13 @@ describe('a WorkflowError, whose message may quote its inputs', () => {
 
   /** What each listener was given of the correlation's errors, and what it finds of them. */
   async function heardBy(agent: string, correlation: string): Promise<{ given: unknown[]; found: unknown[] }> {
-    const given = (await board.artifacts(correlation, { type: 'Heard', produced_by: agent })).flatMap(({ payload }) => payload.errors as unknown[]);
-    const { body } = await board.http.post(`/api/v1/agents/${agent}/run`).send({ inputs: [{ type: 'Look', payload: { correlation } }] }).expect(200);
+    const given = (await board.artifacts(correlation, { type: 'Heard', produced_by: agent })).flatMap(
+      ({ payload }) => payload.errors as unknown[],
+    );
+    const { body } = await board.http
+      .post(`/api/v1/agents/${agent}/run`)
+      .send({ inputs: [{ type: 'Look', payload: { correlation } }] })
+      .expect(200);
     return { given, found: (body as { artifacts: { payload: { errors: unknown[] } }[] }).artifacts[0]!.payload.errors };
   }
 
@@ -95,21 +100,32 @@ describe('a WorkflowError, whose message may quote its inputs', () => {
   it.each<[what: string, given: object, expected: { kind: string }]>([
     ['everyone', after(), PUBLIC],
     ['some', after(PRIVATE), PRIVATE],
-  ])('is as visible as its one input since its release, not before it and not a while after it: After, then %s', async (_what, visibility, expected) => {
-    const correlation = await board.publish('Left', { secret: 'swordfish' }, { visibility });
-    clock.advance(HOUR - 1);
-    expect(await errorsOf(correlation)).toEqual([]);
-    clock.advance(1);
-    // Without another hour: an error that is hidden itself would keep the correlation open.
-    expect(await board.ended(correlation)).toMatchObject({ state: expect.stringMatching('failed|completed') as string, has_pending_work: false });
-    expect(await errorsOf(correlation)).toEqual([{ message, visibility: expected, kind: expected.kind }]);
-    expect(await heardBy('friend', correlation)).toEqual({ given: [message], found: [message] });
-  });
+  ])(
+    'is as visible as its one input since its release, not before it and not a while after it: After, then %s',
+    async (_what, visibility, expected) => {
+      const correlation = await board.publish('Left', { secret: 'swordfish' }, { visibility });
+      clock.advance(HOUR - 1);
+      expect(await errorsOf(correlation)).toEqual([]);
+      clock.advance(1);
+      // Without another hour: an error that is hidden itself would keep the correlation open.
+      expect(await board.ended(correlation)).toMatchObject({
+        state: expect.stringMatching('failed|completed') as string,
+        has_pending_work: false,
+      });
+      expect(await errorsOf(correlation)).toEqual([{ message, visibility: expected, kind: expected.kind }]);
+      expect(await heardBy('friend', correlation)).toEqual({ given: [message], found: [message] });
+    },
+  );
 
   it.each<[what: string, left: object, right: object, expected: object]>([
     ['all Public', PUBLIC, PUBLIC, PUBLIC],
     ['all alike', PRIVATE, PRIVATE, PRIVATE],
-    ['alike in another order', LABELLED, { kind: 'Labelled', required_labels: ['eu', 'pii'] }, { ...LABELLED, required_labels: expect.arrayContaining(['eu', 'pii']) as string[] }],
+    [
+      'alike in another order',
+      LABELLED,
+      { kind: 'Labelled', required_labels: ['eu', 'pii'] },
+      { ...LABELLED, required_labels: expect.arrayContaining(['eu', 'pii']) as string[] },
+    ],
     ['one Private', PUBLIC, PRIVATE, FAILED_ALONE],
     ['for different agents', { kind: 'Private', agents: ['failing', 'stranger'] }, PRIVATE, FAILED_ALONE],
     ['of different kinds', TENANT, LABELLED, FAILED_ALONE],
@@ -128,24 +144,35 @@ describe('a WorkflowError, whose message may quote its inputs', () => {
     clock.advance(300_000);
     await Promise.all([board.ended(open), board.ended(closed)]);
     expect((await errorsOf(open)).map(({ visibility }) => visibility)).toEqual([PUBLIC]);
-    expect((await errorsOf(closed)).map(({ visibility }) => visibility)).toEqual([{ kind: 'Private', agents: ['hurried'] }]);
+    expect((await errorsOf(closed)).map(({ visibility }) => visibility)).toEqual([
+      { kind: 'Private', agents: ['hurried'] },
+    ]);
     expect(await heardBy('stranger', closed)).toEqual({ given: [], found: [] });
   });
 
   it('of a limit is as visible as what the agent was not run on', async () => {
     const correlation = await board.publish('Loop', {});
     await board.ended(correlation);
-    expect((await errorsOf(correlation)).map(({ visibility }) => visibility)).toEqual([{ kind: 'Private', agents: ['busy', 'friend'] }]);
+    expect((await errorsOf(correlation)).map(({ visibility }) => visibility)).toEqual([
+      { kind: 'Private', agents: ['busy', 'friend'] },
+    ]);
     expect(await heardBy('stranger', correlation)).toEqual({ given: [], found: [] });
   });
 
   it('is shown to clients in every way that they have', async () => {
-    const { correlation_id: correlation, artifacts } = await board.publishSync('Left', { secret: 'swordfish' }, { visibility: PRIVATE });
+    const { correlation_id: correlation, artifacts } = await board.publishSync(
+      'Left',
+      { secret: 'swordfish' },
+      { visibility: PRIVATE },
+    );
     expect(artifacts.map(({ payload }) => payload.error_message)).toEqual([message]);
     expect(await board.status(correlation)).toMatchObject({ error_count: 1 });
     const { body } = await board.http.get(`/api/v1/artifacts/${artifacts[0]!.id}`).expect(200);
     expect(body).toMatchObject({ visibility: PRIVATE, payload: { error_message: message } });
-    const { body: entries } = await board.http.get('/api/v1/changelog/events').query({ correlation_id: correlation, artifact_type: 'WorkflowError' }).expect(200);
+    const { body: entries } = await board.http
+      .get('/api/v1/changelog/events')
+      .query({ correlation_id: correlation, artifact_type: 'WorkflowError' })
+      .expect(200);
     expect(entries).toMatchObject({ items: [{ visibility: PRIVATE }] });
   });
 });

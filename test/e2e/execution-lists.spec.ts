@@ -12,7 +12,10 @@ agents:
   gate: { consumes: [{ types: [Gated] }], publishes: [{ type: Passed }], engine: { kind: function, module: ./gate.js }, concurrency: 1, timeout: 1h }
 `;
 
-const FILES = { 'gate.js': GATE, 'fail.js': `export default async (inputs, { attempt }) => { throw new RangeError('no, ' + attempt + ' times'); };` };
+const FILES = {
+  'gate.js': GATE,
+  'fail.js': `export default async (inputs, { attempt }) => { throw new RangeError('no, ' + attempt + ' times'); };`,
+};
 
 interface Attempt {
   round: number;
@@ -52,7 +55,8 @@ describe('executions on the wire', () => {
     return body as { items: Execution[]; pagination: { limit: number; offset: number; has_more: boolean } };
   };
   const list = async (query: object): Promise<Execution[]> => (await page(query)).items;
-  const get = async (id: string): Promise<Execution> => (await board.http.get(`/api/v1/executions/${id}`).expect(200)).body as Execution;
+  const get = async (id: string): Promise<Execution> =>
+    (await board.http.get(`/api/v1/executions/${id}`).expect(200)).body as Execution;
 
   it('are listed newest first, by agent, correlation and state', async () => {
     const orders: string[] = [];
@@ -62,7 +66,10 @@ describe('executions on the wire', () => {
     }
     const newestFirst = [...orders].reverse();
     expect((await list({ agent: 'first' })).map(({ correlation_id }) => correlation_id)).toEqual(newestFirst);
-    expect((await list({ correlation_id: 'order-1' })).map(({ agent, state }) => [agent, state])).toEqual([['second', 'completed'], ['first', 'completed']]);
+    expect((await list({ correlation_id: 'order-1' })).map(({ agent, state }) => [agent, state])).toEqual([
+      ['second', 'completed'],
+      ['first', 'completed'],
+    ]);
     expect(await list({ correlation_id: 'order-1', agent: 'second', state: 'completed' })).toHaveLength(1);
     expect(await list({ correlation_id: 'order-1', state: 'failed' })).toEqual([]);
     expect(await list({ agent: 'nobody' })).toEqual([]);
@@ -70,11 +77,18 @@ describe('executions on the wire', () => {
     const all = await list({});
     expect(all.map(({ correlation_id }) => correlation_id)).toEqual(newestFirst.flatMap((order) => [order, order]));
     expect(await list({ state: 'completed' })).toEqual(all);
-    expect((await list({ state: 'completed', agent: 'second' })).map(({ id }) => id)).toEqual(all.filter(({ agent }) => agent === 'second').map(({ id }) => id));
+    expect((await list({ state: 'completed', agent: 'second' })).map(({ id }) => id)).toEqual(
+      all.filter(({ agent }) => agent === 'second').map(({ id }) => id),
+    );
     for (let offset = 0; offset < all.length; offset += 2) {
-      expect(await page({ limit: 2, offset })).toEqual({ items: all.slice(offset, offset + 2), pagination: { limit: 2, offset, has_more: offset < 4 } });
+      expect(await page({ limit: 2, offset })).toEqual({
+        items: all.slice(offset, offset + 2),
+        pagination: { limit: 2, offset, has_more: offset < 4 },
+      });
     }
-    expect((await page({ agent: 'first', limit: 1, offset: 1 })).items.map(({ correlation_id }) => correlation_id)).toEqual(['order-1']);
+    expect(
+      (await page({ agent: 'first', limit: 1, offset: 1 })).items.map(({ correlation_id }) => correlation_id),
+    ).toEqual(['order-1']);
   });
 
   it('are found in whatever state they are, by agent alone too', async () => {
@@ -88,12 +102,15 @@ describe('executions on the wire', () => {
       expect(await list({ state, agent: 'gate' })).toEqual([found]);
       expect(await list({ state, agent: 'first' })).toEqual([]);
       const { attempts } = await get(found!.id);
-      expect(attempts).toMatchObject(state === 'running' ? [{ attempt: 1, started_at: '2026-11-20T10:00:00.000Z', ended_at: null }] : []);
+      expect(attempts).toMatchObject(
+        state === 'running' ? [{ attempt: 1, started_at: '2026-11-20T10:00:00.000Z', ended_at: null }] : [],
+      );
     }
     const [running] = await list({ state: 'running' });
     const [pending] = await list({ state: 'pending' });
     // The other order would let the one that waits begin.
-    for (const { correlation_id } of [pending!, running!]) await board.http.post(`/api/v1/correlations/${correlation_id}/cancel`).expect(200);
+    for (const { correlation_id } of [pending!, running!])
+      await board.http.post(`/api/v1/correlations/${correlation_id}/cancel`).expect(200);
     expect((await list({ state: 'cancelled' })).map(({ id }) => id).sort()).toEqual([running!.id, pending!.id].sort());
     expect((await list({ agent: 'gate' })).map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
     expect((await get(running!.id)).attempts).toHaveLength(1);
@@ -109,18 +126,36 @@ describe('executions on the wire', () => {
     const [{ id }] = (await list({ correlation_id: 'pair' })) as [Execution];
     const execution = await get(id);
     expect(execution.inputs.map(({ type }) => type)).toEqual(['Left', 'Right']);
-    expect(execution.inputs.concat(execution.outputs).sort((a, b) => a.id.localeCompare(b.id))).toEqual(stored.sort((a, b) => a.id.localeCompare(b.id)));
+    expect(execution.inputs.concat(execution.outputs).sort((a, b) => a.id.localeCompare(b.id))).toEqual(
+      stored.sort((a, b) => a.id.localeCompare(b.id)),
+    );
     expect(execution.outputs.map(({ type }) => type)).toEqual(['Joined', 'Extra', 'Extra']);
-    expect(execution).toMatchObject({ state: 'completed', direct: false, round: 0, lost_leases: 0, error_type: null, errors: [], next_attempt_at: null });
+    expect(execution).toMatchObject({
+      state: 'completed',
+      direct: false,
+      round: 0,
+      lost_leases: 0,
+      error_type: null,
+      errors: [],
+      next_attempt_at: null,
+    });
     expect(execution.attempts).toEqual([
-      { round: 0, attempt: 1, started_at: '2026-11-20T10:00:00.000Z', ended_at: '2026-11-20T10:00:00.000Z', error_type: null, error_message: null },
+      {
+        round: 0,
+        attempt: 1,
+        started_at: '2026-11-20T10:00:00.000Z',
+        ended_at: '2026-11-20T10:00:00.000Z',
+        error_type: null,
+        error_message: null,
+      },
     ]);
   });
 
   it('show every attempt that failed, with its time and error, and what they ended in', async () => {
     const correlation = await board.publish('Doomed', { n: 1 });
     const begun = clock.now();
-    const failed = (count: number) => async () => (await list({ correlation_id: correlation, state: 'pending' }))[0]?.attempt === count + 1;
+    const failed = (count: number) => async () =>
+      (await list({ correlation_id: correlation, state: 'pending' }))[0]?.attempt === count + 1;
     await eventually('the first attempt has failed', failed(1));
     const [{ id, next_attempt_at: next }] = (await list({ correlation_id: correlation })) as [Execution];
     expect(Math.abs(Date.parse(next!) - begun - 1_000)).toBeLessThanOrEqual(200);
@@ -145,7 +180,13 @@ describe('executions on the wire', () => {
     const times = execution.attempts.flatMap(({ started_at, ended_at }) => [started_at, ended_at]);
     expect(times).toEqual([...times].sort());
     expect(new Set(times).size).toBeGreaterThanOrEqual(3);
-    expect(execution).toMatchObject({ state: 'failed', attempt: 3, error_type: 'RangeError', error_message: 'no, 3 times', outputs: [] });
+    expect(execution).toMatchObject({
+      state: 'failed',
+      attempt: 3,
+      error_type: 'RangeError',
+      error_message: 'no, 3 times',
+      outputs: [],
+    });
     expect(execution.errors).toMatchObject([{ type: 'WorkflowError', payload: { execution_id: id, attempts: 3 } }]);
     expect((await list({ state: 'failed' })).map((failed) => failed.id)).toEqual([id]);
   });
@@ -160,7 +201,10 @@ describe('executions on the wire', () => {
   });
 
   it.each(['019a7f5e-0c9b-7d20-b1c5-3e4f5a6b7c80', 'nothing'])('that are unknown are not found: %s', async (id) => {
-    for (const call of [board.http.get(`/api/v1/executions/${id}`), board.http.post(`/api/v1/executions/${id}/retry`)]) {
+    for (const call of [
+      board.http.get(`/api/v1/executions/${id}`),
+      board.http.post(`/api/v1/executions/${id}/retry`),
+    ]) {
       const { status, body } = await call;
       expect([status, body]).toEqual([404, { detail: `Execution not found: ${id}` }]);
     }

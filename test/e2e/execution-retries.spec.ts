@@ -18,9 +18,13 @@ const AGENTS = {
   late: `{ consumes: [{ types: [Hold] }], publishes: [{ type: Held }], engine: { kind: expression, expression: '{}' } }`,
 };
 
-const configuration = (agents: (keyof typeof AGENTS)[]): string => `agents:\n${agents.map((name) => `  ${name}: ${AGENTS[name]}\n`).join('')}`;
+const configuration = (agents: (keyof typeof AGENTS)[]): string =>
+  `agents:\n${agents.map((name) => `  ${name}: ${AGENTS[name]}\n`).join('')}`;
 
-const shared = globalThis as unknown as { mended?: Set<number>; retriedInvocations?: { n: number; attempt: number; executionId: string }[] };
+const shared = globalThis as unknown as {
+  mended?: Set<number>;
+  retriedInvocations?: { n: number; attempt: number; executionId: string }[];
+};
 const mend = (n: number): void => void (shared.mended ??= new Set()).add(n);
 const invocations = (n: number) => (shared.retriedInvocations ?? []).filter((invocation) => invocation.n === n);
 
@@ -42,7 +46,12 @@ describe('an execution that has failed', () => {
   let orders = 0;
 
   const start = async (agents = Object.keys(AGENTS) as (keyof typeof AGENTS)[]): Promise<void> => {
-    board = await Board.start(configuration(agents), { clock, folder: folder.path, files: { 'mended.js': MENDED }, settings: { shutdownGraceMs: 0 } });
+    board = await Board.start(configuration(agents), {
+      clock,
+      folder: folder.path,
+      files: { 'mended.js': MENDED },
+      settings: { shutdownGraceMs: 0 },
+    });
   };
 
   beforeAll(() => start());
@@ -54,15 +63,21 @@ describe('an execution that has failed', () => {
   });
 
   const retry = (id: string) => board.http.post(`/api/v1/executions/${id}/retry`);
-  const get = async (id: string): Promise<Execution> => (await board.http.get(`/api/v1/executions/${id}`).expect(200)).body as Execution;
+  const get = async (id: string): Promise<Execution> =>
+    (await board.http.get(`/api/v1/executions/${id}`).expect(200)).body as Execution;
 
   const failedOf = async (correlation: string): Promise<string> => {
-    const { body } = await board.http.get('/api/v1/executions').query({ correlation_id: correlation, state: 'failed' }).expect(200);
+    const { body } = await board.http
+      .get('/api/v1/executions')
+      .query({ correlation_id: correlation, state: 'failed' })
+      .expect(200);
     return (body as { items: { id: string }[] }).items[0]!.id;
   };
 
   /** An order whose execution has failed, and that execution. */
-  const broken = async (correlation = `order-${orders + 1}`): Promise<{ n: number; correlation: string; id: string }> => {
+  const broken = async (
+    correlation = `order-${orders + 1}`,
+  ): Promise<{ n: number; correlation: string; id: string }> => {
     const n = (orders += 1);
     await board.publish('Order', { n }, { correlation });
     await eventually('it has failed', async () => (await board.status(correlation)).error_count === 1);
@@ -70,7 +85,9 @@ describe('an execution that has failed', () => {
   };
 
   const generationOf = async (correlation: string): Promise<number> => {
-    const [row] = await board.app.database.rows<{ generation: number }>(`select generation from correlations where id = '${correlation}'`);
+    const [row] = await board.app.database.rows<{ generation: number }>(
+      `select generation from correlations where id = '${correlation}'`,
+    );
     return row!.generation;
   };
 
@@ -79,21 +96,38 @@ describe('an execution that has failed', () => {
     expect(await board.status(correlation)).toMatchObject({ state: 'failed', has_pending_work: false });
     mend(n);
     const answer = await retry(id).expect(200);
-    expect(answer.body).toMatchObject({ id, state: expect.stringMatching(/pending|running|completed/) as string, round: 1, attempt: 1, ended_at: answer.body.ended_at });
+    expect(answer.body).toMatchObject({
+      id,
+      state: expect.stringMatching(/pending|running|completed/) as string,
+      round: 1,
+      attempt: 1,
+      ended_at: answer.body.ended_at,
+    });
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed', error_count: 1, artifact_count: 4 });
     expect(await board.types(correlation)).toEqual(['Order', 'WorkflowError', 'Made', 'Done']);
     expect(await generationOf(correlation)).toBe(2);
 
     const execution = await get(id);
-    expect(execution).toMatchObject({ state: 'completed', outputs: [{ type: 'Made' }], errors: [{ type: 'WorkflowError' }] });
+    expect(execution).toMatchObject({
+      state: 'completed',
+      outputs: [{ type: 'Made' }],
+      errors: [{ type: 'WorkflowError' }],
+    });
     expect(execution.attempts.map(({ round, attempt, error_message }) => [round, attempt, error_message])).toEqual([
       [0, 1, 'broken'],
       [0, 2, 'broken'],
       [1, 1, null],
     ]);
-    expect(invocations(n).map(({ attempt, executionId }) => [attempt, executionId])).toEqual([[1, id], [2, id], [1, id]]);
+    expect(invocations(n).map(({ attempt, executionId }) => [attempt, executionId])).toEqual([
+      [1, id],
+      [2, id],
+      [1, id],
+    ]);
     // It has consumed the order once, whatever came of it.
-    const { body } = await board.http.get('/api/v1/artifacts').query({ correlation_id: correlation, type: 'Order', embed_meta: true }).expect(200);
+    const { body } = await board.http
+      .get('/api/v1/artifacts')
+      .query({ correlation_id: correlation, type: 'Order', embed_meta: true })
+      .expect(200);
     expect(body).toMatchObject({ items: [{ consumed_by: ['fragile'], consumptions: [{ run_id: id }] }] });
     expect(body.items[0].consumptions).toHaveLength(1);
   });
@@ -103,15 +137,31 @@ describe('an execution that has failed', () => {
     for (let round = 1; round <= 3; round += 1) {
       if (round === 3) mend(n);
       await retry(id).expect(200);
-      await eventually(`round ${round} has ended`, async () => (await generationOf(correlation)) === round + 1 && (await board.status(correlation)).state !== 'active');
+      await eventually(
+        `round ${round} has ended`,
+        async () =>
+          (await generationOf(correlation)) === round + 1 && (await board.status(correlation)).state !== 'active',
+      );
     }
     expect(await board.status(correlation)).toMatchObject({ state: 'completed', error_count: 3 });
-    expect((await get(id)).attempts.map(({ round, attempt }) => [round, attempt])).toEqual([[0, 1], [0, 2], [1, 1], [1, 2], [2, 1], [2, 2], [3, 1]]);
+    expect((await get(id)).attempts.map(({ round, attempt }) => [round, attempt])).toEqual([
+      [0, 1],
+      [0, 2],
+      [1, 1],
+      [1, 2],
+      [2, 1],
+      [2, 2],
+      [3, 1],
+    ]);
     expect(tally(await board.types(correlation))).toEqual({ Order: 1, WorkflowError: 3, Made: 1, Done: 1 });
   });
 
   it('begins no new generation while others of its correlation still run, and waiters wait for both', async () => {
-    const waiting = board.publishSync('Hold', {}, { correlation: 'open', visibility: { kind: 'After', ttl: 'PT1M' }, timeout: 300 });
+    const waiting = board.publishSync(
+      'Hold',
+      {},
+      { correlation: 'open', visibility: { kind: 'After', ttl: 'PT1M' }, timeout: 300 },
+    );
     await eventually('the publish is stored', async () => (await board.status('open')).state === 'active');
     const { n, id } = await broken('open');
     mend(n);
@@ -120,7 +170,14 @@ describe('an execution that has failed', () => {
     expect(await generationOf('open')).toBe(1);
     clock.advance(61_000);
     expect(await waiting).toMatchObject({ completed: true });
-    expect(tally(await board.types('open'))).toEqual({ Hold: 1, Order: 1, WorkflowError: 1, Made: 1, Done: 1, Held: 1 });
+    expect(tally(await board.types('open'))).toEqual({
+      Hold: 1,
+      Order: 1,
+      WorkflowError: 1,
+      Made: 1,
+      Done: 1,
+      Held: 1,
+    });
   });
 
   it('is waited for by a publish into its correlation', async () => {
@@ -139,7 +196,11 @@ describe('an execution that has failed', () => {
 
   it('of a run that has not ended can be retried, and the run then completes', async () => {
     await board.http.post('/api/v1/agents/late/pause').expect(200);
-    await board.http.post('/run/flock').set('X-Correlation-ID', 'open-run').send({ agent_name: 'late', inputs: {}, async_run: true }).expect(200);
+    await board.http
+      .post('/run/flock')
+      .set('X-Correlation-ID', 'open-run')
+      .send({ agent_name: 'late', inputs: {}, async_run: true })
+      .expect(200);
     const { n, id } = await broken('open-run');
     mend(n);
     await retry(id).expect(200);
@@ -156,7 +217,10 @@ describe('an execution that has failed', () => {
     const id = await failedOf(run_id);
     mend(n);
     const { status, body: refusal } = await retry(id);
-    expect([status, refusal]).toEqual([409, { detail: `Execution ${id} cannot be retried: its correlation ${run_id} is closed; start a new one` }]);
+    expect([status, refusal]).toEqual([
+      409,
+      { detail: `Execution ${id} cannot be retried: its correlation ${run_id} is closed; start a new one` },
+    ]);
     expect((await board.http.get(`/run/${run_id}`).expect(200)).body).toEqual(body);
     expect(await get(id)).toMatchObject({ state: 'failed', round: 0 });
   });
@@ -179,7 +243,9 @@ describe('an execution that has failed', () => {
     const execution = await get(id);
     expect(execution).toMatchObject({ state: 'cancelled', round: 1, attempts: [{ attempt: 1 }, { attempt: 2 }] });
     expect(execution.attempts).toHaveLength(2);
-    expect((await retry(id)).body).toEqual({ detail: `Execution ${id} is cancelled; only a failed execution can be retried` });
+    expect((await retry(id)).body).toEqual({
+      detail: `Execution ${id} is cancelled; only a failed execution can be retried`,
+    });
     // What it did before is still among what its agent has done, with and without a filter.
     await board.http.get('/api/v1/agents/fragile/history-summary').query({ correlation_id: correlation }).expect(200);
   });
@@ -195,9 +261,14 @@ describe('an execution that has failed', () => {
 
   it('in a direct run can be retried too: its outputs are stored, and no agent reacts', async () => {
     const n = (orders += 1);
-    const { status } = await board.http.post('/api/v1/agents/fragile/run').send({ inputs: [{ type: 'Order', payload: { n } }] });
+    const { status } = await board.http
+      .post('/api/v1/agents/fragile/run')
+      .send({ inputs: [{ type: 'Order', payload: { n } }] });
     expect(status).toBe(500);
-    const { body } = await board.http.get('/api/v1/executions').query({ agent: 'fragile', state: 'failed', limit: 1 }).expect(200);
+    const { body } = await board.http
+      .get('/api/v1/executions')
+      .query({ agent: 'fragile', state: 'failed', limit: 1 })
+      .expect(200);
     const [{ id, correlation_id: correlation }] = body.items as [{ id: string; correlation_id: string }];
     expect((await get(id)) as unknown).toMatchObject({ direct: true });
     mend(n);
@@ -208,9 +279,16 @@ describe('an execution that has failed', () => {
 
   it('whose inputs have been deleted cannot be retried', async () => {
     const { correlation, id } = await broken();
-    await board.app.app.get(UnitOfWork, { strict: false }).run(({ db }) => db.deleteFrom('artifacts').where('correlation_id', '=', correlation).where('type', '=', 'Order').execute());
+    await board.app.app
+      .get(UnitOfWork, { strict: false })
+      .run(({ db }) =>
+        db.deleteFrom('artifacts').where('correlation_id', '=', correlation).where('type', '=', 'Order').execute(),
+      );
     const { status, body } = await retry(id);
-    expect([status, body]).toEqual([409, { detail: `Execution ${id} cannot be retried: its inputs have been deleted` }]);
+    expect([status, body]).toEqual([
+      409,
+      { detail: `Execution ${id} cannot be retried: its inputs have been deleted` },
+    ]);
   });
 
   it('whose agent is gone cannot be retried, and goes on when the agent is there again after a restart', async () => {
@@ -220,7 +298,10 @@ describe('an execution that has failed', () => {
     clock.advance(10 * 60_000);
     await start(['next', 'late']);
     const { status, body } = await retry(id);
-    expect([status, body]).toEqual([409, { detail: `Execution ${id} cannot be retried: no process has the agent fragile` }]);
+    expect([status, body]).toEqual([
+      409,
+      { detail: `Execution ${id} cannot be retried: no process has the agent fragile` },
+    ]);
     await board.close();
     await start();
     await board.http.post('/api/v1/agents/fragile/pause').expect(200);

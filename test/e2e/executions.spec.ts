@@ -197,7 +197,8 @@ describe('executions', () => {
     shared.gates.get(4)!();
     await eventually('the last runs', () => shared.gates.size === 4);
     shared.gates.get(3)!();
-    for (const correlation of [...running, ...waiting]) expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
+    for (const correlation of [...running, ...waiting])
+      expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
   });
 
   it('makes a synchronous publish wait for its own correlation alone', async () => {
@@ -250,7 +251,10 @@ describe('visibility', () => {
     await board.publish('Note', { n: 3 }, { correlation, visibility: { kind: 'Labelled', required_labels: ['pii'] } });
     await board.publish('Note', { n: 4 }, { correlation, visibility: { kind: 'After', ttl: 'PT1H' } });
     await board.publish('Read', {}, { correlation });
-    await eventually('both have read', async () => (await board.artifacts(correlation, { type: 'Report' })).length === 2);
+    await eventually(
+      'both have read',
+      async () => (await board.artifacts(correlation, { type: 'Report' })).length === 2,
+    );
     const reports = await board.artifacts(correlation, { type: 'Report' });
     const by = Object.fromEntries(reports.map(({ produced_by, payload }) => [produced_by, payload]));
     expect(by).toEqual({ secretary: { seen: [1, 2, 3], first: 1 }, stranger: { seen: [2], first: 2 } });
@@ -258,7 +262,11 @@ describe('visibility', () => {
 
   it('After: keeps its correlation pending, and arrives when released, as `then` says', async () => {
     const hidden = await board.publish('Note', { n: 1 }, { visibility: { kind: 'After', ttl: 'PT1H' } });
-    const never = await board.publish('Note', { n: 2 }, { visibility: { kind: 'After', ttl: 'PT1H', then: { kind: 'Private', agents: ['lucky'] } } });
+    const never = await board.publish(
+      'Note',
+      { n: 2 },
+      { visibility: { kind: 'After', ttl: 'PT1H', then: { kind: 'Private', agents: ['lucky'] } } },
+    );
     expect(await board.status(hidden)).toMatchObject({ state: 'active', has_pending_work: true });
     clock.advance(3_599_999);
     expect(await board.types(hidden)).toEqual(['Note']);

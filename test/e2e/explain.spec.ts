@@ -1,5 +1,5 @@
-import type { ExplanationBody, VerdictBody } from '../../src/features/artifacts/dto/explanation-body.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
+import type { ExplanationBody, VerdictBody } from '../../src/features/artifacts/dto/explanation-body.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -76,11 +76,13 @@ interface Asked {
 }
 
 const asking = (board: () => Board) => {
-  const explain = async (artifact: string): Promise<ExplanationBody> => (await board().http.get(`/api/v1/artifacts/${artifact}/explain`).expect(200)).body as ExplanationBody;
+  const explain = async (artifact: string): Promise<ExplanationBody> =>
+    (await board().http.get(`/api/v1/artifacts/${artifact}/explain`).expect(200)).body as ExplanationBody;
   return {
     explain,
     /** What became of the artifact at this agent's subscriptions. */
-    at: async (agent: string, artifact: string): Promise<VerdictBody[]> => (await explain(artifact)).verdicts.filter((verdict) => verdict.agent === agent),
+    at: async (agent: string, artifact: string): Promise<VerdictBody[]> =>
+      (await explain(artifact)).verdicts.filter((verdict) => verdict.agent === agent),
     publish: async (type: string, payload: object = {}, parts: PublishParts = {}): Promise<Asked> => {
       const correlation = await board().publish(type, payload, parts);
       const [newest] = await board().artifacts(correlation, { type, produced_by: 'external', order: 'desc', limit: 1 });
@@ -102,32 +104,67 @@ describe('why an agent ran on an artifact, or did not', () => {
 
   const { explain, at, publish } = asking(() => board);
   const stateBecomes = (agent: string, artifact: string, state: string): Promise<void> =>
-    eventually(`the execution of ${agent} is ${state}`, async () => (await at(agent, artifact))[0]!.execution_state === state);
+    eventually(
+      `the execution of ${agent} is ${state}`,
+      async () => (await at(agent, artifact))[0]!.execution_state === state,
+    );
 
   it('has a verdict for every subscription, in the order of the configuration', async () => {
     const { artifact, correlation } = await publish('Order', { n: 7 }, { tags: ['late'] });
     await board.ended(correlation);
     const { verdicts, ...about } = await explain(artifact);
-    expect(about).toEqual({ artifact_id: artifact, type: 'Order', produced_by: 'external', correlation_id: correlation });
+    expect(about).toEqual({
+      artifact_id: artifact,
+      type: 'Order',
+      produced_by: 'external',
+      correlation_id: correlation,
+    });
     const executed = { execution_id: id, execution_state: 'completed', execution_correlation_id: correlation };
-    const done = expect.stringMatching(/^It triggered the agent; the execution completed at 2026-11-20T10:00:00\.\d{3}Z\.$/) as string;
+    const done = expect.stringMatching(
+      /^It triggered the agent; the execution completed at 2026-11-20T10:00:00\.\d{3}Z\.$/,
+    ) as string;
     expect(verdicts.slice(0, 5)).toEqual([
       { agent: 'plain', subscription: 0, verdict: 'triggered', detail: done, ...executed },
-      { agent: 'choosy', subscription: 0, verdict: 'producer', detail: 'from_agents accepts plain or echo, and external published this artifact.' },
-      { agent: 'choosy', subscription: 1, verdict: 'tag', detail: 'tags accepts vip or staff, and this artifact has only late.' },
+      {
+        agent: 'choosy',
+        subscription: 0,
+        verdict: 'producer',
+        detail: 'from_agents accepts plain or echo, and external published this artifact.',
+      },
+      {
+        agent: 'choosy',
+        subscription: 1,
+        verdict: 'tag',
+        detail: 'tags accepts vip or staff, and this artifact has only late.',
+      },
       { agent: 'choosy', subscription: 2, verdict: 'where_false', detail: 'where is false for this artifact.' },
-      { agent: 'choosy', subscription: 3, verdict: 'where_error', detail: expect.stringMatching(/^where failed for this artifact, so it does not trigger the agent: .*missing/) as string },
+      {
+        agent: 'choosy',
+        subscription: 3,
+        verdict: 'where_error',
+        detail: expect.stringMatching(
+          /^where failed for this artifact, so it does not trigger the agent: .*missing/,
+        ) as string,
+      },
     ]);
     expect(new Set(verdicts.slice(5).map(({ verdict }) => verdict))).toEqual(new Set(['type']));
-    expect(verdicts.find(({ agent }) => agent === 'pairer')!.detail).toBe('The subscription takes Left, Middle and Right, and this artifact has the type Order.');
+    expect(verdicts.find(({ agent }) => agent === 'pairer')!.detail).toBe(
+      'The subscription takes Left, Middle and Right, and this artifact has the type Order.',
+    );
     const [first] = await board.artifacts(correlation, { embed_meta: true });
-    expect((first as unknown as { consumptions: { run_id: string }[] }).consumptions.map(({ run_id }) => run_id)).toEqual([verdicts[0]!.execution_id]);
+    expect(
+      (first as unknown as { consumptions: { run_id: string }[] }).consumptions.map(({ run_id }) => run_id),
+    ).toEqual([verdicts[0]!.execution_id]);
   });
 
   it('asks the predicates without counting or logging an error once more', async () => {
-    const failures = async (): Promise<string[]> => (await board.http.get('/metrics')).text.split('\n').filter((line) => line.startsWith('starling_predicate_failures_total'));
+    const failures = async (): Promise<string[]> =>
+      (await board.http.get('/metrics')).text
+        .split('\n')
+        .filter((line) => line.startsWith('starling_predicate_failures_total'));
     const { artifact } = await publish('Order', { n: 7 });
-    const warnings = (): number => board.app.logLines.filter(({ msg }) => /fails and does not trigger/.test(String(msg))).length;
+    const warnings = (): number =>
+      board.app.logLines.filter(({ msg }) => /fails and does not trigger/.test(String(msg))).length;
     const before = [await failures(), warnings()];
     expect(before).toEqual([[expect.any(String)], 1]);
     expect((await at('choosy', artifact))[3]!.verdict).toBe('where_error');
@@ -137,38 +174,73 @@ describe('why an agent ran on an artifact, or did not', () => {
   it('says who may see what', async () => {
     const cases: [object, string][] = [
       [{ kind: 'Private', agents: ['echo', 'plain'] }, 'cleared may not see it: it is visible only to echo and plain.'],
-      [{ kind: 'Labelled', required_labels: ['pii', 'legal'] }, 'cleared may not see it: it requires the labels pii and legal, and the agent has only pii.'],
-      [{ kind: 'Tenant', tenant_id: 'other' }, "cleared may not see it: it is for the tenant other, and the agent's tenant is acme."],
-      [{ kind: 'After', ttl: 'PT1H', then: { kind: 'Private', agents: [] } }, 'cleared may not see it: it is visible to no agent.'],
+      [
+        { kind: 'Labelled', required_labels: ['pii', 'legal'] },
+        'cleared may not see it: it requires the labels pii and legal, and the agent has only pii.',
+      ],
+      [
+        { kind: 'Tenant', tenant_id: 'other' },
+        "cleared may not see it: it is for the tenant other, and the agent's tenant is acme.",
+      ],
+      [
+        { kind: 'After', ttl: 'PT1H', then: { kind: 'Private', agents: [] } },
+        'cleared may not see it: it is visible to no agent.',
+      ],
     ];
     for (const [visibility, sentence] of cases) {
       const { artifact } = await publish('Secret', {}, { visibility });
-      expect(await at('cleared', artifact)).toEqual([{ agent: 'cleared', subscription: 0, verdict: 'visibility', detail: sentence }]);
+      expect(await at('cleared', artifact)).toEqual([
+        { agent: 'cleared', subscription: 0, verdict: 'visibility', detail: sentence },
+      ]);
     }
   });
 
   it('says that an agent does not hear itself', async () => {
     const { artifacts } = await board.publishSync('Say', {});
     expect(await at('echo', artifacts[0]!.id)).toEqual([
-      { agent: 'echo', subscription: 0, verdict: 'own_output', detail: 'echo published it itself, and the subscription does not set allow_self: true.' },
+      {
+        agent: 'echo',
+        subscription: 0,
+        verdict: 'own_output',
+        detail: 'echo published it itself, and the subscription does not set allow_self: true.',
+      },
     ]);
   });
 
   it('says when an artifact is released, and what came of it then; or that it was cancelled before', async () => {
     const visibility = { kind: 'After', ttl: 'PT1H' };
-    const [first, second] = [await publish('Order', { n: 1 }, { visibility }), await publish('Order', { n: 1 }, { visibility })];
+    const [first, second] = [
+      await publish('Order', { n: 1 }, { visibility }),
+      await publish('Order', { n: 1 }, { visibility }),
+    ];
     const until = new Date(clock.now() + 3_600_000).toISOString();
     expect(await at('plain', first.artifact)).toEqual([
-      { agent: 'plain', subscription: 0, verdict: 'not_released', detail: `It is not released yet: its subscriptions get it at ${until}.`, until },
+      {
+        agent: 'plain',
+        subscription: 0,
+        verdict: 'not_released',
+        detail: `It is not released yet: its subscriptions get it at ${until}.`,
+        until,
+      },
     ]);
     // What it will be refused for then is said already.
-    expect((await at('choosy', first.artifact)).map(({ verdict }) => verdict)).toEqual(['producer', 'tag', 'where_false', 'where_error']);
+    expect((await at('choosy', first.artifact)).map(({ verdict }) => verdict)).toEqual([
+      'producer',
+      'tag',
+      'where_false',
+      'where_error',
+    ]);
     await board.http.post(`/api/v1/correlations/${second.correlation}/cancel`).expect(200);
     clock.advance(3_600_000);
     await board.ended(first.correlation);
     expect(await at('plain', first.artifact)).toMatchObject([{ verdict: 'triggered', execution_state: 'completed' }]);
     expect(await at('plain', second.artifact)).toEqual([
-      { agent: 'plain', subscription: 0, verdict: 'cancelled', detail: 'Its correlation was cancelled before the agent ran.' },
+      {
+        agent: 'plain',
+        subscription: 0,
+        verdict: 'cancelled',
+        detail: 'Its correlation was cancelled before the agent ran.',
+      },
     ]);
   });
 
@@ -176,28 +248,55 @@ describe('why an agent ran on an artifact, or did not', () => {
     const { artifact, correlation } = await publish('Left');
     await board.publish('Right', {}, { correlation });
     const since = new Date(clock.now()).toISOString();
-    const waiting = { agent: 'pairer', subscription: 0, verdict: 'join_waiting', join_key: JSON.stringify(correlation), since, until: null };
+    const waiting = {
+      agent: 'pairer',
+      subscription: 0,
+      verdict: 'join_waiting',
+      join_key: JSON.stringify(correlation),
+      since,
+      until: null,
+    };
     expect(await at('pairer', artifact)).toEqual([
-      { ...waiting, waiting_for: ['Middle'], detail: `It waits for Middle with the same key, since ${since} and without a time limit.` },
+      {
+        ...waiting,
+        waiting_for: ['Middle'],
+        detail: `It waits for Middle with the same key, since ${since} and without a time limit.`,
+      },
     ]);
     await board.publish('Middle', {}, { correlation });
     await board.ended(correlation);
-    expect(await at('pairer', artifact)).toMatchObject([{ verdict: 'triggered', execution_correlation_id: correlation }]);
+    expect(await at('pairer', artifact)).toMatchObject([
+      { verdict: 'triggered', execution_correlation_id: correlation },
+    ]);
 
     const ticket = await publish('Ticket', { ticket: 't1' });
-    expect(await at('keyed', ticket.artifact)).toMatchObject([{ verdict: 'join_waiting', waiting_for: ['Reply'], join_key: '"t1"' }]);
+    expect(await at('keyed', ticket.artifact)).toMatchObject([
+      { verdict: 'join_waiting', waiting_for: ['Reply'], join_key: '"t1"' },
+    ]);
     const reply = await publish('Reply', { ticket: 't1' });
     await board.ended(reply.correlation);
-    expect(await at('keyed', ticket.artifact)).toMatchObject([{ verdict: 'triggered', execution_correlation_id: reply.correlation }]);
+    expect(await at('keyed', ticket.artifact)).toMatchObject([
+      { verdict: 'triggered', execution_correlation_id: reply.correlation },
+    ]);
   });
 
   it('says that an artifact has no key to join by', async () => {
     const [none, wrong] = [await publish('Ticket', { ticket: null }), await publish('Ticket', {})];
     expect(await at('keyed', none.artifact)).toEqual([
-      { agent: 'keyed', subscription: 0, verdict: 'key_null', detail: 'join.by is null for this artifact, so it joins no group.' },
+      {
+        agent: 'keyed',
+        subscription: 0,
+        verdict: 'key_null',
+        detail: 'join.by is null for this artifact, so it joins no group.',
+      },
     ]);
     expect(await at('keyed', wrong.artifact)).toEqual([
-      { agent: 'keyed', subscription: 0, verdict: 'key_error', detail: expect.stringMatching(/^join\.by failed for this artifact, so it joins no group: .*ticket/) as string },
+      {
+        agent: 'keyed',
+        subscription: 0,
+        verdict: 'key_error',
+        detail: expect.stringMatching(/^join\.by failed for this artifact, so it joins no group: .*ticket/) as string,
+      },
     ]);
   });
 
@@ -211,7 +310,13 @@ describe('why an agent ran on an artifact, or did not', () => {
     await board.ended(expiring.correlation);
     const [error] = await board.artifacts(expiring.correlation, { type: 'WorkflowError' });
     expect(await at('hurried', expiring.artifact)).toEqual([
-      { agent: 'hurried', subscription: 0, verdict: 'join_expired', detail: "hurried waited for Answer and the join's window ended.", error_artifact_id: error!.id },
+      {
+        agent: 'hurried',
+        subscription: 0,
+        verdict: 'join_expired',
+        detail: "hurried waited for Answer and the join's window ended.",
+        error_artifact_id: error!.id,
+      },
     ]);
     expect(await at('hurried', cancelled.artifact)).toMatchObject([{ verdict: 'cancelled' }]);
   });
@@ -223,7 +328,12 @@ describe('why an agent ran on an artifact, or did not', () => {
     const errors = await board.artifacts(correlation, { type: 'WorkflowError' });
     const verdicts = await at('patient', artifact);
     expect(verdicts.map(({ verdict }) => verdict)).toEqual(['join_expired', 'join_expired', 'tag']);
-    expect(verdicts.slice(0, 2).map(({ error_artifact_id }) => error_artifact_id).sort()).toEqual(errors.map(({ id: error }) => error).sort());
+    expect(
+      verdicts
+        .slice(0, 2)
+        .map(({ error_artifact_id }) => error_artifact_id)
+        .sort(),
+    ).toEqual(errors.map(({ id: error }) => error).sort());
   });
 
   it('says that the predicate of a join let its group go', async () => {
@@ -239,10 +349,14 @@ describe('why an agent ran on an artifact, or did not', () => {
     const second = await publish('Event');
     const [since, until] = [new Date(clock.now()).toISOString(), new Date(clock.now() + 30_000).toISOString()];
     const detail = `It is in a batch window that has 2 so far and runs with 3 or at ${until}.`;
-    expect(await at('timed', first.artifact)).toEqual([{ agent: 'timed', subscription: 0, verdict: 'window_filling', detail, size: 2, size_needed: 3, since, until }]);
+    expect(await at('timed', first.artifact)).toEqual([
+      { agent: 'timed', subscription: 0, verdict: 'window_filling', detail, size: 2, size_needed: 3, since, until },
+    ]);
     clock.advance(30_000);
     await board.ended(second.correlation);
-    expect(await at('timed', first.artifact)).toMatchObject([{ verdict: 'triggered', execution_correlation_id: second.correlation }]);
+    expect(await at('timed', first.artifact)).toMatchObject([
+      { verdict: 'triggered', execution_correlation_id: second.correlation },
+    ]);
   });
 
   it('says where the limit of executions kept an agent away, also after the first artifact', async () => {
@@ -250,7 +364,13 @@ describe('why an agent ran on an artifact, or did not', () => {
     await board.ended(correlation);
     const pings = await board.artifacts(correlation, { type: 'Ping' });
     const [error] = await board.artifacts(correlation, { type: 'WorkflowError' });
-    const limited = { agent: 'looper', subscription: 0, verdict: 'limit', detail: expect.stringMatching(/^looper ran 3 times in this correlation /) as string, error_artifact_id: error!.id };
+    const limited = {
+      agent: 'looper',
+      subscription: 0,
+      verdict: 'limit',
+      detail: expect.stringMatching(/^looper ran 3 times in this correlation /) as string,
+      error_artifact_id: error!.id,
+    };
     expect(await at('looper', pings.at(-1)!.id)).toEqual([limited]);
     expect((await at('looper', pings.at(-2)!.id))[0]!.verdict).toBe('triggered');
   });
@@ -258,59 +378,93 @@ describe('why an agent ran on an artifact, or did not', () => {
   it('says how an execution retries, fails and is cancelled', async () => {
     const [failing, cancelled] = [await publish('Bad'), await publish('Bad')];
     for (const { artifact } of [failing, cancelled]) {
-      await eventually('the first attempt has failed', async () => /waits for attempt 2, which may start at 2026-11-20T/.test((await at('failing', artifact))[0]!.detail));
+      await eventually('the first attempt has failed', async () =>
+        /waits for attempt 2, which may start at 2026-11-20T/.test((await at('failing', artifact))[0]!.detail),
+      );
     }
     await board.http.post(`/api/v1/correlations/${cancelled.correlation}/cancel`).expect(200);
-    expect(await at('failing', cancelled.artifact)).toMatchObject([{ verdict: 'triggered', execution_state: 'cancelled' }]);
+    expect(await at('failing', cancelled.artifact)).toMatchObject([
+      { verdict: 'triggered', execution_state: 'cancelled' },
+    ]);
     clock.advance(120_000);
     await stateBecomes('failing', failing.artifact, 'failed');
     expect(await at('failing', failing.artifact)).toMatchObject([
-      { verdict: 'triggered', detail: expect.stringMatching(/failed permanently at 2026-11-20T.*, in attempt 2: .*nothing/) as string },
+      {
+        verdict: 'triggered',
+        detail: expect.stringMatching(/failed permanently at 2026-11-20T.*, in attempt 2: .*nothing/) as string,
+      },
     ]);
   });
 
   it('says that an execution waits for its agent to be resumed', async () => {
     await board.http.post('/api/v1/agents/plain/pause').expect(200);
     const { artifact, correlation } = await publish('Order', { n: 1 });
-    expect((await at('plain', artifact))[0]!.detail).toBe('It triggered the agent; the execution waits until the agent is resumed.');
+    expect((await at('plain', artifact))[0]!.detail).toBe(
+      'It triggered the agent; the execution waits until the agent is resumed.',
+    );
     await board.http.post('/api/v1/agents/plain/resume').expect(200);
     await board.ended(correlation);
     expect(await at('plain', artifact)).toMatchObject([{ verdict: 'triggered', execution_state: 'completed' }]);
   });
 
   it('says that no agent reacts to the input of a run but the one that was named', async () => {
-    const run = await board.http.post('/run/flock').send({ agent_name: 'plain', inputs: { n: 100 } }).expect(200);
+    const run = await board.http
+      .post('/run/flock')
+      .send({ agent_name: 'plain', inputs: { n: 100 } })
+      .expect(200);
     const [input, output] = await board.artifacts((run.body as { run_id: string }).run_id);
-    expect((await at('plain', input!.id))[0]).toMatchObject({ verdict: 'invoked', execution_state: 'completed', detail: expect.stringMatching(/^A caller named the agent, and this is its input; /) as string });
+    expect((await at('plain', input!.id))[0]).toMatchObject({
+      verdict: 'invoked',
+      execution_state: 'completed',
+      detail: expect.stringMatching(/^A caller named the agent, and this is its input; /) as string,
+    });
     const detail = 'It is the input of a run that named plain, and no other agent reacts to it.';
-    expect((await at('choosy', input!.id)).map((verdict) => [verdict.verdict, verdict.detail])).toEqual(Array(4).fill(['not_offered', detail]));
+    expect((await at('choosy', input!.id)).map((verdict) => [verdict.verdict, verdict.detail])).toEqual(
+      Array(4).fill(['not_offered', detail]),
+    );
     expect((await at('echo', input!.id))[0]!.verdict).toBe('type');
     expect((await at('plain', output!.id))[0]!.verdict).toBe('type');
   });
 
   it('says that no agent reacts to what a direct run publishes', async () => {
-    const run = await board.http.post('/api/v1/agents/looper/run').send({ inputs: [{ type: 'Ping', payload: {} }] }).expect(200);
+    const run = await board.http
+      .post('/api/v1/agents/looper/run')
+      .send({ inputs: [{ type: 'Ping', payload: {} }] })
+      .expect(200);
     const [output] = (run.body as { artifacts: { id: string; correlation_id: string }[] }).artifacts;
     const [input] = await board.artifacts(output!.correlation_id);
     expect((await at('looper', input!.id))[0]!.verdict).toBe('invoked');
     const detail = 'looper published it in a direct run, and no agent reacts to the outputs of a direct run.';
-    expect(await at('looper', output!.id)).toEqual([{ agent: 'looper', subscription: 0, verdict: 'not_offered', detail }]);
+    expect(await at('looper', output!.id)).toEqual([
+      { agent: 'looper', subscription: 0, verdict: 'not_offered', detail },
+    ]);
   });
 
   it('knows executions that do not say which subscription triggered them', async () => {
     const { artifact, correlation } = await publish('Order', { n: 11 });
     await board.ended(correlation);
     const database = board.app.app.get(UnitOfWork, { strict: false });
-    await database.run((tx) => tx.db.updateTable('executions').set({ subscription: null }).where('correlation_id', '=', correlation).execute());
+    await database.run((tx) =>
+      tx.db.updateTable('executions').set({ subscription: null }).where('correlation_id', '=', correlation).execute(),
+    );
     expect(await at('plain', artifact)).toMatchObject([{ subscription: null, verdict: 'triggered' }]);
     const chosen = (await at('choosy', artifact)).map(({ subscription, verdict }) => [subscription, verdict]);
-    expect(chosen).toEqual([[null, 'triggered'], [1, 'tag'], [2, 'not_recorded'], [3, 'where_error']]);
+    expect(chosen).toEqual([
+      [null, 'triggered'],
+      [1, 'tag'],
+      [2, 'not_recorded'],
+      [3, 'where_error'],
+    ]);
   });
 
   it('knows artifacts by their ids alone', async () => {
     const unknown = '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80';
-    await board.http.get(`/api/v1/artifacts/${unknown}/explain`).expect(404, { detail: `Artifact not found: ${unknown}` });
-    await board.http.get('/api/v1/artifacts/42/explain').expect(400, { detail: 'artifact_id: must be a UUID (got "42")' });
+    await board.http
+      .get(`/api/v1/artifacts/${unknown}/explain`)
+      .expect(404, { detail: `Artifact not found: ${unknown}` });
+    await board.http
+      .get('/api/v1/artifacts/42/explain')
+      .expect(400, { detail: 'artifact_id: must be a UUID (got "42")' });
   });
 });
 
@@ -338,7 +492,13 @@ it('tells what is stored as it is when nobody works on it, and after the configu
   const order = await publish('Order', { n: 1 });
   const claim = await publish('Claim', { n: 1 });
   await board.publish('Proof', { n: 1 }, { correlation: claim.correlation });
-  expect(await at('leaver', order.artifact)).toMatchObject([{ verdict: 'triggered', execution_state: 'pending', detail: 'It triggered the agent; the execution waits, since no process has the agent leaver.' }]);
+  expect(await at('leaver', order.artifact)).toMatchObject([
+    {
+      verdict: 'triggered',
+      execution_state: 'pending',
+      detail: 'It triggered the agent; the execution waits, since no process has the agent leaver.',
+    },
+  ]);
   expect(await at('judge', claim.artifact)).toEqual([
     {
       agent: 'judge',
@@ -358,20 +518,38 @@ it('tells what is stored as it is when nobody works on it, and after the configu
     ['leaver', 'triggered'],
     ['waiter', 'join_waiting'],
   ]);
-  expect((await at('newcomer', order.artifact))[0]!.detail).toMatch(/^It would trigger the agent today, but nothing is stored about it\. /);
-  expect(await at('leaver', order.artifact)).toMatchObject([{ execution_state: 'pending', detail: 'It triggered the agent; the execution waits, since no process has the agent leaver.' }]);
+  expect((await at('newcomer', order.artifact))[0]!.detail).toMatch(
+    /^It would trigger the agent today, but nothing is stored about it\. /,
+  );
+  expect(await at('leaver', order.artifact)).toMatchObject([
+    {
+      execution_state: 'pending',
+      detail: 'It triggered the agent; the execution waits, since no process has the agent leaver.',
+    },
+  ]);
   expect((await at('waiter', order.artifact))[0]).toMatchObject({
     waiting_for: [],
-    detail: expect.stringMatching(/^It has waited in a join since .* and cannot continue: no process has its subscription of waiter\.$/) as string,
+    detail: expect.stringMatching(
+      /^It has waited in a join since .* and cannot continue: no process has its subscription of waiter\.$/,
+    ) as string,
   });
   expect(await at('judge', claim.artifact)).toMatchObject([
-    { subscription: null, verdict: 'join_undecided', detail: 'All artifacts of the join are there, and where cannot be evaluated: no process has its subscription of judge.' },
+    {
+      subscription: null,
+      verdict: 'join_undecided',
+      detail:
+        'All artifacts of the join are there, and where cannot be evaluated: no process has its subscription of judge.',
+    },
   ]);
 
   await board.http.post('/api/v1/executions/fail').send({ agent: 'waiter' }).expect(200);
-  const [error] = (await board.artifacts(order.correlation, { type: 'WorkflowError' })).filter(({ payload }) => payload.failed_agent === 'waiter');
+  const [error] = (await board.artifacts(order.correlation, { type: 'WorkflowError' })).filter(
+    ({ payload }) => payload.failed_agent === 'waiter',
+  );
   const detail = 'no process has the subscription of waiter that these artifacts waited for; a request ended the wait.';
-  expect(await at('waiter', order.artifact)).toEqual([{ agent: 'waiter', subscription: null, verdict: 'agent_removed', detail, error_artifact_id: error!.id }]);
+  expect(await at('waiter', order.artifact)).toEqual([
+    { agent: 'waiter', subscription: null, verdict: 'agent_removed', detail, error_artifact_id: error!.id },
+  ]);
 
   await board.close();
   await board.app.database.drop();

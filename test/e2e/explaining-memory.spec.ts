@@ -40,7 +40,8 @@ afterEach(() => expect(memory.usedBytes).toBe(0));
 afterAll(() => board.close());
 
 const explain = (id: string) => board.http.get(`/api/v1/artifacts/${id}/explain`);
-const trace = (correlation: string, query: object = {}) => board.http.get(`/api/v1/correlations/${correlation}/trace`).query(query);
+const trace = (correlation: string, query: object = {}) =>
+  board.http.get(`/api/v1/correlations/${correlation}/trace`).query(query);
 
 it('an explanation is refused while there is no memory for its artifact', async () => {
   await board.publish('Note', { list: Array.from({ length: 1_000 }, () => ({})) }, { correlation: 'explained' });

@@ -48,14 +48,26 @@ describe('executions that are fetched from outside', () => {
   it('wait until somebody claims them, and go on with what that one makes of them', async () => {
     const correlation = await board.publish('Scan', { page: 7 });
     const held = await outside.claimOne({ agents: ['reader'], claimed_by: 'worker-1' });
-    expect(held).toMatchObject({ correlation_id: correlation, agent: 'reader', attempt: 1, assignee: null, due_at: null });
+    expect(held).toMatchObject({
+      correlation_id: correlation,
+      agent: 'reader',
+      attempt: 1,
+      assignee: null,
+      due_at: null,
+    });
     expect(held.inputs.map(({ type, payload }) => [type, payload])).toEqual([['Scan', { page: 7 }]]);
     expect(held.form).toMatchObject({ Read: { required: ['total'] } });
     expect(Date.parse(held.lease_until)).toBe(clock.now() + 60_000);
     expect(await outside.claim({ agents: ['reader'] })).toEqual([]);
-    expect(await outside.execution(held.execution_id)).toMatchObject({ state: 'running', claimed_by: 'worker-1', lease_until: held.lease_until });
+    expect(await outside.execution(held.execution_id)).toMatchObject({
+      state: 'running',
+      claimed_by: 'worker-1',
+      lease_until: held.lease_until,
+    });
 
-    const { status, body } = await outside.send(held, 'complete', { outputs: [{ type: 'Read', payload: { total: 12 }, tags: ['by-hand'] }] });
+    const { status, body } = await outside.send(held, 'complete', {
+      outputs: [{ type: 'Read', payload: { total: 12 }, tags: ['by-hand'] }],
+    });
     expect([status, body.state, body.lease_until]).toEqual([200, 'completed', null]);
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed', error_count: 0 });
     const [, read, checked] = await board.artifacts(correlation);
@@ -66,27 +78,60 @@ describe('executions that are fetched from outside', () => {
   it('take an answer as any engine gives it, too', async () => {
     const pile = await board.publish('Pile', {});
     const held = await outside.claimOne({ agents: ['sorter'] });
-    expect(await outside.send(held, 'complete', { output: { Small: [{ n: 1 }, { n: 2 }], Big: { n: 9 } } })).toMatchObject({ status: 200 });
+    expect(
+      await outside.send(held, 'complete', { output: { Small: [{ n: 1 }, { n: 2 }], Big: { n: 9 } } }),
+    ).toMatchObject({ status: 200 });
     expect(await board.ended(pile)).toMatchObject({ state: 'completed' });
     expect((await board.types(pile)).sort()).toEqual(['Big', 'Pile', 'Small', 'Small']);
   });
 
   it.each([
-    ['a payload that its type refuses', { outputs: [{ type: 'Read', payload: { total: 'x' } }] }, 'outputs[0]: Read refuses its payload: payload.total: must be number'],
-    ['the same without its list', { output: { total: 'x' } }, 'Read refuses its payload: payload.total: must be number'],
-    ['a type that the agent does not publish', { outputs: [{ type: 'Big', payload: {} }] }, 'outputs[0].type: must be one of Read'],
+    [
+      'a payload that its type refuses',
+      { outputs: [{ type: 'Read', payload: { total: 'x' } }] },
+      'outputs[0]: Read refuses its payload: payload.total: must be number',
+    ],
+    [
+      'the same without its list',
+      { output: { total: 'x' } },
+      'Read refuses its payload: payload.total: must be number',
+    ],
+    [
+      'a type that the agent does not publish',
+      { outputs: [{ type: 'Big', payload: {} }] },
+      'outputs[0].type: must be one of Read',
+    ],
     ['an output that is none', { outputs: [7] }, 'outputs[0]: must be an object with type and payload'],
-    ['tags that are none', { outputs: [{ type: 'Read', payload: { total: 1 }, tags: [''] }] }, 'outputs[0].tags: must be a list'],
-    ['a visibility that asks for no label', { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'Labelled', required_labels: [] } }] }, 'outputs[0].visibility: required_labels must be a list of 1 to 1000 names, each 1 to 255 characters of text, without NUL'],
-    ['a ttl beyond max_ttl', { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'After', ttl: 'P31D' } }] }, 'outputs[0].visibility: ttl must be at most 30d (max_ttl)'],
-    ['a visibility that is none', { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'Secret' } }] }, 'outputs[0].visibility: kind must be one of'],
+    [
+      'tags that are none',
+      { outputs: [{ type: 'Read', payload: { total: 1 }, tags: [''] }] },
+      'outputs[0].tags: must be a list',
+    ],
+    [
+      'a visibility that asks for no label',
+      { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'Labelled', required_labels: [] } }] },
+      'outputs[0].visibility: required_labels must be a list of 1 to 1000 names, each 1 to 255 characters of text, without NUL',
+    ],
+    [
+      'a ttl beyond max_ttl',
+      { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'After', ttl: 'P31D' } }] },
+      'outputs[0].visibility: ttl must be at most 30d (max_ttl)',
+    ],
+    [
+      'a visibility that is none',
+      { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'Secret' } }] },
+      'outputs[0].visibility: kind must be one of',
+    ],
     ['nothing at all', {}, 'output: give either outputs or output'],
     ['two answers', { outputs: [], output: {} }, 'output: give either outputs or output'],
   ])('refuse %s, and leave the lease to whoever mends it', async (_what, answer, detail) => {
     const held = await claimedScan();
     const refused = await outside.send(held, 'complete', answer);
     expect([refused.status, refused.body.detail]).toEqual([400, expect.stringContaining(detail)]);
-    expect(await outside.send(held, 'complete', { output: { total: 3 } })).toMatchObject({ status: 200, body: { state: 'completed' } });
+    expect(await outside.send(held, 'complete', { output: { total: 3 } })).toMatchObject({
+      status: 200,
+      body: { state: 'completed' },
+    });
   });
 
   it('are completed once, however often the same lease says so', async () => {
@@ -95,7 +140,10 @@ describe('executions that are fetched from outside', () => {
     expect(answers.map(({ status, body }) => [status, body.state])).toEqual(Array(3).fill([200, 'completed']));
     await board.ended(held.correlation_id);
     expect(await board.types(held.correlation_id)).toEqual(['Scan', 'Read', 'Checked']);
-    expect(await outside.send(held, 'fail', { error_message: 'no' })).toMatchObject({ status: 409, body: { detail: expect.stringContaining('was completed') } });
+    expect(await outside.send(held, 'fail', { error_message: 'no' })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('was completed') },
+    });
     const stranger = { ...held, lease_token: 'another' };
     expect(await outside.send(stranger, 'complete', { output: { total: 6 } })).toMatchObject({ status: 409 });
   });
@@ -103,18 +151,36 @@ describe('executions that are fetched from outside', () => {
   it('are tried again as the agent says when an attempt is failed, and end where it is final', async () => {
     const held = await claimedScan();
     const failure = { error_type: 'Unreadable', error_message: 'too dark' };
-    expect(await outside.send(held, 'fail', failure)).toMatchObject({ status: 200, body: { state: 'pending', attempt: 2 } });
-    expect(await outside.send(held, 'fail', failure)).toMatchObject({ status: 200, body: { state: 'pending', attempt: 2 } });
+    expect(await outside.send(held, 'fail', failure)).toMatchObject({
+      status: 200,
+      body: { state: 'pending', attempt: 2 },
+    });
+    expect(await outside.send(held, 'fail', failure)).toMatchObject({
+      status: 200,
+      body: { state: 'pending', attempt: 2 },
+    });
     expect(await outside.claim({ agents: ['reader'] })).toEqual([]);
     clock.advance(15_000);
     let again: Held | undefined;
-    await eventually('its retry is there', async () => ([again] = await outside.claim({ agents: ['reader'] })).length > 0);
+    await eventually(
+      'its retry is there',
+      async () => ([again] = await outside.claim({ agents: ['reader'] })).length > 0,
+    );
     expect(again).toMatchObject({ execution_id: held.execution_id, attempt: 2 });
-    expect(await outside.send(held, 'complete', { output: { total: 1 } })).toMatchObject({ status: 409, body: { detail: expect.stringContaining('is lost') } });
-    expect(await outside.send(again!, 'fail', failure)).toMatchObject({ status: 200, body: { state: 'failed', error_type: 'Unreadable', error_message: 'too dark' } });
+    expect(await outside.send(held, 'complete', { output: { total: 1 } })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('is lost') },
+    });
+    expect(await outside.send(again!, 'fail', failure)).toMatchObject({
+      status: 200,
+      body: { state: 'failed', error_type: 'Unreadable', error_message: 'too dark' },
+    });
 
     const hopeless = await claimedScan();
-    expect(await outside.send(hopeless, 'fail', { ...failure, final: true })).toMatchObject({ status: 200, body: { state: 'failed', attempt: 1 } });
+    expect(await outside.send(hopeless, 'fail', { ...failure, final: true })).toMatchObject({
+      status: 200,
+      body: { state: 'failed', attempt: 1 },
+    });
     expect(await board.types(hopeless.correlation_id)).toEqual(['Scan', 'WorkflowError']);
   });
 
@@ -132,7 +198,10 @@ describe('executions that are fetched from outside', () => {
     expect(again).toMatchObject({ execution_id: lost.execution_id, attempt: 1 });
     expect(again!.lease_token).not.toBe(lost.lease_token);
     for (const what of ['heartbeat', 'complete', 'fail'] as const) {
-      const { status, body } = await outside.send(lost, what, { ...(what === 'complete' && { output: { total: 1 } }), ...(what === 'fail' && { error_message: 'late' }) });
+      const { status, body } = await outside.send(lost, what, {
+        ...(what === 'complete' && { output: { total: 1 } }),
+        ...(what === 'fail' && { error_message: 'late' }),
+      });
       expect([what, status, body.detail]).toEqual([what, 409, expect.stringContaining('is lost')]);
     }
     expect(await outside.execution(lost.execution_id)).toMatchObject({ state: 'running', lost_leases: 1 });
@@ -143,23 +212,47 @@ describe('executions that are fetched from outside', () => {
   it('wait again at once where whoever claimed them gives them back: no attempt and no lease is lost', async () => {
     const held = await claimedScan({ claimed_by: 'worker-4' });
     const waiting = outside.claim({ agents: ['reader'], wait: 60, claimed_by: 'worker-5' });
-    expect(await outside.send(held, 'release')).toMatchObject({ status: 200, body: { id: held.execution_id, attempt: 1, lost_leases: 0 } });
+    expect(await outside.send(held, 'release')).toMatchObject({
+      status: 200,
+      body: { id: held.execution_id, attempt: 1, lost_leases: 0 },
+    });
     const [again] = await waiting;
     expect(again).toMatchObject({ execution_id: held.execution_id, attempt: 1 });
     expect(again!.lease_token).not.toBe(held.lease_token);
     // Again, as by one who got no answer: it changes nothing for whoever holds it now.
-    expect(await outside.send(held, 'release')).toMatchObject({ status: 200, body: { state: 'running', claimed_by: 'worker-5', lost_leases: 0 } });
-    for (const [what, body] of [['heartbeat', {}], ['complete', { output: { total: 1 } }], ['fail', { error_message: 'x' }]] as const) {
-      expect([what, await outside.send(held, what, body)]).toEqual([what, { status: 409, body: { detail: expect.stringContaining('was released') } }]);
+    expect(await outside.send(held, 'release')).toMatchObject({
+      status: 200,
+      body: { state: 'running', claimed_by: 'worker-5', lost_leases: 0 },
+    });
+    for (const [what, body] of [
+      ['heartbeat', {}],
+      ['complete', { output: { total: 1 } }],
+      ['fail', { error_message: 'x' }],
+    ] as const) {
+      expect([what, await outside.send(held, what, body)]).toEqual([
+        what,
+        { status: 409, body: { detail: expect.stringContaining('was released') } },
+      ]);
     }
-    expect(await outside.send({ ...held, lease_token: 'another' }, 'release')).toMatchObject({ status: 409, body: { detail: expect.stringContaining('is lost') } });
-    expect(await outside.send(again!, 'complete', { output: { total: 2 } })).toMatchObject({ status: 200, body: { state: 'completed', attempt: 1, lost_leases: 0 } });
-    expect(await outside.send(again!, 'release')).toMatchObject({ status: 409, body: { detail: expect.stringContaining('was completed at') } });
+    expect(await outside.send({ ...held, lease_token: 'another' }, 'release')).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('is lost') },
+    });
+    expect(await outside.send(again!, 'complete', { output: { total: 2 } })).toMatchObject({
+      status: 200,
+      body: { state: 'completed', attempt: 1, lost_leases: 0 },
+    });
+    expect(await outside.send(again!, 'release')).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('was completed at') },
+    });
   });
 
   it('say why one that was chosen cannot be claimed: its agent is paused, or as many are held as may be', async () => {
     for (const page of [1, 2, 3, 4]) await board.publish('Scan', { page });
-    const { items } = (await board.http.get('/api/v1/executions?agent=reader&state=pending').expect(200)).body as { items: { id: string }[] };
+    const { items } = (await board.http.get('/api/v1/executions?agent=reader&state=pending').expect(200)).body as {
+      items: { id: string }[];
+    };
     const ids = items.map(({ id }) => id);
     expect(ids).toHaveLength(4);
     const claim = async (id: string): Promise<[number, Held & { detail: string }]> => {
@@ -167,17 +260,26 @@ describe('executions that are fetched from outside', () => {
       return [status, body as Held & { detail: string }];
     };
     await board.http.post('/api/v1/agents/reader/pause').expect(200);
-    expect(await claim(ids[0]!)).toEqual([409, { detail: `Execution ${ids[0]} cannot be claimed now: reader is paused` }]);
+    expect(await claim(ids[0]!)).toEqual([
+      409,
+      { detail: `Execution ${ids[0]} cannot be claimed now: reader is paused` },
+    ]);
     await board.http.post('/api/v1/agents/reader/resume').expect(200);
     const held: Held[] = [];
     for (const id of ids.slice(0, 3)) held.push((await claim(id))[1]);
-    expect(await claim(ids[3]!)).toEqual([409, { detail: `Execution ${ids[3]} cannot be claimed now: reader has as many claimed executions as its concurrency allows (3)` }]);
+    expect(await claim(ids[3]!)).toEqual([
+      409,
+      {
+        detail: `Execution ${ids[3]} cannot be claimed now: reader has as many claimed executions as its concurrency allows (3)`,
+      },
+    ]);
     expect(await outside.send(held[0]!, 'release')).toMatchObject({ status: 200, body: { state: 'pending' } });
     const [status, last] = await claim(ids[3]!);
     expect(status).toBe(200);
     expect(await outside.send(held[1]!, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
     const first = await outside.claimOne({ agents: ['reader'] });
-    for (const each of [first, held[2]!, last]) expect(await outside.send(each, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
+    for (const each of [first, held[2]!, last])
+      expect(await outside.send(each, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
   });
 
   it('fail where ten who claimed them have let their lease lapse, one after the other', async () => {
@@ -196,17 +298,31 @@ describe('executions that are fetched from outside', () => {
       clock.advance(20_000);
       return (await board.status(correlation)).state === 'failed';
     });
-    const failure = { error_type: 'lost', error_message: 'its lease was lost 10 times: its claimants sent neither a result nor a heartbeat in time' };
+    const failure = {
+      error_type: 'lost',
+      error_message: 'its lease was lost 10 times: its claimants sent neither a result nor a heartbeat in time',
+    };
     expect(await outside.execution(held.execution_id)).toMatchObject({ state: 'failed', attempt: 1, ...failure });
-    expect(await outside.send(held, 'complete', { output: { total: 1 } })).toMatchObject({ status: 409, body: { detail: expect.stringContaining('its lease was lost 10 times') } });
+    expect(await outside.send(held, 'complete', { output: { total: 1 } })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('its lease was lost 10 times') },
+    });
   });
 
   it('are refused once they are cancelled', async () => {
     const held = await claimedScan();
     await board.http.post(`/api/v1/correlations/${held.correlation_id}/cancel`).expect(200);
-    for (const [what, body] of [['heartbeat', {}], ['complete', { output: { total: 1 } }], ['fail', { error_message: 'x' }]] as const) {
+    for (const [what, body] of [
+      ['heartbeat', {}],
+      ['complete', { output: { total: 1 } }],
+      ['fail', { error_message: 'x' }],
+    ] as const) {
       const answer = await outside.send(held, what, body);
-      expect([what, answer.status, answer.body.detail]).toEqual([what, 409, expect.stringMatching(/was cancelled at .*, with its correlation/)]);
+      expect([what, answer.status, answer.body.detail]).toEqual([
+        what,
+        409,
+        expect.stringMatching(/was cancelled at .*, with its correlation/),
+      ]);
     }
   });
 
@@ -224,7 +340,8 @@ describe('executions that are fetched from outside', () => {
     expect(await outside.send(held[0]!, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
     const [last, ...none] = await waiting;
     expect([last!.correlation_id, none]).toEqual([scans[2], []]);
-    for (const each of [...held.slice(1), last!]) expect(await outside.send(each, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
+    for (const each of [...held.slice(1), last!])
+      expect(await outside.send(each, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
   });
 
   it('are counted by agent, those that wait and those that are claimed', async () => {
@@ -238,13 +355,25 @@ describe('executions that are fetched from outside', () => {
     ];
     const [held, failed] = [await claimedScan(), await claimedScan()];
     await board.publish('Scan', { page: 1 });
-    expect(await outside.send(failed, 'fail', { error_message: 'again' })).toMatchObject({ status: 200, body: { state: 'pending' } });
+    expect(await outside.send(failed, 'fail', { error_message: 'again' })).toMatchObject({
+      status: 200,
+      body: { state: 'pending' },
+    });
     // What was counted a moment ago is told a moment longer.
-    await eventually('they are counted', async () => JSON.stringify(await samples()) === JSON.stringify([...counted('reader', 2, 1), ...counted('sorter', 0, 0)]));
+    await eventually(
+      'they are counted',
+      async () =>
+        JSON.stringify(await samples()) === JSON.stringify([...counted('reader', 2, 1), ...counted('sorter', 0, 0)]),
+    );
     const waiting = await outside.claimOne({ agents: ['reader'] });
-    for (const each of [held, waiting]) expect(await outside.send(each, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
+    for (const each of [held, waiting])
+      expect(await outside.send(each, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
     await board.http.post(`/api/v1/correlations/${failed.correlation_id}/cancel`).expect(200);
-    await eventually('nothing is left', async () => JSON.stringify(await samples()) === JSON.stringify([...counted('reader', 0, 0), ...counted('sorter', 0, 0)]));
+    await eventually(
+      'nothing is left',
+      async () =>
+        JSON.stringify(await samples()) === JSON.stringify([...counted('reader', 0, 0), ...counted('sorter', 0, 0)]),
+    );
   });
 
   it('are claimed of external agents alone', async () => {
@@ -261,9 +390,18 @@ describe('executions that are fetched from outside', () => {
       expect([response.status, response.body]).toEqual([status, { detail: expect.stringContaining(detail) }]);
     }
     const held = { lease_token: 'x' };
-    const bodies = { claim: {}, heartbeat: held, complete: { ...held, output: {} }, fail: { ...held, error_message: 'x' }, release: held };
+    const bodies = {
+      claim: {},
+      heartbeat: held,
+      complete: { ...held, output: {} },
+      fail: { ...held, error_message: 'x' },
+      release: held,
+    };
     for (const [what, body] of Object.entries(bodies)) {
-      await board.http.post(`/api/v1/executions/${what}-nobody/${what}`).send(body).expect(404, { detail: `Execution not found: ${what}-nobody` });
+      await board.http
+        .post(`/api/v1/executions/${what}-nobody/${what}`)
+        .send(body)
+        .expect(404, { detail: `Execution not found: ${what}-nobody` });
     }
   });
 
@@ -271,7 +409,12 @@ describe('executions that are fetched from outside', () => {
     const held = await claimedScan({ claimed_by: 'worker-3' });
     expect(held.lease_token).toMatch(/^[\w-]{43}$/);
     const views = await Promise.all(
-      [`executions/${held.execution_id}`, 'executions', `correlations/${held.correlation_id}/trace`, `artifacts/${held.inputs[0]!.id}/explain`].map((path) => board.http.get(`/api/v1/${path}`).expect(200)),
+      [
+        `executions/${held.execution_id}`,
+        'executions',
+        `correlations/${held.correlation_id}/trace`,
+        `artifacts/${held.inputs[0]!.id}/explain`,
+      ].map((path) => board.http.get(`/api/v1/${path}`).expect(200)),
     );
     const shown = views.map(({ text }) => text).join('\n');
     expect(shown).toContain('worker-3');

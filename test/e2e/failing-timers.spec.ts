@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -35,16 +36,27 @@ describe('a timer that cannot be fired', () => {
   /** No timer of an execution's due time can be ended. `code`: what Postgres says. */
   const refuse = (code: string): Promise<void> =>
     TEST_DATABASE === 'sqlite'
-      ? change(`create trigger refusing before delete on timers when old.kind = 'due' begin select raise(abort, 'refused'); end`)
+      ? change(
+          `create trigger refusing before delete on timers when old.kind = 'due' begin select raise(abort, 'refused'); end`,
+        )
       : change(
           `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused' using errcode = '${code}'; end $$`,
           `create trigger refusing before delete on timers for each row when (old.kind = 'due') execute function refuse()`,
         );
 
-  const allow = (): Promise<void> => (TEST_DATABASE === 'sqlite' ? change('drop trigger refusing') : change('drop trigger refusing on timers', 'drop function refuse'));
+  const allow = (): Promise<void> =>
+    TEST_DATABASE === 'sqlite'
+      ? change('drop trigger refusing')
+      : change('drop trigger refusing on timers', 'drop function refuse');
 
-  const publishDue = (count: number): Promise<string[]> => Promise.all(Array.from({ length: count }, () => board.publish('Invoice', {})));
-  const failures = () => board.app.logLines.filter(({ msg }) => msg === 'a timer could not be fired; trying again') as { timer: string; failures: number; next_try: string }[];
+  const publishDue = (count: number): Promise<string[]> =>
+    Promise.all(Array.from({ length: count }, () => board.publish('Invoice', {})));
+  const failures = () =>
+    board.app.logLines.filter(({ msg }) => msg === 'a timer could not be fired; trying again') as {
+      timer: string;
+      failures: number;
+      next_try: string;
+    }[];
 
   /** Until each of them has ended, its execution failed as overdue. */
   async function endAll(correlations: string[]): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+
 import { AgentRemoval } from '../../src/blackboard/agent-removal.js';
 import { Leases } from '../../src/blackboard/execution/leases.js';
 import { eventually } from '../support/eventually.js';
@@ -27,11 +28,25 @@ describe('an execution that is given up', () => {
   afterAll(() => board.close());
 
   const isWaitedFor = async (): Promise<boolean> =>
-    (await board.app.database.rows(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)).length > 0;
+    (
+      await board.app.database.rows(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+    ).length > 0;
 
   it.each([
-    ['since its lease was lost too often', `state = 'running', lease_token = 'lost', lease_owner = 'nobody', lease_until = 0, lost_leases = 9`, 'lost', () => leases.rows.takeOverLost()],
-    ['since its agent is gone', `agent = 'removed'`, 'agent_removed', async () => (await removal.fail('removed')).executions],
+    [
+      'since its lease was lost too often',
+      `state = 'running', lease_token = 'lost', lease_owner = 'nobody', lease_until = 0, lost_leases = 9`,
+      'lost',
+      () => leases.rows.takeOverLost(),
+    ],
+    [
+      'since its agent is gone',
+      `agent = 'removed'`,
+      'agent_removed',
+      async () => (await removal.fail('removed')).executions,
+    ],
   ])('%s holds nothing while it waits for its correlation, and then ends', async (_why, change, errorType, giveUp) => {
     const correlation = await board.publish('Order', {});
     const own = `correlation_id = '${correlation}'`;

@@ -20,7 +20,15 @@ agents:
 const GRACE_MS = 1_000;
 const clock = new ManualClock();
 let app: TestApp;
-beforeAll(async () => void (app = await startApp({ config: CONFIG, clock, files: { 'slow.js': SLOW }, settings: { shutdownGraceMs: GRACE_MS } })));
+beforeAll(
+  async () =>
+    void (app = await startApp({
+      config: CONFIG,
+      clock,
+      files: { 'slow.js': SLOW },
+      settings: { shutdownGraceMs: GRACE_MS },
+    })),
+);
 
 it('are ok while the service works', async () => {
   for (const path of ['/health', '/health/ready']) {
@@ -42,11 +50,18 @@ it('say "error" once it stops, while running work gets its grace and the process
   const down = { executor: { status: 'down', message: 'shutting down' } };
   for (const path of ['/health', '/health/ready']) {
     const { status, body } = (await app.http.get(path)) as { status: number; body: object };
-    expect([status, body]).toEqual([503, { status: 'error', info: { database: UP.database }, error: down, details: { ...UP, ...down } }]);
+    expect([status, body]).toEqual([
+      503,
+      { status: 'error', info: { database: UP.database }, error: down, details: { ...UP, ...down } },
+    ]);
   }
   await app.http.get('/health/live').expect(200);
   const refused = await app.http.post('/api/v1/artifacts').send({ type: 'Message' });
-  expect([refused.status, Object.keys(refused.body as object), Number(refused.headers['retry-after']) > 0]).toEqual([503, ['detail'], true]);
+  expect([refused.status, Object.keys(refused.body as object), Number(refused.headers['retry-after']) > 0]).toEqual([
+    503,
+    ['detail'],
+    true,
+  ]);
   clock.advance(GRACE_MS);
   await closing;
 });

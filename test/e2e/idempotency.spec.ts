@@ -1,4 +1,5 @@
 import type { Test } from 'supertest';
+
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { ExpiredKeys } from '../../src/features/idempotency/expired-keys.js';
 import { startApp, type TestApp, type TestAppOptions } from '../support/app.js';
@@ -29,8 +30,10 @@ const QUESTION = { type: 'Question', payload: { n: 1 } };
 describe('X-Idempotency-Key', () => {
   let app: TestApp;
 
-  const start = (options: TestAppOptions = {}): Promise<TestApp> => startApp({ config: CONFIG, files: { 'sleeper.js': SLEEPER }, ...options });
-  const publish = (key: string, body: object = QUESTION): Test => app.http.post('/api/v1/artifacts').set('X-Idempotency-Key', key).send(body);
+  const start = (options: TestAppOptions = {}): Promise<TestApp> =>
+    startApp({ config: CONFIG, files: { 'sleeper.js': SLEEPER }, ...options });
+  const publish = (key: string, body: object = QUESTION): Test =>
+    app.http.post('/api/v1/artifacts').set('X-Idempotency-Key', key).send(body);
   const publishSync = (key: string, body: object = QUESTION): Test =>
     app.http.post('/api/v1/artifacts/sync').set('X-Idempotency-Key', key).send(body);
   const published = async (type = 'Question'): Promise<number> =>
@@ -66,7 +69,11 @@ describe('X-Idempotency-Key', () => {
       });
       expect(second.headers).not.toHaveProperty('x-idempotency-mismatch');
       expect(second.text).toBe(first.text);
-      expect(second.body).toMatchObject({ correlation_id: 'first', completed: true, artifacts: [{ payload: { n: 2 } }] });
+      expect(second.body).toMatchObject({
+        correlation_id: 'first',
+        completed: true,
+        artifacts: [{ payload: { n: 2 } }],
+      });
       expect(await published()).toBe(1);
     });
 
@@ -81,7 +88,10 @@ describe('X-Idempotency-Key', () => {
     });
 
     it('tells a waiting request with another body so, too', async () => {
-      const [a, b] = await Promise.all([publishSync('waiting', QUESTION), publishSync('waiting', { ...QUESTION, tags: ['b'] })]);
+      const [a, b] = await Promise.all([
+        publishSync('waiting', QUESTION),
+        publishSync('waiting', { ...QUESTION, tags: ['b'] }),
+      ]);
       const mismatches = [a, b].map(({ headers }) => headers['x-idempotency-mismatch']);
       expect(mismatches.filter((mismatch) => mismatch === 'true')).toHaveLength(1);
       expect(a.text).toBe(b.text);
@@ -124,7 +134,10 @@ describe('X-Idempotency-Key', () => {
       ['with a space', 'a key'],
     ])('refuses a key that is %s', async (_name, key) => {
       const refused = await publish(key);
-      expect([refused.status, refused.body]).toEqual([400, { detail: 'X-Idempotency-Key: must be 1 to 255 visible ASCII characters' }]);
+      expect([refused.status, refused.body]).toEqual([
+        400,
+        { detail: 'X-Idempotency-Key: must be 1 to 255 visible ASCII characters' },
+      ]);
       expect(await published()).toBe(0);
     });
 
@@ -172,7 +185,11 @@ describe('X-Idempotency-Key', () => {
 
     it('removes what has expired', async () => {
       const stored = async (): Promise<number> => {
-        const rows = await app.app.get(UnitOfWork, { strict: false }).reader.selectFrom('idempotency_keys').select('key').execute();
+        const rows = await app.app
+          .get(UnitOfWork, { strict: false })
+          .reader.selectFrom('idempotency_keys')
+          .select('key')
+          .execute();
         return rows.length;
       };
       await Promise.all(Array.from({ length: 20 }, (_, n) => publish(`old-${n}`)));

@@ -27,7 +27,12 @@ describe('executions whose inputs take much memory', () => {
   let memory: InputMemory;
 
   const start = async (): Promise<void> => {
-    const settings = { shutdownGraceMs: 0, memoryBudgetBytes: 16 * MIB, maxConcurrentExecutions: 3, leaseMs: 60 * MINUTE };
+    const settings = {
+      shutdownGraceMs: 0,
+      memoryBudgetBytes: 16 * MIB,
+      maxConcurrentExecutions: 3,
+      leaseMs: 60 * MINUTE,
+    };
     board = await Board.start(CONFIG, { clock, folder: folder.path, files: { 'gate.js': GATE }, settings });
     memory = board.app.app.get(InputMemory, { strict: false });
   };
@@ -45,14 +50,21 @@ describe('executions whose inputs take much memory', () => {
   /** Publishes as many, each in a correlation of its own, and waits until those run that find room. */
   async function publishLarge(name: string, count: number, parts: { deadline?: string } = {}): Promise<string[]> {
     const correlations: string[] = [];
-    for (let n = 0; n < count; n += 1) correlations.push(await board.publish('Gated', { n, batch: name, items: LARGE }, { correlation: `${name}-${n}`, ...parts }));
+    for (let n = 0; n < count; n += 1)
+      correlations.push(
+        await board.publish('Gated', { n, batch: name, items: LARGE }, { correlation: `${name}-${n}`, ...parts }),
+      );
     await started(name, Math.min(count, AT_ONCE));
     await eventually('all are claimed', async () => (await runningOf(name)) === count);
     return correlations;
   }
 
   const runningOf = async (name: string): Promise<number> =>
-    (await board.app.database.rows(`select id from executions where state = 'running' and correlation_id like '${name}-%'`)).length;
+    (
+      await board.app.database.rows(
+        `select id from executions where state = 'running' and correlation_id like '${name}-%'`,
+      )
+    ).length;
 
   const open = (name: string): void => gatesOf(name).forEach((gate: Gate) => gate.open());
 
@@ -68,7 +80,10 @@ describe('executions whose inputs take much memory', () => {
   it('run as there is room, while small ones pass them, and take no slot of the process', async () => {
     const correlations = await publishLarge('many', 6);
     for (let n = 0; n < 5; n += 1) {
-      expect(await board.publishSync('Order', { n })).toMatchObject({ completed: true, artifacts: [{ payload: { n } }] });
+      expect(await board.publishSync('Order', { n })).toMatchObject({
+        completed: true,
+        artifacts: [{ payload: { n } }],
+      });
     }
     expect(gatesOf('many')).toHaveLength(AT_ONCE);
     expect((await board.http.get('/metrics')).text).toMatch(/^starling_executions_waiting_for_memory 4$/m);
@@ -83,12 +98,18 @@ describe('executions whose inputs take much memory', () => {
   it('keep their leases while they wait, and their time limit begins when they have their inputs', async () => {
     const correlations = await publishLarge('leased', 3);
     const untilOf = async (): Promise<number[]> =>
-      (await board.app.database.rows<{ lease_until: number }>(`select lease_until from executions where state = 'running' and correlation_id like 'leased-%'`)).map(({ lease_until }) => Number(lease_until));
+      (
+        await board.app.database.rows<{ lease_until: number }>(
+          `select lease_until from executions where state = 'running' and correlation_id like 'leased-%'`,
+        )
+      ).map(({ lease_until }) => Number(lease_until));
     /** In steps that leave a lease the time to be renewed, every 20 minutes and perhaps one time later, in a transaction while the clock stands still. */
     const pass = async (minutes: number): Promise<void> => {
       for (let passed = 0; passed < minutes; passed += 5) {
         clock.advance(5 * MINUTE);
-        await eventually('all leases are renewed', async () => (await untilOf()).every((until) => until > clock.now() + 10 * MINUTE));
+        await eventually('all leases are renewed', async () =>
+          (await untilOf()).every((until) => until > clock.now() + 10 * MINUTE),
+        );
       }
     };
     await pass(75);
@@ -101,7 +122,11 @@ describe('executions whose inputs take much memory', () => {
   });
 
   it.each([
-    ['are cancelled', (correlation: string) => board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200), {}],
+    [
+      'are cancelled',
+      (correlation: string) => board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200),
+      {},
+    ],
     ['reach their deadline', async () => clock.advance(MINUTE / 3), { deadline: 'PT20S' }],
   ])('%s while they wait, and those behind them go on', async (what, end, parts) => {
     const name = what.replaceAll(' ', '-');
@@ -112,13 +137,19 @@ describe('executions whose inputs take much memory', () => {
     await end(`${name}-waits`);
     expect(await board.ended(`${name}-waits`)).toMatchObject({ state: 'cancelled' });
     await finish(name, [first!, second!, `${name}-behind`]);
-    expect(gatesOf(name).map(({ n }) => n).sort()).toEqual([0, 1, AT_ONCE + 1]);
+    expect(
+      gatesOf(name)
+        .map(({ n }) => n)
+        .sort(),
+    ).toEqual([0, 1, AT_ONCE + 1]);
   });
 
   it('are handed back at a stop while they wait, and run after the next start', async () => {
     const correlations = await publishLarge('stopped', 3);
     await board.close();
-    expect(await board.app.database.rows(`select state, lost_leases from executions where correlation_id like 'stopped-%'`)).toEqual(Array(3).fill({ state: 'pending', lost_leases: 0 }));
+    expect(
+      await board.app.database.rows(`select state, lost_leases from executions where correlation_id like 'stopped-%'`),
+    ).toEqual(Array(3).fill({ state: 'pending', lost_leases: 0 }));
     await start();
     await finish('stopped', correlations);
     expect(await board.types('stopped-2')).toEqual(['Gated', 'Passed']);
@@ -132,12 +163,17 @@ describe('executions whose inputs take much memory', () => {
     for (let n = 0; n < count; n += 1) await board.publish('Page', { items }, { correlation: `book-${size}` });
     expect(await board.ended(`book-${size}`)).toMatchObject({ state: 'failed', error_count: 1 });
     const errors = (await board.artifacts(`book-${size}`)).filter(({ type }) => type === 'WorkflowError');
-    expect(errors.map(({ payload }) => payload)).toMatchObject([{ failed_agent: 'window', error_type: 'input', attempts: 1 }]);
-    expect(errors[0]!.payload.error_message).toMatch(/^its inputs need (at least )?\d+ MiB of memory, but memory_budget allows 7 MiB for the inputs of one execution; raise it to (at least )?\d+ MiB$/);
+    expect(errors.map(({ payload }) => payload)).toMatchObject([
+      { failed_agent: 'window', error_type: 'input', attempts: 1 },
+    ]);
+    expect(errors[0]!.payload.error_message).toMatch(
+      /^its inputs need (at least )?\d+ MiB of memory, but memory_budget allows 7 MiB for the inputs of one execution; raise it to (at least )?\d+ MiB$/,
+    );
   });
 
   it('run with many small inputs, which together are large', async () => {
-    for (let n = 0; n < 20; n += 1) await board.publish('Page', { text: 'a page of words. '.repeat(500) }, { correlation: 'novel' });
+    for (let n = 0; n < 20; n += 1)
+      await board.publish('Page', { text: 'a page of words. '.repeat(500) }, { correlation: 'novel' });
     expect(await board.ended('novel')).toMatchObject({ state: 'completed' });
     expect((await board.artifacts('novel', { type: 'Book' })).map(({ payload }) => payload)).toEqual([{ pages: 20 }]);
   });

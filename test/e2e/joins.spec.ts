@@ -64,18 +64,31 @@ describe('joins and batch windows', () => {
     await board.ended(correlation);
     // Both run at once, and either may end first.
     const pairs = (await ofType(correlation, 'Pair')) as { order: number }[];
-    expect(pairs.sort((one, other) => one.order - other.order)).toEqual([{ order: 1, payment: 10 }, { order: 2, payment: 20 }]);
+    expect(pairs.sort((one, other) => one.order - other.order)).toEqual([
+      { order: 1, payment: 10 },
+      { order: 2, payment: 20 },
+    ]);
   });
 
   it('takes arrivals in any order, hands them over in that of `types`, and keeps interleaved correlations apart', async () => {
-    const orders = [['X', 'Y', 'Z'], ['X', 'Z', 'Y'], ['Y', 'X', 'Z'], ['Y', 'Z', 'X'], ['Z', 'X', 'Y'], ['Z', 'Y', 'X']];
+    const orders = [
+      ['X', 'Y', 'Z'],
+      ['X', 'Z', 'Y'],
+      ['Y', 'X', 'Z'],
+      ['Y', 'Z', 'X'],
+      ['Z', 'X', 'Y'],
+      ['Z', 'Y', 'X'],
+    ];
     const ids = orders.map((_, index) => `triple-${index}`);
     for (let position = 0; position < 3; position += 1) {
-      for (const [index, order] of orders.entries()) await board.publish(order[position]!, { n: index }, { correlation: ids[index] });
+      for (const [index, order] of orders.entries())
+        await board.publish(order[position]!, { n: index }, { correlation: ids[index] });
     }
     for (const [index, id] of ids.entries()) {
       await board.ended(id);
-      expect(await ofType(id, 'Triple')).toEqual([{ x: index, y: index, z: index, order: ['X', 'Y', 'Z'], first: 'X' }]);
+      expect(await ofType(id, 'Triple')).toEqual([
+        { x: index, y: index, z: index, order: ['X', 'Y', 'Z'], first: 'X' },
+      ]);
     }
   });
 
@@ -125,7 +138,12 @@ describe('joins and batch windows', () => {
     clock.advance(5 * 60_000);
     expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
     const [error] = await ofType(correlation, 'WorkflowError');
-    expect(error).toMatchObject({ failed_agent: 'hurried', error_type: 'join_expired', execution_id: null, attempts: 0 });
+    expect(error).toMatchObject({
+      failed_agent: 'hurried',
+      error_type: 'join_expired',
+      execution_id: null,
+      attempts: 0,
+    });
     expect(error!.input_artifact_ids).toHaveLength(1);
     // An answer that comes too late opens a group of its own.
     await board.publish('Answer', {}, { correlation });

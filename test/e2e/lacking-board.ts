@@ -1,5 +1,5 @@
-import { ConfigurationFolder } from '../support/configuration-folder.js';
 import type { TestAppOptions } from '../support/app.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { GATE } from './batch-board.js';
 import { Board, type Status } from './board.js';

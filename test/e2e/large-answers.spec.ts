@@ -1,6 +1,7 @@
 // The application on both databases, with room for 16 MiB of clients' data, over HTTP. Faked: the clock, so that slow readers are seen at once.
 import { createHash, randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -24,13 +25,18 @@ const BUDGET = 16 * MIB;
 
 const FILES = {
   'package.json': '{"type":"module"}',
-  'large.js': 'export default async ([{ payload }]) => Array.from({ length: payload.count }, (_, n) => ({ n, text: `é${n}`.padEnd(payload.size, ".") }));',
+  'large.js':
+    'export default async ([{ payload }]) => Array.from({ length: payload.count }, (_, n) => ({ n, text: `é${n}`.padEnd(payload.size, ".") }));',
 };
 
 const clock = new ManualClock();
 let board: Board;
 beforeAll(async () => {
-  board = await Board.start(CONFIG, { files: FILES, clock, settings: { memoryBudgetBytes: BUDGET, bodyLimitBytes: 2 * MIB } });
+  board = await Board.start(CONFIG, {
+    files: FILES,
+    clock,
+    settings: { memoryBudgetBytes: BUDGET, bodyLimitBytes: 2 * MIB },
+  });
 });
 afterAll(() => board.close());
 
@@ -39,10 +45,12 @@ const nothingIsHeld = (): Promise<void> => eventually('all memory is given back'
 afterEach(() => nothingIsHeld());
 
 async function large(correlation: string, count: number): Promise<void> {
-  for (let n = 0; n < count; n += 1) await board.publish('Note', { n, text: `é${n}`.padEnd(MIB, '.') }, { correlation, tags: [`n:${n}`] });
+  for (let n = 0; n < count; n += 1)
+    await board.publish('Note', { n, text: `é${n}`.padEnd(MIB, '.') }, { correlation, tags: [`n:${n}`] });
 }
 const list = (query: string): Promise<Response> => fetch(`${board.app.url}/api/v1/artifacts?${query}`);
-const items = async (query: string): Promise<WireArtifact[]> => ((await (await list(query)).json()) as { items: WireArtifact[] }).items;
+const items = async (query: string): Promise<WireArtifact[]> =>
+  ((await (await list(query)).json()) as { items: WireArtifact[] }).items;
 
 /** A client that asks, and reads nothing unless it is told to. */
 async function silentReader(path: string): Promise<Socket> {
@@ -60,7 +68,13 @@ describe('a page of large artifacts', () => {
   it('is whole, whatever it is beside the memory, with who consumed each where that is asked for', async () => {
     const found = await items('correlation_id=page&limit=500');
     expect(found).toHaveLength(COUNT);
-    const { items: [first], pagination } = (await (await list('correlation_id=page&limit=2&offset=3&embed_meta=true')).json()) as { items: WireArtifact[]; pagination: object };
+    const {
+      items: [first],
+      pagination,
+    } = (await (await list('correlation_id=page&limit=2&offset=3&embed_meta=true')).json()) as {
+      items: WireArtifact[];
+      pagination: object;
+    };
     expect(first).toEqual({ ...found[3], consumptions: [], consumed_by: [] });
     expect(pagination).toEqual({ limit: 2, offset: 3, total: COUNT });
     const alone = await board.http.get(`/api/v1/artifacts/${found[7]!.id}`).expect(200);
@@ -86,7 +100,11 @@ describe('a page of large artifacts', () => {
   it('is refused where there is no memory for its first part, and small answers are not', async () => {
     const taken = memory().reserve(memory().largestBytes);
     const refused = await list('correlation_id=page');
-    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([503, '1', { detail: 'The service has no memory for this request now; try again' }]);
+    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([
+      503,
+      '1',
+      { detail: 'The service has no memory for this request now; try again' },
+    ]);
     await board.http.get('/api/v1/artifacts?correlation_id=unknown').expect(200);
     taken.release();
   });
@@ -116,14 +134,23 @@ describe('a page of large artifacts', () => {
     });
     reader.destroy();
 
-    const [first, second] = [await silentReader('/api/v1/artifacts?correlation_id=page&limit=500'), await silentReader('/api/v1/artifacts?correlation_id=page&limit=500')];
+    const [first, second] = [
+      await silentReader('/api/v1/artifacts?correlation_id=page&limit=500'),
+      await silentReader('/api/v1/artifacts?correlation_id=page&limit=500'),
+    ];
     await eventually('their connections are full', () => memory().usedBytes > MIB);
     const taken = memory().reserve(memory().largestBytes - memory().usedBytes);
     await eventually('both are cut off', async () => {
       // It is refused, or waits for those who take nothing: time goes by for it too.
-      const asked = list('correlation_id=page').then((response) => response.text(), () => '');
+      const asked = list('correlation_id=page').then(
+        (response) => response.text(),
+        () => '',
+      );
       clock.advance(3_000);
-      await Promise.race([asked, eventually('they are cut off', () => (clock.advance(3_000), memory().usedBytes === taken.bytes))]);
+      await Promise.race([
+        asked,
+        eventually('they are cut off', () => (clock.advance(3_000), memory().usedBytes === taken.bytes)),
+      ]);
       return memory().usedBytes === taken.bytes;
     });
     taken.release();
@@ -140,7 +167,11 @@ describe('a page of large artifacts', () => {
 
   it('has no body where only its headers are asked for', async () => {
     const response = await fetch(`${board.app.url}/api/v1/artifacts?correlation_id=page&limit=500`, { method: 'HEAD' });
-    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([200, 'application/json; charset=utf-8', '']);
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+      200,
+      'application/json; charset=utf-8',
+      '',
+    ]);
   });
 });
 
@@ -156,21 +187,33 @@ describe('the answer to a publish that waits', () => {
     ['large', { count: 40, size: MIB }],
     ['many', { count: 900, size: 3_000 }],
     ['small', { count: 3, size: 10 }],
-  ])('is whole where its artifacts are %s, and the same to the byte under its key, whatever is published later', async (_what, payload) => {
-    const headers = { 'X-Idempotency-Key': randomUUID(), 'X-Correlation-ID': randomUUID() };
-    const [first, beside] = await Promise.all([publish('Wanted', payload, headers), publish('Wanted', payload, headers)]);
-    const text = await first.text();
-    const answer = JSON.parse(text) as SyncAnswer;
-    expect(answer.artifacts.map(({ payload: { n } }) => n)).toEqual(Array.from({ length: payload.count }, (_, n) => n));
-    expect(answer.artifacts.every(({ payload: { text: made } }) => (made as string).length === payload.size)).toBe(true);
-    expect((await beside.text()) === text).toBe(true);
+  ])(
+    'is whole where its artifacts are %s, and the same to the byte under its key, whatever is published later',
+    async (_what, payload) => {
+      const headers = { 'X-Idempotency-Key': randomUUID(), 'X-Correlation-ID': randomUUID() };
+      const [first, beside] = await Promise.all([
+        publish('Wanted', payload, headers),
+        publish('Wanted', payload, headers),
+      ]);
+      const text = await first.text();
+      const answer = JSON.parse(text) as SyncAnswer;
+      expect(answer.artifacts.map(({ payload: { n } }) => n)).toEqual(
+        Array.from({ length: payload.count }, (_, n) => n),
+      );
+      expect(answer.artifacts.every(({ payload: { text: made } }) => (made as string).length === payload.size)).toBe(
+        true,
+      );
+      expect((await beside.text()) === text).toBe(true);
 
-    await publish('Later', { count: 2, size: 10 }, { 'X-Correlation-ID': headers['X-Correlation-ID'] });
-    const again = await publish('Wanted', payload, headers);
-    expect(again.headers.get('x-idempotency-replayed')).toBe('true');
-    expect((await again.text()) === text).toBe(true);
-    expect(await items(`correlation_id=${headers['X-Correlation-ID']}&type=Large&limit=500&offset=${payload.count}`)).toHaveLength(2);
-  });
+      await publish('Later', { count: 2, size: 10 }, { 'X-Correlation-ID': headers['X-Correlation-ID'] });
+      const again = await publish('Wanted', payload, headers);
+      expect(again.headers.get('x-idempotency-replayed')).toBe('true');
+      expect((await again.text()) === text).toBe(true);
+      expect(
+        await items(`correlation_id=${headers['X-Correlation-ID']}&type=Large&limit=500&offset=${payload.count}`),
+      ).toHaveLength(2);
+    },
+  );
 
   it('keeps no artifact twice where it is large', async () => {
     await (await publish('Wanted', { count: 20, size: MIB }, { 'X-Idempotency-Key': 'kept-once' })).text();
@@ -182,7 +225,12 @@ describe('the answer to a publish that waits', () => {
 
   it('waits for memory, since the request has had its effect', async () => {
     const taken = memory().reserve(memory().largestBytes - 4 * MIB);
-    const answers = await Promise.all(Array.from({ length: 6 }, async () => (await publish('Wanted', { count: 3, size: MIB })).json() as Promise<SyncAnswer>));
+    const answers = await Promise.all(
+      Array.from(
+        { length: 6 },
+        async () => (await publish('Wanted', { count: 3, size: MIB })).json() as Promise<SyncAnswer>,
+      ),
+    );
     expect(answers.map(({ artifacts }) => artifacts.length)).toEqual(Array(6).fill(3));
     taken.release();
   });
@@ -204,23 +252,38 @@ it('a workflow with many results answers all of them, by its run and by its key'
 
 it('an execution shows all that it published', async () => {
   const { artifacts } = await board.publishSync('Wanted', { count: 20, size: MIB / 2 });
-  const [row] = await board.app.database.rows<{ execution_id: string }>(`select execution_id from artifacts where id = '${artifacts[0]!.id}'`);
+  const [row] = await board.app.database.rows<{ execution_id: string }>(
+    `select execution_id from artifacts where id = '${artifacts[0]!.id}'`,
+  );
   const { body } = await board.http.get(`/api/v1/executions/${row!.execution_id}`).expect(200);
   expect((body as { outputs: unknown[]; inputs: unknown[]; errors: unknown[] }).outputs).toEqual(artifacts);
-  const direct = await board.http.post('/api/v1/agents/many/run').send({ inputs: [{ type: 'Wanted', payload: { count: 5, size: MIB } }] }).expect(200);
+  const direct = await board.http
+    .post('/api/v1/agents/many/run')
+    .send({ inputs: [{ type: 'Wanted', payload: { count: 5, size: MIB } }] })
+    .expect(200);
   expect((direct.body as { artifacts: unknown[] }).artifacts).toHaveLength(5);
 });
 
 it('a tool of MCP answers no more than a model reads, and says how to get the rest', async () => {
-  const call = async (name: string, given: object): Promise<{ content: { text: string }[]; structuredContent?: Record<string, unknown>; isError?: boolean }> => {
+  const call = async (
+    name: string,
+    given: object,
+  ): Promise<{ content: { text: string }[]; structuredContent?: Record<string, unknown>; isError?: boolean }> => {
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } };
     const { body } = await board.http.post('/mcp').send(message).expect(200);
     return (body as { result: Awaited<ReturnType<typeof call>> }).result;
   };
   const listed = await call('list_artifacts', { correlation_id: 'page' });
-  expect([listed.isError, listed.content[0]!.text]).toEqual([true, expect.stringMatching(/larger than 1 MiB; use a smaller limit and page with after/)]);
+  expect([listed.isError, listed.content[0]!.text]).toEqual([
+    true,
+    expect.stringMatching(/larger than 1 MiB; use a smaller limit and page with after/),
+  ]);
   const published = await call('publish_Wanted', { payload: { count: 3, size: MIB }, correlation_id: 'by-tool' });
-  expect([published.isError, published.structuredContent, published.content[1]!.text]).toEqual([undefined, { correlation_id: 'by-tool' }, expect.stringContaining('list_artifacts')]);
+  expect([published.isError, published.structuredContent, published.content[1]!.text]).toEqual([
+    undefined,
+    { correlation_id: 'by-tool' },
+    expect.stringContaining('list_artifacts'),
+  ]);
   const small = await call('list_artifacts', { correlation_id: 'by-tool', type: ['Wanted'] });
   expect((small.structuredContent as { items: unknown[] }).items).toHaveLength(1);
 });

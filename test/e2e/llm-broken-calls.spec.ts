@@ -1,10 +1,10 @@
 // Calls of models that end without the provider's figures count in budgets as what was reserved for them. Real: the application, its
 // database, the AI SDK, HTTP. Stood in for: the model server.
-import { MODELS, engine, errorOf, startWithModels, TYPES } from '../engines/llm/llm-board.js';
-import { type ModelAnswer, ModelServer } from '../support/model-server.js';
+import { engine, errorOf, MODELS, startWithModels, TYPES } from '../engines/llm/llm-board.js';
 import { SseReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { type ModelAnswer, ModelServer } from '../support/model-server.js';
 import type { Board } from './board.js';
 
 const OUTPUT = 2_000;
@@ -13,7 +13,9 @@ const BUDGET = 3_000;
 const ATTEMPTS = 5;
 const TEXT = JSON.stringify({ text: 'x'.repeat(600) });
 
-const config = (model: string, baseUrl?: string) => (models: ModelServer): string => `
+const config =
+  (model: string, baseUrl?: string) =>
+  (models: ModelServer): string => `
 models: { ${model}: { input_per_million: 1000, output_per_million: 1000 } }
 budget: { tokens: ${BUDGET} }
 ${TYPES}
@@ -39,9 +41,13 @@ let close: () => Promise<void>;
 afterEach(() => close());
 
 const start = async (model: string, baseUrl?: string): Promise<void> => {
-  ({ board, models, close } = await startWithModels(config(model, baseUrl), { clock, settings: { shutdownGraceMs: 0 } }));
+  ({ board, models, close } = await startWithModels(config(model, baseUrl), {
+    clock,
+    settings: { shutdownGraceMs: 0 },
+  }));
 };
-const usageOf = async (correlation: string): Promise<Usage | undefined> => ((await board.status(correlation)) as unknown as { usage?: Usage }).usage;
+const usageOf = async (correlation: string): Promise<Usage | undefined> =>
+  ((await board.status(correlation)) as unknown as { usage?: Usage }).usage;
 
 const TIMEOUT_MS = 10_000;
 
@@ -50,7 +56,11 @@ type TimeOut = (event?: string) => Promise<void>;
 
 describe.each(MODELS)('of %s, a call', (model) => {
   test.each<[string, ModelAnswer, (timeOut: TimeOut) => Promise<void>]>([
-    ['is given up after some text', { text: TEXT, halfway: new Promise(() => undefined) }, (timeOut) => timeOut('execution_output')],
+    [
+      'is given up after some text',
+      { text: TEXT, halfway: new Promise(() => undefined) },
+      (timeOut) => timeOut('execution_output'),
+    ],
     ['is given up before any text', { text: TEXT, before: new Promise(() => undefined) }, (timeOut) => timeOut()],
     ['is cut off', { text: TEXT, fault: 'cut' }, () => Promise.resolve()],
     ['ends in an error', { text: TEXT, fault: 'error' }, () => Promise.resolve()],
@@ -59,7 +69,11 @@ describe.each(MODELS)('of %s, a call', (model) => {
     models.answers(answer);
     const reader = await SseReader.open(board.app.url, { live: true });
     const timeOut: TimeOut = async (event) => {
-      await eventually('the model is at work', () => models.requests.length === 1 && (!event || reader.liveEvents.some(({ event_type }) => event_type === event)));
+      await eventually(
+        'the model is at work',
+        () =>
+          models.requests.length === 1 && (!event || reader.liveEvents.some(({ event_type }) => event_type === event)),
+      );
       clock.advance(TIMEOUT_MS);
     };
     const correlation = await board.publish('Question', { text: 'Where?' });
@@ -84,7 +98,10 @@ test('an answer of which the provider tells no figures counts as all that was re
   expect(first.artifacts.map(({ type }) => type)).toEqual(['Reply']);
   expect(await usageOf(first.correlation_id)).toMatchObject({ output_tokens: OUTPUT });
   await board.publish('Question', { text: 'And now?' }, { correlation: first.correlation_id });
-  await eventually('the correlation has ended', async () => (await board.status(first.correlation_id)).error_count === 1);
+  await eventually(
+    'the correlation has ended',
+    async () => (await board.status(first.correlation_id)).error_count === 1,
+  );
   expect(await errorOf(board, first.correlation_id)).toMatchObject({ error_type: 'budget', attempts: 1 });
   expect(models.requests).toHaveLength(1);
 });

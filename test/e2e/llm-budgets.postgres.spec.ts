@@ -1,6 +1,6 @@
 // A budget holds over all replicas: each of them runs agents of one correlation at the same time.
-import { type ModelRequest, ModelServer } from '../support/model-server.js';
 import { engine, setKeys } from '../engines/llm/llm-board.js';
+import { type ModelRequest, ModelServer } from '../support/model-server.js';
 import { tally } from './board.js';
 import { Replicas, WORKER } from './replica-boards.js';
 
@@ -36,8 +36,13 @@ test('of two replicas that work on one correlation, as many agents answer as the
     expect(types.Made).toBe(usage.output_tokens / 20);
     // There was no room for one more, which is reserved less than twice what it takes.
     expect(spent + (3 * spent) / types.Made!).toBeGreaterThan(BUDGET);
-    const states = await one.app.database.rows<{ state: string }>(`select state from executions where correlation_id = '${correlation}'`);
-    expect(tally(states.map(({ state }) => state))).toMatchObject({ failed: 1, completed: types.Made! + (types.Next ?? 0) });
+    const states = await one.app.database.rows<{ state: string }>(
+      `select state from executions where correlation_id = '${correlation}'`,
+    );
+    expect(tally(states.map(({ state }) => state))).toMatchObject({
+      failed: 1,
+      completed: types.Made! + (types.Next ?? 0),
+    });
     expect(states.filter(({ state }) => state === 'pending' || state === 'running')).toEqual([]);
   }
   expect(await one.app.database.rows('select execution_id from budget_reservations')).toEqual([]);

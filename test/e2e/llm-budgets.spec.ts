@@ -1,10 +1,10 @@
 // Budgets end a cascade that models overrun by calls which take more than was to be expected. Real: the application, its database, the AI SDK,
 // HTTP. Stood in for: the model server, each of whose calls takes the same.
+import { engine as asking, errorOf, startWithModels, TYPES } from '../engines/llm/llm-board.js';
+import { CleanedBoard } from '../retention/cleaned-board.js';
+import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import type { ModelServer } from '../support/model-server.js';
-import { eventually } from '../support/eventually.js';
-import { CleanedBoard } from '../retention/cleaned-board.js';
-import { engine as asking, errorOf, startWithModels, TYPES } from '../engines/llm/llm-board.js';
 import { type Board, tally } from './board.js';
 
 /** More than is reserved for it. */
@@ -14,7 +14,9 @@ const CALL = USED.input + USED.output;
 const engine = (models: ModelServer): string => asking(models, 'max_output_tokens: 50');
 
 /** Two agents in a chain, and one that is slow beside them. */
-const config = (budget: string, own = '') => (models: ModelServer): string => `
+const config =
+  (budget: string, own = '') =>
+  (models: ModelServer): string => `
 models: { openai/gpt-5-mini: { input_per_million: 1000, output_per_million: 1000 } }
 budget: ${budget}
 ${TYPES}
@@ -32,7 +34,8 @@ export default (_inputs, { signal }) => new Promise((_resolve, reject) => {
   signal.addEventListener('abort', () => { globalThis.slow.aborted += 1; reject(signal.reason); });
 });`,
 };
-const slow = (): { started: number; aborted: number } => (globalThis as never as { slow?: { started: number; aborted: number } }).slow ?? { started: 0, aborted: 0 };
+const slow = (): { started: number; aborted: number } =>
+  (globalThis as never as { slow?: { started: number; aborted: number } }).slow ?? { started: 0, aborted: 0 };
 
 const GOOD = { text: '{"text":"It is on its way."}' };
 
@@ -41,7 +44,11 @@ let models: ModelServer;
 let close: () => Promise<void>;
 const clock = new ManualClock();
 const start = async (budget: string, own = ''): Promise<void> => {
-  ({ board, models, close } = await startWithModels(config(budget, own), { files, clock, settings: { shutdownGraceMs: 0 } }));
+  ({ board, models, close } = await startWithModels(config(budget, own), {
+    files,
+    clock,
+    settings: { shutdownGraceMs: 0 },
+  }));
   models.used = () => USED;
   models.answers(GOOD);
 };
@@ -50,41 +57,82 @@ afterEach(() => close());
 test('a correlation that stays within its budget is left alone', async () => {
   await start(`{ tokens: ${2 * CALL} }`);
   const correlation = await board.publish('Question', { text: 'Where?' });
-  expect(await board.ended(correlation)).toMatchObject({ state: 'completed', error_count: 0, usage: { input_tokens: 2 * USED.input, output_tokens: 2 * USED.output } });
+  expect(await board.ended(correlation)).toMatchObject({
+    state: 'completed',
+    error_count: 0,
+    usage: { input_tokens: 2 * USED.input, output_tokens: 2 * USED.output },
+  });
   expect(tally(await board.types(correlation))).toEqual({ Question: 1, Reply: 1, Review: 1 });
 });
 
 test.each([
-  ['tokens', `{ tokens: ${2 * CALL - 1} }`, `this correlation has a budget of ${2 * CALL - 1} tokens and has used ${2 * CALL}, so it ends here; raise budget to allow more`],
-  ['cost', `{ cost: ${(2 * CALL - 1) / 1_000} }`, `this correlation has a budget of a cost of ${(2 * CALL - 1) / 1_000} and has used ${(2 * CALL) / 1_000}, so it ends here; raise budget to allow more`],
-])('one that overruns its budget of %s ends with one WorkflowError, and all that still runs or waits in it ends too', async (_, budget, message) => {
-  await start(budget);
-  const before = slow();
-  const { started, aborted } = { ...before };
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  models.script = (_request, number) => (number === 1 ? { ...GOOD, before: held } : GOOD);
-  const correlation = await board.publish('Question', { text: 'Where?', slow: true });
-  await eventually('the slow one runs, and the second one asks its model', () => slow().started === started + 1 && models.requests.length === 2);
-  await board.publish('Reply', { text: 'Not yet.' }, { correlation, visibility: { kind: 'After', ttl: 'PT1H' } });
-  release();
+  [
+    'tokens',
+    `{ tokens: ${2 * CALL - 1} }`,
+    `this correlation has a budget of ${2 * CALL - 1} tokens and has used ${2 * CALL}, so it ends here; raise budget to allow more`,
+  ],
+  [
+    'cost',
+    `{ cost: ${(2 * CALL - 1) / 1_000} }`,
+    `this correlation has a budget of a cost of ${(2 * CALL - 1) / 1_000} and has used ${(2 * CALL) / 1_000}, so it ends here; raise budget to allow more`,
+  ],
+])(
+  'one that overruns its budget of %s ends with one WorkflowError, and all that still runs or waits in it ends too',
+  async (_, budget, message) => {
+    await start(budget);
+    const before = slow();
+    const { started, aborted } = { ...before };
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    models.script = (_request, number) => (number === 1 ? { ...GOOD, before: held } : GOOD);
+    const correlation = await board.publish('Question', { text: 'Where?', slow: true });
+    await eventually(
+      'the slow one runs, and the second one asks its model',
+      () => slow().started === started + 1 && models.requests.length === 2,
+    );
+    await board.publish('Reply', { text: 'Not yet.' }, { correlation, visibility: { kind: 'After', ttl: 'PT1H' } });
+    release();
 
-  const status = await board.ended(correlation);
-  expect(status).toMatchObject({ state: 'completed', has_pending_work: false, error_count: 1, usage: { input_tokens: 2 * USED.input, output_tokens: 2 * USED.output } });
-  expect(await errorOf(board, correlation)).toMatchObject({ failed_agent: 'second', error_type: 'budget', error_message: message, attempts: 1 });
-  await eventually('the slow one was told', () => slow().aborted === aborted + 1);
-  // Nothing starts any more, not even on the error or when time goes on.
-  clock.advance(2 * 3_600_000);
-  expect(tally(await board.types(correlation))).toEqual({ Question: 1, Reply: 2, WorkflowError: 1 });
-  const executions = await board.app.database.rows<{ agent: string; state: string }>(`select agent, state from executions where correlation_id = '${correlation}' order by seq`);
-  expect(Object.fromEntries(executions.map(({ agent, state }) => [agent, state]))).toEqual({ first: 'completed', second: 'failed', slow: 'cancelled' });
-  await board.http.post('/api/v1/artifacts').set('X-Correlation-ID', correlation).send({ type: 'Question', payload: { text: 'Again?' } }).expect(409);
-});
+    const status = await board.ended(correlation);
+    expect(status).toMatchObject({
+      state: 'completed',
+      has_pending_work: false,
+      error_count: 1,
+      usage: { input_tokens: 2 * USED.input, output_tokens: 2 * USED.output },
+    });
+    expect(await errorOf(board, correlation)).toMatchObject({
+      failed_agent: 'second',
+      error_type: 'budget',
+      error_message: message,
+      attempts: 1,
+    });
+    await eventually('the slow one was told', () => slow().aborted === aborted + 1);
+    // Nothing starts any more, not even on the error or when time goes on.
+    clock.advance(2 * 3_600_000);
+    expect(tally(await board.types(correlation))).toEqual({ Question: 1, Reply: 2, WorkflowError: 1 });
+    const executions = await board.app.database.rows<{ agent: string; state: string }>(
+      `select agent, state from executions where correlation_id = '${correlation}' order by seq`,
+    );
+    expect(Object.fromEntries(executions.map(({ agent, state }) => [agent, state]))).toEqual({
+      first: 'completed',
+      second: 'failed',
+      slow: 'cancelled',
+    });
+    await board.http
+      .post('/api/v1/artifacts')
+      .set('X-Correlation-ID', correlation)
+      .send({ type: 'Question', payload: { text: 'Again?' } })
+      .expect(409);
+  },
+);
 
 test("an agent's own budget counts what it used itself, failed attempts too", async () => {
   await start('{ tokens: 1000000 }', `, budget: { tokens: ${2.5 * CALL} }`);
   models.answers({ text: 'no' }, { text: 'no' }, GOOD);
-  const { body: run } = await board.http.post('/run/flock').send({ agent_name: 'first', inputs: { text: 'Where?' } }).expect(200);
+  const { body: run } = await board.http
+    .post('/run/flock')
+    .send({ agent_name: 'first', inputs: { text: 'Where?' } })
+    .expect(200);
   expect(run).toMatchObject({
     status: 'failed',
     error: `first failed: first in this correlation has a budget of ${2.5 * CALL} tokens and has used ${3 * CALL}, so it ends here; raise budget to allow more`,
@@ -98,7 +146,7 @@ test("an agent's own budget counts what it used itself, failed attempts too", as
   expect((await board.ended(correlation)).error_count).toBe(0);
 });
 
-test("what an agent used counts in its budget although retention has deleted its executions, as long as the correlation is known", async () => {
+test('what an agent used counts in its budget although retention has deleted its executions, as long as the correlation is known', async () => {
   ({ board, models, close } = await startWithModels(
     (server) => `
 server: { retain_executions: 1d }
@@ -123,11 +171,24 @@ agents:
     expect(await ask('long', 'Question')).toMatchObject({ state: 'completed', error_count: 0 });
     await cleaned.cleanUpAfter(2);
     expect([await cleaned.count('usage'), await cleaned.count('executions')]).toEqual([0, 0]);
-    const kept = await board.app.database.rows<Record<string, unknown>>('select correlation_id, agent, tokens, cost from deleted_usage order by agent');
+    const kept = await board.app.database.rows<Record<string, unknown>>(
+      'select correlation_id, agent, tokens, cost from deleted_usage order by agent',
+    );
     expect(kept.map(({ tokens, cost, ...whose }) => ({ ...whose, tokens: Number(tokens), cost }))).toEqual(
-      ['first', 'second'].map((agent) => ({ correlation_id: 'long', agent, tokens: round * CALL, cost: expect.closeTo((round * CALL) / 1_000, 9) })),
+      ['first', 'second'].map((agent) => ({
+        correlation_id: 'long',
+        agent,
+        tokens: round * CALL,
+        cost: expect.closeTo((round * CALL) / 1_000, 9),
+      })),
     );
   }
   expect(await ask('long', 'Question')).toMatchObject({ error_count: 1 });
-  expect(await errorOf(board, 'long')).toMatchObject({ failed_agent: 'first', error_type: 'budget', error_message: expect.stringMatching(/^first in this correlation has a budget of a cost of 4.2 and has used 4.8, so it ends here; /) });
+  expect(await errorOf(board, 'long')).toMatchObject({
+    failed_agent: 'first',
+    error_type: 'budget',
+    error_message: expect.stringMatching(
+      /^first in this correlation has a budget of a cost of 4.2 and has used 4.8, so it ends here; /,
+    ),
+  });
 });

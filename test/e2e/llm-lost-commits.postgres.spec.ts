@@ -1,5 +1,6 @@
 // Real: the application, its database, the AI SDK, HTTP. Stood in for: the model server. Thrown away: the answer to one commit.
 import pg from 'pg';
+
 import { responder, startWithModels } from '../engines/llm/llm-board.js';
 import { eventually } from '../support/eventually.js';
 import { USED } from '../support/model-server.js';
@@ -32,11 +33,16 @@ test.each([
   models.answers(...texts.map((text) => ({ text })));
   const answer = loseOneAnswer();
   const { correlation_id: correlation } = await board.publishSync('Question', { text: 'Where?' });
-  await eventually('the outcome has been asked for again', () => board.app.logLines.some(({ outcome }) => outcome === 'discarded'));
+  await eventually('the outcome has been asked for again', () =>
+    board.app.logLines.some(({ outcome }) => outcome === 'discarded'),
+  );
   answer.restore();
 
   const { body } = await board.http.get(`/api/v1/correlations/${correlation}/status`).expect(200);
   const calls = models.requests.length;
-  expect(body).toMatchObject({ state, usage: { input_tokens: calls * USED.input, output_tokens: calls * USED.output } });
+  expect(body).toMatchObject({
+    state,
+    usage: { input_tokens: calls * USED.input, output_tokens: calls * USED.output },
+  });
   await close();
 });

@@ -1,9 +1,9 @@
 // Calls of models reserve what they may take of budgets. Real: the application, its database, the AI SDK, HTTP. Stood in for: the model
 // server, which says what each call took.
+import { engine, errorOf, setKeys, TYPES } from '../engines/llm/llm-board.js';
 import { eventually } from '../support/eventually.js';
 import { type ModelRequest, ModelServer, type Used } from '../support/model-server.js';
 import { printedSeed, Random } from '../support/random.js';
-import { engine, errorOf, setKeys, TYPES } from '../engines/llm/llm-board.js';
 import { Board, tally } from './board.js';
 
 const QUESTIONS = 20;
@@ -24,10 +24,17 @@ async function needOf(models: ModelServer): Promise<number> {
   const board = await Board.start(config(models, 'budget: { tokens: 1 }'));
   const correlation = await board.publish('Question', { text: TEXT });
   expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
-  const { error_type, error_message } = (await errorOf(board, correlation)) as Record<'error_type' | 'error_message', string>;
+  const { error_type, error_message } = (await errorOf(board, correlation)) as Record<
+    'error_type' | 'error_message',
+    string
+  >;
   await board.close();
   expect(error_type).toBe('budget');
-  return Number(/^this correlation has a budget of 1 tokens and has used 0, and the next model call may use (\d+) tokens, so it ends here; /.exec(error_message)![1]);
+  return Number(
+    /^this correlation has a budget of 1 tokens and has used 0, and the next model call may use (\d+) tokens, so it ends here; /.exec(
+      error_message,
+    )![1],
+  );
 }
 
 describe('a budget', () => {
@@ -59,7 +66,9 @@ describe('a budget', () => {
   };
 
   async function spent(correlation: string): Promise<number> {
-    const { usage } = (await board.status(correlation)) as unknown as { usage?: { input_tokens: number; output_tokens: number } };
+    const { usage } = (await board.status(correlation)) as unknown as {
+      usage?: { input_tokens: number; output_tokens: number };
+    };
     return usage ? usage.input_tokens + usage.output_tokens : 0;
   }
 
@@ -78,7 +87,9 @@ describe('a budget', () => {
     models.script = () => {
       underWay += 1;
       most = Math.max(most, underWay);
-      const before = new Promise<void>((resolve) => setTimeout(() => resolve(void (underWay -= 1)), random.between(1, 20)));
+      const before = new Promise<void>((resolve) =>
+        setTimeout(() => resolve(void (underWay -= 1)), random.between(1, 20)),
+      );
       return { ...GOOD, before };
     };
     await begin(budget);
@@ -93,8 +104,13 @@ describe('a budget', () => {
       // Who has to end the correlation has waited until nobody else was at work.
       if (error_count === 1) expect(used + need).toBeGreaterThan(budget);
       else expect(Reply).toBe(QUESTIONS);
-      const states = await board.app.database.rows<{ state: string; attempt: number }>(`select state, attempt from executions where correlation_id = 'round-${round}'`);
-      expect(tally(states.map(({ state }) => state))).toEqual({ completed: Reply, ...(error_count === 1 && { failed: 1, ...(QUESTIONS - Reply > 1 && { cancelled: QUESTIONS - Reply - 1 }) }) });
+      const states = await board.app.database.rows<{ state: string; attempt: number }>(
+        `select state, attempt from executions where correlation_id = 'round-${round}'`,
+      );
+      expect(tally(states.map(({ state }) => state))).toEqual({
+        completed: Reply,
+        ...(error_count === 1 && { failed: 1, ...(QUESTIONS - Reply > 1 && { cancelled: QUESTIONS - Reply - 1 }) }),
+      });
       expect(states.every(({ attempt }) => attempt === 1)).toBe(true);
     }
     expect(await reservations()).toEqual([]);
@@ -114,12 +130,18 @@ describe('a budget', () => {
     };
     await eventually('it waits', async () => (await detail()).includes('waits until there is room in its budget'));
     // Of two places of the agent, one is taken.
-    expect((await board.publishSync('Question', { text: TEXT }, { correlation: 'second' })).artifacts.map(({ type }) => type)).toEqual(['Reply']);
+    expect(
+      (await board.publishSync('Question', { text: TEXT }, { correlation: 'second' })).artifacts.map(
+        ({ type }) => type,
+      ),
+    ).toEqual(['Reply']);
     expect(models.requests).toHaveLength(2);
     held.resolve();
     expect(await board.ended('first')).toMatchObject({ state: 'completed', error_count: 0 });
     expect(tally(await board.types('first'))).toEqual({ Question: 2, Reply: 2 });
-    const [attempts] = await board.app.database.rows<{ n: number }>(`select (select count(*) from execution_attempts) + (select max(attempt) from executions) as n from executions limit 1`);
+    const [attempts] = await board.app.database.rows<{ n: number }>(
+      `select (select count(*) from execution_attempts) + (select max(attempt) from executions) as n from executions limit 1`,
+    );
     expect(Number(attempts!.n)).toBe(1);
   });
 
@@ -127,7 +149,8 @@ describe('a budget', () => {
     await start(`budget: { tokens: ${2 * need + 200} }`);
     const held = Promise.withResolvers<void>();
     const isSecond = ({ text }: ModelRequest): boolean => text.includes('was refused');
-    models.script = (request, number) => (number === 0 ? { ...GOOD, before: held.promise } : isSecond(request) ? GOOD : { text: 'no' });
+    models.script = (request, number) =>
+      number === 0 ? { ...GOOD, before: held.promise } : isSecond(request) ? GOOD : { text: 'no' };
     await board.publish('Question', { text: TEXT }, { correlation: 'both' });
     await eventually('the first is asked', () => models.requests.length === 1);
     // More is reserved for it: it is longer.
@@ -160,7 +183,10 @@ describe('a budget', () => {
     expect([await spent('cancelled'), await reservations()]).toEqual([need, []]);
     const told = async (): Promise<number> => {
       const { text } = await board.http.get('/metrics');
-      return [...text.matchAll(/^starling_model_tokens_total\{.*\} (\d+)$/gm)].reduce((sum, [, tokens]) => sum + Number(tokens), 0);
+      return [...text.matchAll(/^starling_model_tokens_total\{.*\} (\d+)$/gm)].reduce(
+        (sum, [, tokens]) => sum + Number(tokens),
+        0,
+      );
     };
     await eventually('its process has counted it', async () => (await told()) > 0);
     expect([await spent('cancelled'), await told()]).toEqual([need, need]);
@@ -171,14 +197,19 @@ describe('a budget', () => {
     await start(`budget: { tokens: ${need + 10} }`, ', retry: { attempts: 1 }', 2);
     models.script = () => ({ ...GOOD, before: new Promise(() => undefined) });
     await ask('cancelled', 2);
-    await eventually('one is asked and one waits', async () => models.requests.length === 1 && (await reservations()).length === 2);
+    await eventually(
+      'one is asked and one waits',
+      async () => models.requests.length === 1 && (await reservations()).length === 2,
+    );
     await board.http.post('/api/v1/correlations/cancelled/cancel').expect(200);
     await eventually('it is counted', async () => (await spent('cancelled')) === need);
     expect(await reservations()).toEqual([]);
   });
 
   it('says to the model how much it may write, where neither the agent nor its model has a bound', async () => {
-    board = await Board.start(config(models, 'budget: { tokens: 10000 }').replace(`, max_output_tokens: ${OUTPUT}`, ''));
+    board = await Board.start(
+      config(models, 'budget: { tokens: 10000 }').replace(`, max_output_tokens: ${OUTPUT}`, ''),
+    );
     await board.publishSync('Question', { text: TEXT });
     expect(models.requests[0]!.body.max_output_tokens).toBe(4_096);
     await board.close();

@@ -1,15 +1,16 @@
 // What models are used for and what it costs, kept and summed. Real: the application, its database, the AI SDK, HTTP. Stood in for:
 // the model server, each of whose calls takes the same.
 import { resolve } from 'node:path';
-import { SseReader } from '../support/changelog-readers.js';
-import { ConfigurationFolder } from '../support/configuration-folder.js';
-import { ManualClock } from '../support/manual-clock.js';
-import { type ModelServer, USED } from '../support/model-server.js';
-import { eventually } from '../support/eventually.js';
+
 import { engine, startWithModels, TYPES } from '../engines/llm/llm-board.js';
 import { CleanedBoard } from '../retention/cleaned-board.js';
-import { Board } from './board.js';
+import { SseReader } from '../support/changelog-readers.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { type ModelServer, USED } from '../support/model-server.js';
 import { ended, send } from './batch-board.js';
+import { Board } from './board.js';
 
 const PRICE = { input: 2, output: 10 };
 const COST = (USED.input * PRICE.input + USED.output * PRICE.output) / 1_000_000;
@@ -41,14 +42,24 @@ describe('usage', () => {
   let close: () => Promise<void>;
   const clock = new ManualClock();
   let release = (): void => undefined;
-  beforeAll(async () => ({ board, models, close } = await startWithModels(config, { clock, settings: { shutdownGraceMs: 0 } })));
+  beforeAll(
+    async () => ({ board, models, close } = await startWithModels(config, { clock, settings: { shutdownGraceMs: 0 } })),
+  );
   afterAll(() => close());
   beforeEach(() => models.answers({ text: '{"text":"It is on its way."}' }));
 
-  const get = async (path: string): Promise<Record<string, unknown>> => (await board.http.get(path).expect(200)).body as Record<string, unknown>;
+  const get = async (path: string): Promise<Record<string, unknown>> =>
+    (await board.http.get(path).expect(200)).body as Record<string, unknown>;
   const metric = async (sample: string): Promise<number> =>
-    Number((await board.http.get('/metrics')).text.split('\n').find((line) => line.startsWith(`${sample} `))?.split(' ').at(-1) ?? 0);
-  const spentBy = async (agent: string): Promise<unknown> => ((await get(`/api/v1/agents/${agent}/history-summary`)).summary as { usage?: unknown }).usage;
+    Number(
+      (await board.http.get('/metrics')).text
+        .split('\n')
+        .find((line) => line.startsWith(`${sample} `))
+        ?.split(' ')
+        .at(-1) ?? 0,
+    );
+  const spentBy = async (agent: string): Promise<unknown> =>
+    ((await get(`/api/v1/agents/${agent}/history-summary`)).summary as { usage?: unknown }).usage;
 
   test('is kept for each attempt, failed ones too, and summed for a correlation and an agent', async () => {
     expect([await spentBy('responder'), await spentBy('plain')]).toEqual([undefined, undefined]);
@@ -59,33 +70,78 @@ describe('usage', () => {
       `select agent, attempt, model, input_tokens, output_tokens, cost, at, latency_ms from usage where correlation_id = '${correlation}' order by seq`,
     );
     const row = (agent: string, attempt: number, model: string, calls: number, cost: number | null) => ({
-      agent, attempt, model, input_tokens: String(calls * USED.input), output_tokens: String(calls * USED.output), cost, at: String(clock.now()),
+      agent,
+      attempt,
+      model,
+      input_tokens: String(calls * USED.input),
+      output_tokens: String(calls * USED.output),
+      cost,
+      at: String(clock.now()),
     });
-    expect(rows.map(({ latency_ms: latency, ...rest }) => (expect(Number(latency)).toBeGreaterThanOrEqual(0), { ...rest, input_tokens: String(rest.input_tokens), output_tokens: String(rest.output_tokens), at: String(rest.at) }))).toEqual([
+    expect(
+      rows.map(
+        ({ latency_ms: latency, ...rest }) => (
+          expect(Number(latency)).toBeGreaterThanOrEqual(0),
+          {
+            ...rest,
+            input_tokens: String(rest.input_tokens),
+            output_tokens: String(rest.output_tokens),
+            at: String(rest.at),
+          }
+        ),
+      ),
+    ).toEqual([
       row('responder', 1, 'openai/gpt-5-mini', 2, 2 * COST),
       row('responder', 2, 'openai/gpt-5-mini', 1, COST),
       row('reviewer', 1, 'local/free', 1, null),
     ]);
     expect((await get(`/api/v1/correlations/${correlation}/status`)).usage).toEqual(used(4, 3));
-    const [first] = await board.app.database.rows<{ id: string }>(`select id from executions where correlation_id = '${correlation}' order by seq`);
+    const [first] = await board.app.database.rows<{ id: string }>(
+      `select id from executions where correlation_id = '${correlation}' order by seq`,
+    );
     expect((await get(`/api/v1/executions/${first!.id}`)).model_uses).toMatchObject([
-      { attempt: 1, model: 'openai/gpt-5-mini', input_tokens: 2 * USED.input, output_tokens: 2 * USED.output, cost: 2 * COST, at: new Date(clock.now()).toISOString() },
+      {
+        attempt: 1,
+        model: 'openai/gpt-5-mini',
+        input_tokens: 2 * USED.input,
+        output_tokens: 2 * USED.output,
+        cost: 2 * COST,
+        at: new Date(clock.now()).toISOString(),
+      },
       { attempt: 2, model: 'openai/gpt-5-mini', input_tokens: USED.input },
     ]);
     expect([await spentBy('responder'), await spentBy('reviewer')]).toEqual([used(3), used(1, 0)]);
     // Rolled up and not rolled up alike.
-    await eventually('it is rolled up', async () => (await board.app.database.rows('select 1 from activity_hours where input_tokens > 0')).length > 0);
+    await eventually(
+      'it is rolled up',
+      async () => (await board.app.database.rows('select 1 from activity_hours where input_tokens > 0')).length > 0,
+    );
     expect([await spentBy('responder'), await spentBy('reviewer')]).toEqual([used(3), used(1, 0)]);
-    expect(await metric('starling_model_tokens_total{agent="responder",model="openai/gpt-5-mini",direction="input"}')).toBe(3 * USED.input);
-    expect(await metric('starling_model_cost_total{agent="responder",model="openai/gpt-5-mini"}')).toBeCloseTo(3 * COST, 12);
+    expect(
+      await metric('starling_model_tokens_total{agent="responder",model="openai/gpt-5-mini",direction="input"}'),
+    ).toBe(3 * USED.input);
+    expect(await metric('starling_model_cost_total{agent="responder",model="openai/gpt-5-mini"}')).toBeCloseTo(
+      3 * COST,
+      12,
+    );
     expect(await metric('starling_model_latency_seconds_count{agent="responder",model="openai/gpt-5-mini"}')).toBe(2);
   });
 
   test('is in the answers of runs and batches, and in none where no model was used', async () => {
-    const { body: run } = await board.http.post('/run/flock').send({ agent_name: 'responder', inputs: { text: 'Where?' } }).expect(200);
+    const { body: run } = await board.http
+      .post('/run/flock')
+      .send({ agent_name: 'responder', inputs: { text: 'Where?' } })
+      .expect(200);
     expect(run).toMatchObject({ status: 'completed', usage: used(2, 1) });
-    const batch = await ended(board, await send(board, 'responder', [{ text: 'One?' }, { text: 'Two?' }, { text: 'Three?' }]));
-    expect(batch).toMatchObject({ completed_items: 3, usage: used(6, 3), results: [{ usage: used(2, 1) }, { usage: used(2, 1) }, { usage: used(2, 1) }] });
+    const batch = await ended(
+      board,
+      await send(board, 'responder', [{ text: 'One?' }, { text: 'Two?' }, { text: 'Three?' }]),
+    );
+    expect(batch).toMatchObject({
+      completed_items: 3,
+      usage: used(6, 3),
+      results: [{ usage: used(2, 1) }, { usage: used(2, 1) }, { usage: used(2, 1) }],
+    });
 
     const { body: plain } = await board.http.post('/run/flock').send({ agent_name: 'plain', inputs: {} }).expect(200);
     expect(Object.keys(plain as object).sort()).toEqual(['completed_at', 'result', 'run_id', 'started_at', 'status']);
@@ -96,28 +152,55 @@ describe('usage', () => {
 
   test('of an execution that was cancelled meanwhile counts too: it was used', async () => {
     let release = (): void => undefined;
-    models.answers({ text: 'no' }, { text: '{"text":"late"}', before: new Promise((resolve) => (release = () => resolve())) });
+    models.answers(
+      { text: 'no' },
+      { text: '{"text":"late"}', before: new Promise((resolve) => (release = () => resolve())) },
+    );
     const correlation = await board.publish('Question', { text: 'Where?' });
     await eventually('the model is asked again', () => models.requests.length === 2);
     await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
-    await eventually('what was used is counted', async () => (await get(`/api/v1/correlations/${correlation}/status`)).usage !== undefined);
-    expect(await get(`/api/v1/correlations/${correlation}/status`)).toMatchObject({ state: 'cancelled', usage: used(1) });
+    await eventually(
+      'what was used is counted',
+      async () => (await get(`/api/v1/correlations/${correlation}/status`)).usage !== undefined,
+    );
+    expect(await get(`/api/v1/correlations/${correlation}/status`)).toMatchObject({
+      state: 'cancelled',
+      usage: used(1),
+    });
     release();
   });
 
   test.each([
-    ['is given up', 'cancelled', (correlation: string) => board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200)],
+    [
+      'is given up',
+      'cancelled',
+      (correlation: string) => board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200),
+    ],
     ['breaks off', 'failed', async () => release()],
   ])('of a call that %s counts as far as the provider has told it', async (_, state, end) => {
-    models.answers({ text: '{"text":"never said"}', halfway: new Promise((resolve) => (release = () => resolve())), fault: 'cut' });
+    models.answers({
+      text: '{"text":"never said"}',
+      halfway: new Promise((resolve) => (release = () => resolve())),
+      fault: 'cut',
+    });
     const reader = await SseReader.open(board.app.url, { live: true });
     const correlation = await board.publish('Topic', { text: 'Where?' });
-    await eventually('the model answers', () => reader.liveEvents.some((event) => event.event_type === 'execution_output' && event.correlation_id === correlation));
+    await eventually('the model answers', () =>
+      reader.liveEvents.some(
+        (event) => event.event_type === 'execution_output' && event.correlation_id === correlation,
+      ),
+    );
     reader.close();
     await end(correlation);
-    await eventually('what it took is counted', async () => (await get(`/api/v1/correlations/${correlation}/status`)).usage !== undefined);
+    await eventually(
+      'what it took is counted',
+      async () => (await get(`/api/v1/correlations/${correlation}/status`)).usage !== undefined,
+    );
     // Anthropic tells at once of the question, and of the first token of its answer.
-    expect(await get(`/api/v1/correlations/${correlation}/status`)).toMatchObject({ state, usage: { input_tokens: USED.input, output_tokens: 1 } });
+    expect(await get(`/api/v1/correlations/${correlation}/status`)).toMatchObject({
+      state,
+      usage: { input_tokens: USED.input, output_tokens: 1 },
+    });
     release();
   });
 
@@ -127,12 +210,18 @@ describe('usage', () => {
     const stopping = await Board.start(config(models), { folder: folder.path, settings: { shutdownGraceMs: 0 } });
     const reader = await SseReader.open(stopping.app.url, { live: true });
     const correlation = await stopping.publish('Topic', { text: 'Where?' });
-    await eventually('the model answers', () => reader.liveEvents.some(({ event_type }) => event_type === 'execution_output'));
+    await eventually('the model answers', () =>
+      reader.liveEvents.some(({ event_type }) => event_type === 'execution_output'),
+    );
     reader.close();
     await stopping.close();
     const { database } = stopping.app;
-    expect(await database.rows(`select state from executions where correlation_id = '${correlation}'`)).toEqual([{ state: 'pending' }]);
-    const [row] = await database.rows<Record<string, unknown>>(`select input_tokens, output_tokens from correlations where id = '${correlation}'`);
+    expect(await database.rows(`select state from executions where correlation_id = '${correlation}'`)).toEqual([
+      { state: 'pending' },
+    ]);
+    const [row] = await database.rows<Record<string, unknown>>(
+      `select input_tokens, output_tokens from correlations where id = '${correlation}'`,
+    );
     expect([Number(row!.input_tokens), Number(row!.output_tokens)]).toEqual([USED.input, 1]);
     release();
     await database.drop();
@@ -150,6 +239,9 @@ describe('usage', () => {
     await cleaned.cleanUpAfter(2);
     expect(await cleaned.count('usage', `correlation_id = '${correlation}'`)).toBe(0);
     expect(await cleaned.count('tool_calls')).toBe(0);
-    expect([(await get(`/api/v1/correlations/${correlation}/status`)).usage, await spentBy('responder')]).toEqual([used(2, 1), before]);
+    expect([(await get(`/api/v1/correlations/${correlation}/status`)).usage, await spentBy('responder')]).toEqual([
+      used(2, 1),
+      before,
+    ]);
   });
 });

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { startApp, type TestApp } from '../support/app.js';
 
 const CONFIG = `
@@ -26,11 +27,17 @@ const start = (): Promise<TestApp> => startApp({ config: CONFIG, folder });
 async function scrape(app: TestApp): Promise<{ text: string; value: (sample: string) => number | undefined }> {
   const { text, headers } = await app.http.get('/metrics').expect(200);
   expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
-  const samples = new Map(text.split('\n').filter((line) => line && !line.startsWith('#')).map((line) => line.split(/ (?=[^ ]+$)/) as [string, string]));
+  const samples = new Map(
+    text
+      .split('\n')
+      .filter((line) => line && !line.startsWith('#'))
+      .map((line) => line.split(/ (?=[^ ]+$)/) as [string, string]),
+  );
   return { text, value: (sample) => (samples.has(sample) ? Number(samples.get(sample)) : undefined) };
 }
 
-const publish = (app: TestApp, type: string, payload: object) => app.http.post('/api/v1/artifacts/sync').send({ type, payload }).expect(200);
+const publish = (app: TestApp, type: string, payload: object) =>
+  app.http.post('/api/v1/artifacts/sync').send({ type, payload }).expect(200);
 
 it('counts from the database, so that a restart takes nothing away', async () => {
   let app = await start();
@@ -39,7 +46,11 @@ it('counts from the database, so that a restart takes nothing away', async () =>
   await publish(app, 'Wrong', {});
   const first = await scrape(app);
   // Three published, two echoes, one WorkflowError.
-  expect([first.value('blackboard_artifacts_total'), first.value('blackboard_executions_total'), first.value('blackboard_agents_count')]).toEqual([6, 3, 2]);
+  expect([
+    first.value('blackboard_artifacts_total'),
+    first.value('blackboard_executions_total'),
+    first.value('blackboard_agents_count'),
+  ]).toEqual([6, 3, 2]);
   expect(first.text).toContain('# TYPE blackboard_artifacts_total counter');
   expect(first.text).toContain('# TYPE blackboard_executions_total counter');
   expect(first.text).toContain('# TYPE blackboard_agents_count gauge');
@@ -79,7 +90,10 @@ it('has no sample twice, though several applications share a process', async () 
   const other = await startApp();
   const app = await start();
   const { text } = await scrape(app);
-  const samples = text.split('\n').filter((line) => line && !line.startsWith('#')).map((line) => line.split(' ')[0]);
+  const samples = text
+    .split('\n')
+    .filter((line) => line && !line.startsWith('#'))
+    .map((line) => line.split(' ')[0]);
   expect(new Set(samples).size).toBe(samples.length);
   expect((await scrape(other)).value('blackboard_artifacts_total')).toBe(0);
   await other.close();

@@ -16,7 +16,8 @@ const NAMES = Object.keys(FILES).map((file) => file.replace('.js', ''));
 
 const CONFIG = `agents:
 ${NAMES.map(
-  (name) => `  ${name}: { consumes: [{ types: [${name}] }], publishes: [{ type: Done }], retry: { attempts: 1 }, engine: { kind: function, module: ./${name}.js } }`,
+  (name) =>
+    `  ${name}: { consumes: [{ types: [${name}] }], publishes: [{ type: Done }], retry: { attempts: 1 }, engine: { kind: function, module: ./${name}.js } }`,
 ).join('\n')}
   spreader: { consumes: [{ types: [Spread] }], publishes: [{ type: Part }], engine: { kind: expression, expression: 'payload.list.map(n, {"n": n, "list": [n]})' } }
 ${Array.from(
@@ -40,7 +41,11 @@ describe('an agent that misbehaves', () => {
     const { completed, artifacts } = await board.publishSync(name, {});
     expect(completed).toBe(true);
     expect(artifacts.map(({ type }) => type)).toEqual(['WorkflowError']);
-    expect(artifacts[0]!.payload).toMatchObject({ failed_agent: name, error_type: expect.any(String), error_message: expect.stringMatching(/.+/) });
+    expect(artifacts[0]!.payload).toMatchObject({
+      failed_agent: name,
+      error_type: expect.any(String),
+      error_message: expect.stringMatching(/.+/),
+    });
   });
 
   it('publishes a thousand outputs that a dozen predicates look at, and nobody else waits for them', async () => {

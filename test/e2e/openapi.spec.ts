@@ -4,8 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import type { OpenAPIObject } from '@nestjs/swagger';
+
 import { startApp, type TestApp } from '../support/app.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -32,7 +34,10 @@ let app: TestApp;
 let document: OpenAPIObject;
 let operations: Documented[];
 beforeAll(async () => {
-  app = await startApp({ config: CONFIG, settings: { serverName: 'Support <desk>', bodyLimitBytes: 2 * 1_024 ** 2, maxTtlMs: 3 * 86_400_000 } });
+  app = await startApp({
+    config: CONFIG,
+    settings: { serverName: 'Support <desk>', bodyLimitBytes: 2 * 1_024 ** 2, maxTtlMs: 3 * 86_400_000 },
+  });
   document = (await app.http.get('/openapi.json').expect(200)).body as OpenAPIObject;
   operations = Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => ({ name: `${method} ${path}`, operation: item[method]! })),
@@ -41,7 +46,8 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** What is not there, as a list to compare with an empty one: a failure names every route at once. */
-const lacking = (holds: (documented: Documented) => boolean): string[] => operations.filter((one) => !holds(one)).map(({ name }) => name);
+const lacking = (holds: (documented: Documented) => boolean): string[] =>
+  operations.filter((one) => !holds(one)).map(({ name }) => name);
 
 it('is OpenAPI 3.0 under the name of the server', () => {
   expect(document.openapi).toMatch(/^3\.0\./);
@@ -52,7 +58,9 @@ it('names the bounds that are settings, with the values of this service', async 
   const { description = '' } = document.info;
   expect(description).toContain('| `body_limit` | 2MiB | 413 |');
   expect(description).toContain('| `max_ttl` | 3d | 400 |');
-  const documented = (await readFile(join(ROOT, 'docs/security.md'), 'utf8')).matchAll(/^\|[^|]+\| (`\w+`) \|[^|]+\| (?:400|408|413|503)\b/gm);
+  const documented = (await readFile(join(ROOT, 'docs/security.md'), 'utf8')).matchAll(
+    /^\|[^|]+\| (`\w+`) \|[^|]+\| (?:400|408|413|503)\b/gm,
+  );
   const settings = [...documented].map(([, setting]) => setting!);
   expect(settings.length).toBeGreaterThan(10);
   expect(settings.filter((setting) => !description.includes(setting))).toEqual([]);
@@ -98,11 +106,19 @@ it('gives every route its success and its errors, each with a description and an
       const [body] = Object.values(content);
       const where = `${name} ${status}`;
       const hasBody = status !== '202';
-      expect([where, typeof description, body?.example !== undefined, Object.keys(headers ?? {})]).toEqual(
-        [where, 'string', hasBody, expect.arrayContaining(['X-Request-ID'])],
-      );
+      expect([where, typeof description, body?.example !== undefined, Object.keys(headers ?? {})]).toEqual([
+        where,
+        'string',
+        hasBody,
+        expect.arrayContaining(['X-Request-ID']),
+      ]);
       const isError = Number(status) >= 400 && !name.includes('/health');
-      if (isError) expect([where, body?.schema?.$ref, Object.keys(body?.example as object)]).toEqual([where, expect.stringContaining('ErrorBody'), ['detail']]);
+      if (isError)
+        expect([where, body?.schema?.$ref, Object.keys(body?.example as object)]).toEqual([
+          where,
+          expect.stringContaining('ErrorBody'),
+          ['detail'],
+        ]);
     }
   }
 });
@@ -131,13 +147,22 @@ it('gives every route with a parameter or a filter its 400, and every parameter 
     example?: unknown;
     schema?: { example?: unknown; type?: string };
   }
-  expect(lacking(({ operation }) => !operation.parameters?.some((one) => (one as Parameter).in === 'query') || '400' in operation.responses)).toEqual([]);
+  expect(
+    lacking(
+      ({ operation }) =>
+        !operation.parameters?.some((one) => (one as Parameter).in === 'query') || '400' in operation.responses,
+    ),
+  ).toEqual([]);
   for (const { name, operation } of operations) {
     for (const parameter of (operation.parameters ?? []) as Parameter[]) {
       const example = parameter.example ?? parameter.schema?.example;
-      expect([name, parameter.name, typeof parameter.description, typeof parameter.schema?.type, example === undefined]).toEqual(
-        [name, parameter.name, 'string', 'string', false],
-      );
+      expect([
+        name,
+        parameter.name,
+        typeof parameter.description,
+        typeof parameter.schema?.type,
+        example === undefined,
+      ]).toEqual([name, parameter.name, 'string', 'string', false]);
     }
   }
 });
@@ -148,7 +173,11 @@ it('passes the linter with the rules of redocly.yaml', async () => {
   await writeFile(file, JSON.stringify(document));
   const cli = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js');
   const env = { ...process.env, NODE_OPTIONS: '', REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-  const run = promisify(execFile)(process.execPath, [cli, 'lint', file, '--config', join(ROOT, 'redocly.yaml'), '--format', 'json'], { env });
+  const run = promisify(execFile)(
+    process.execPath,
+    [cli, 'lint', file, '--config', join(ROOT, 'redocly.yaml'), '--format', 'json'],
+    { env },
+  );
   const { stdout } = await run.catch((failed: { stdout: string }) => failed);
   const { totals, problems } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { totals: object; problems: unknown[] };
   expect([totals, problems]).toEqual([{ errors: 0, warnings: 0, ignored: 0 }, []]);

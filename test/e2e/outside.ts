@@ -37,8 +37,14 @@ export class Outside {
   }
 
   /** `body` goes with the lease token of `held`. */
-  async send(held: Pick<Held, 'execution_id' | 'lease_token'>, what: 'heartbeat' | 'complete' | 'fail' | 'release', body: object = {}): Promise<Answer> {
-    const { status, body: answer } = await this.http.post(`/api/v1/executions/${held.execution_id}/${what}`).send({ lease_token: held.lease_token, ...body });
+  async send(
+    held: Pick<Held, 'execution_id' | 'lease_token'>,
+    what: 'heartbeat' | 'complete' | 'fail' | 'release',
+    body: object = {},
+  ): Promise<Answer> {
+    const { status, body: answer } = await this.http
+      .post(`/api/v1/executions/${held.execution_id}/${what}`)
+      .send({ lease_token: held.lease_token, ...body });
     return { status, body: answer as Answer['body'] };
   }
 

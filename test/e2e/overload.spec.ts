@@ -1,4 +1,5 @@
 import type { Test } from 'supertest';
+
 import { eventually } from '../support/eventually.js';
 import { Board } from './board.js';
 
@@ -28,15 +29,21 @@ describe('more work than there is room for', () => {
   let board: Board;
 
   beforeAll(async () => {
-    board = await Board.start(CONFIG, { files: FILES, settings: { maxPendingExecutions: 2, maxConcurrentExecutions: 3 } });
+    board = await Board.start(CONFIG, {
+      files: FILES,
+      settings: { maxPendingExecutions: 2, maxConcurrentExecutions: 3 },
+    });
   });
 
   afterAll(() => board.close());
 
-  const post = (path: string, body: object): Test => board.http.post(path).set('X-Correlation-ID', 'refused').set('X-Idempotency-Key', 'later').send(body);
-  const waiting = async (): Promise<number> => Number(/^starling_queue_depth (\d+)$/m.exec((await board.http.get('/metrics')).text)![1]);
+  const post = (path: string, body: object): Test =>
+    board.http.post(path).set('X-Correlation-ID', 'refused').set('X-Idempotency-Key', 'later').send(body);
+  const waiting = async (): Promise<number> =>
+    Number(/^starling_queue_depth (\d+)$/m.exec((await board.http.get('/metrics')).text)![1]);
   const stored = async (): Promise<number> =>
-    ((await board.http.get('/api/v1/artifacts/summary')).body as { summary: { total_count: number } }).summary.total_count;
+    ((await board.http.get('/api/v1/artifacts/summary')).body as { summary: { total_count: number } }).summary
+      .total_count;
 
   it('is refused with 503 and Retry-After once max_pending_executions wait, and nothing of it is stored', async () => {
     const accepted = [await board.publish('Gate', {})];
@@ -52,10 +59,13 @@ describe('more work than there is room for', () => {
       await post('/run/flock', { agent_name: 'gate', inputs: {} }),
       await post('/run/batch', { agent_name: 'gate', batch_inputs: [{}] }),
     ];
-    expect(refused.map(({ status, body, headers }) => [status, body, headers['retry-after']])).toEqual(Array(5).fill([503, { detail }, '5']));
+    expect(refused.map(({ status, body, headers }) => [status, body, headers['retry-after']])).toEqual(
+      Array(5).fill([503, { detail }, '5']),
+    );
     expect(await stored()).toBe(before);
     expect(await board.status('refused')).toMatchObject({ state: 'not_found' });
-    for (const list of ['runs', 'batches']) expect((await board.http.get(`/api/v1/${list}`)).body).toMatchObject({ items: [] });
+    for (const list of ['runs', 'batches'])
+      expect((await board.http.get(`/api/v1/${list}`)).body).toMatchObject({ items: [] });
 
     for (let opened = 0; opened < 3; opened += 1) {
       await eventually('the next one runs', () => shared.openGate.length > opened);
@@ -71,7 +81,13 @@ describe('more work than there is room for', () => {
     await agent('pause');
     const accepted = [await board.publish('Wide', {}), await board.publish('Wide', {})];
     const { status, body } = await board.http.post('/api/v1/artifacts').send({ type: 'Gate', payload: {} });
-    expect([status, body]).toEqual([503, { detail: '2 executions are waiting, which is the most that this service accepts; try again later, or resume paused agents: wide' }]);
+    expect([status, body]).toEqual([
+      503,
+      {
+        detail:
+          '2 executions are waiting, which is the most that this service accepts; try again later, or resume paused agents: wide',
+      },
+    ]);
     await agent('resume');
     await eventually('both run', () => shared.openWide?.length === 2);
     accepted.push(await board.publish('Done', {}));

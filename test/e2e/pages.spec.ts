@@ -1,5 +1,6 @@
 // The two documentation pages of the real application in a real browser, with every other origin out of reach.
 import type { Browser, Page } from 'playwright-core';
+
 import { startApp, type TestApp } from '../support/app.js';
 import { browserMissing, startBrowser } from '../support/browser.js';
 
@@ -56,7 +57,9 @@ whereBrowserIs('documentation in a browser', () => {
     await operation.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
 
     const { body: list } = await app.http.get('/api/v1/artifacts').expect(200);
-    expect(list.items).toEqual([expect.objectContaining({ type: 'CustomerMessage', produced_by: 'external', tags: [] })]);
+    expect(list.items).toEqual([
+      expect.objectContaining({ type: 'CustomerMessage', produced_by: 'external', tags: [] }),
+    ]);
     expect([elsewhere, complaints]).toEqual([[], []]);
   });
 

@@ -19,7 +19,12 @@ describe('a paused agent', () => {
   let board: Board;
 
   const start = async (): Promise<void> => {
-    board = await Board.start(CONFIG, { clock, folder: folder.path, files: { 'gate.js': GATE }, settings: { shutdownGraceMs: 0 } });
+    board = await Board.start(CONFIG, {
+      clock,
+      folder: folder.path,
+      files: { 'gate.js': GATE },
+      settings: { shutdownGraceMs: 0 },
+    });
   };
 
   beforeAll(start);
@@ -30,12 +35,16 @@ describe('a paused agent', () => {
     folder.remove();
   });
 
-  const pause = async (agent: string) => (await board.http.post(`/api/v1/agents/${agent}/pause`).expect(200)).body as unknown;
-  const resume = async (agent: string) => (await board.http.post(`/api/v1/agents/${agent}/resume`).expect(200)).body as unknown;
+  const pause = async (agent: string) =>
+    (await board.http.post(`/api/v1/agents/${agent}/pause`).expect(200)).body as unknown;
+  const resume = async (agent: string) =>
+    (await board.http.post(`/api/v1/agents/${agent}/resume`).expect(200)).body as unknown;
 
   const paused = async (): Promise<string[]> => {
     const { body } = await board.http.get('/api/v1/agents').expect(200);
-    return (body as { agents: { name: string; paused: boolean }[] }).agents.filter((agent) => agent.paused).map(({ name }) => name);
+    return (body as { agents: { name: string; paused: boolean }[] }).agents
+      .filter((agent) => agent.paused)
+      .map(({ name }) => name);
   };
 
   /** Waits until what is not paused of an order has been done. */
@@ -80,7 +89,8 @@ describe('a paused agent', () => {
     expect(await board.types(order)).toHaveLength(3);
 
     await resume('second');
-    for (const correlation of [order, later]) expect(await board.ended(correlation)).toMatchObject({ state: 'completed', artifact_count: 4 });
+    for (const correlation of [order, later])
+      expect(await board.ended(correlation)).toMatchObject({ state: 'completed', artifact_count: 4 });
   });
 
   it('ends what it runs, and starts none of its retries until it is resumed', async () => {
@@ -91,7 +101,8 @@ describe('a paused agent', () => {
     gatesOf('fails')[0]!.fail();
     expect(await board.ended(ends!)).toMatchObject({ state: 'completed' });
 
-    const isRetried = () => board.app.logLines.some((line) => line.outcome === 'retried' && line.correlation_id === fails);
+    const isRetried = () =>
+      board.app.logLines.some((line) => line.outcome === 'retried' && line.correlation_id === fails);
     await eventually('its first attempt has failed', isRetried);
     clock.advance(10 * 60_000);
     await laterWorkIsDone();
@@ -106,8 +117,14 @@ describe('a paused agent', () => {
 
   it('has runs and direct runs wait too, which can be cancelled', async () => {
     await pause('second');
-    const direct = board.http.post('/api/v1/agents/second/run').send({ inputs: [{ type: 'Checked', payload: { n: 5 } }] }).then();
-    const { body } = await board.http.post('/run/flock').send({ agent_name: 'second', inputs: { n: 6 }, async_run: true }).expect(200);
+    const direct = board.http
+      .post('/api/v1/agents/second/run')
+      .send({ inputs: [{ type: 'Checked', payload: { n: 5 } }] })
+      .then();
+    const { body } = await board.http
+      .post('/run/flock')
+      .send({ agent_name: 'second', inputs: { n: 6 }, async_run: true })
+      .expect(200);
     const { run_id } = body as { run_id: string };
     await laterWorkIsDone();
     expect((await board.http.get(`/run/${run_id}`).expect(200)).body).toEqual({ run_id, status: 'starting' });

@@ -1,16 +1,17 @@
 // Keys that mean something to JavaScript are data in every payload, on all ways in and out. Real: the application, its database, HTTP, a
 // remote agent, functions. Stood in for: a model server.
 import { newId } from '../../src/common/ids.js';
+import { engine, setKeys } from '../engines/llm/llm-board.js';
+import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
 import { Receiver } from '../support/receiver.js';
 import { replies } from '../support/remote-agent.js';
-import { engine, setKeys } from '../engines/llm/llm-board.js';
-import { eventually } from '../support/eventually.js';
 import { Board, type WireArtifact } from './board.js';
 import { Outside } from './outside.js';
 
 /** As texts, since an object literal cannot have a key `__proto__`. */
-const ODD = '"__proto__":{"admin":true},"constructor":{"prototype":{"polluted":1}},"toString":"x","hasOwnProperty":null,"prototype":{},"list":[{"__proto__":[1],"valueOf":2}]';
+const ODD =
+  '"__proto__":{"admin":true},"constructor":{"prototype":{"polluted":1}},"toString":"x","hasOwnProperty":null,"prototype":{},"list":[{"__proto__":[1],"valueOf":2}]';
 const PAYLOAD = `{${ODD}}`;
 
 const config = (agents: Receiver, models: ModelServer): string => `
@@ -52,7 +53,10 @@ describe('keys that mean something to JavaScript', () => {
   });
   afterEach(() => {
     // Whatever went through, no object has got a field by it.
-    expect([({} as Record<string, unknown>).admin, ({} as Record<string, unknown>).polluted]).toEqual([undefined, undefined]);
+    expect([({} as Record<string, unknown>).admin, ({} as Record<string, unknown>).polluted]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
   afterAll(async () => {
     await board.close();
@@ -60,8 +64,15 @@ describe('keys that mean something to JavaScript', () => {
     await models.close();
   });
 
-  const post = async (path: string, body: string, headers: Record<string, string> = {}): Promise<{ status: number; body: Record<string, unknown> }> => {
-    const { status, body: answer } = await board.http.post(path).set({ 'Content-Type': 'application/json', ...headers }).send(body);
+  const post = async (
+    path: string,
+    body: string,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; body: Record<string, unknown> }> => {
+    const { status, body: answer } = await board.http
+      .post(path)
+      .set({ 'Content-Type': 'application/json', ...headers })
+      .send(body);
     return { status, body: answer as Record<string, unknown> };
   };
   const publishSync = async (type: string, payload = PAYLOAD): Promise<WireArtifact[]> => {
@@ -69,12 +80,19 @@ describe('keys that mean something to JavaScript', () => {
     expect([status, body.completed]).toEqual([200, true]);
     return body.artifacts as WireArtifact[];
   };
-  const stored = async (correlation: string): Promise<string[]> => (await board.artifacts(correlation)).map(({ payload }) => text(payload));
+  const stored = async (correlation: string): Promise<string[]> =>
+    (await board.artifacts(correlation)).map(({ payload }) => text(payload));
 
   test('are stored and returned as they came, by each query', async () => {
     const correlation = newId();
-    expect((await post('/api/v1/artifacts', `{"type":"Plain","payload":${PAYLOAD}}`, { 'X-Correlation-ID': correlation })).status).toBe(400);
-    expect((await post('/api/v1/artifacts', `{"type":"Copy","payload":${PAYLOAD}}`, { 'X-Correlation-ID': correlation })).status).toBe(200);
+    expect(
+      (await post('/api/v1/artifacts', `{"type":"Plain","payload":${PAYLOAD}}`, { 'X-Correlation-ID': correlation }))
+        .status,
+    ).toBe(400);
+    expect(
+      (await post('/api/v1/artifacts', `{"type":"Copy","payload":${PAYLOAD}}`, { 'X-Correlation-ID': correlation }))
+        .status,
+    ).toBe(200);
     expect(await stored(correlation)).toEqual([PAYLOAD]);
     const [{ id }] = (await board.artifacts(correlation)) as [WireArtifact];
     const one = await board.http.get(`/api/v1/artifacts/${id}`).expect(200);
@@ -83,7 +101,9 @@ describe('keys that mean something to JavaScript', () => {
 
   test('reach functions as own fields, and come back', async () => {
     const [copy] = await publishSync('Note');
-    expect(text(copy!.payload)).toBe(`{${ODD},"keys":["__proto__","constructor","toString","hasOwnProperty","prototype","list"],"admin":null}`);
+    expect(text(copy!.payload)).toBe(
+      `{${ODD},"keys":["__proto__","constructor","toString","hasOwnProperty","prototype","list"],"admin":null}`,
+    );
   });
 
   test('are read by expressions: predicates, keys of joins, results', async () => {
@@ -102,10 +122,14 @@ describe('keys that mean something to JavaScript', () => {
     expect((await post('/api/v1/artifacts', exact('{"toString":"x","valueOf":2}'))).status).toBe(400);
     const refused = [
       ['{"type":"Checked","payload":{"toString":"x"}}', 'payload.constructor: is required'],
-      ['{"type":"Checked","payload":{"constructor":{},"__proto__":7}}', 'payload.__proto__: must be object,string,array,null'],
+      [
+        '{"type":"Checked","payload":{"constructor":{},"__proto__":7}}',
+        'payload.__proto__: must be object,string,array,null',
+      ],
       ['{"type":"Closed","payload":{"__proto__":{}}}', 'payload.__proto__: is not a known key'],
     ] as const;
-    for (const [body, detail] of refused) expect(await post('/api/v1/artifacts', body)).toEqual({ status: 400, body: { detail } });
+    for (const [body, detail] of refused)
+      expect(await post('/api/v1/artifacts', body)).toEqual({ status: 400, body: { detail } });
   });
 
   test('go to remote agents, workers and models, and come back', async () => {
@@ -127,7 +151,11 @@ describe('keys that mean something to JavaScript', () => {
 
   test('are told apart by idempotency keys', async () => {
     const key = { 'X-Idempotency-Key': newId() };
-    const send = (payload: string) => board.http.post('/api/v1/artifacts').set({ 'Content-Type': 'application/json', ...key }).send(`{"type":"Copy","payload":${payload}}`);
+    const send = (payload: string) =>
+      board.http
+        .post('/api/v1/artifacts')
+        .set({ 'Content-Type': 'application/json', ...key })
+        .send(`{"type":"Copy","payload":${payload}}`);
     await send('{"__proto__":1}').expect(200);
     expect((await send('{"__proto__":1}')).headers['x-idempotency-mismatch']).toBeUndefined();
     expect((await send('{"__proto__":2}')).headers['x-idempotency-mismatch']).toBe('true');
@@ -137,8 +165,15 @@ describe('keys that mean something to JavaScript', () => {
   test('are inputs of direct runs, of runs and of tools', async () => {
     const direct = await post('/api/v1/agents/copier/run', `{"inputs":[{"type":"Note","payload":${PAYLOAD}}]}`);
     expect([direct.status, text(direct.body)]).toEqual([200, expect.stringContaining(ODD)]);
-    const run = await post('/run/flock', `{"agent_name":"copier","inputs":${PAYLOAD},"__proto__":{"async_run":true},"constructor":{}}`);
-    expect([run.status, run.body.status, text(run.body.result)]).toEqual([200, 'completed', expect.stringContaining(ODD)]);
+    const run = await post(
+      '/run/flock',
+      `{"agent_name":"copier","inputs":${PAYLOAD},"__proto__":{"async_run":true},"constructor":{}}`,
+    );
+    expect([run.status, run.body.status, text(run.body.result)]).toEqual([
+      200,
+      'completed',
+      expect.stringContaining(ODD),
+    ]);
     const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"publish_Note","arguments":{"payload":${PAYLOAD}}}}`;
     const tool = await post('/mcp', call, { Accept: 'application/json, text/event-stream' });
     expect([tool.status, text(tool.body.result)]).toEqual([200, expect.stringContaining(`"payload":{${ODD},"keys"`)]);
@@ -148,25 +183,41 @@ describe('keys that mean something to JavaScript', () => {
     const results = async ({ status, body }: { status: number; body: Record<string, unknown> }): Promise<string[]> => {
       expect([status, body.detail]).toEqual([200, undefined]);
       const path = `/batch/${body.batch_id as string}`;
-      await eventually('the batch has ended', async () => ['completed', 'failed'].includes(((await board.http.get(path)).body as { status: string }).status));
-      return ((await board.http.get(path).expect(200)).body as { results: { result: object }[] }).results.map(({ result }) => text(result));
+      await eventually('the batch has ended', async () =>
+        ['completed', 'failed'].includes(((await board.http.get(path)).body as { status: string }).status),
+      );
+      return ((await board.http.get(path).expect(200)).body as { results: { result: object }[] }).results.map(
+        ({ result }) => text(result),
+      );
     };
 
     test('in items, with static inputs and a mapping', async () => {
       const items = `"batch_inputs":[${PAYLOAD},{"__proto__":"own","constructor":"own"}]`;
-      const plain = await results(await post('/run/batch', `{"agent_name":"copier",${items},"static_inputs":{"__proto__":"static","valueOf":1}}`));
+      const plain = await results(
+        await post('/run/batch', `{"agent_name":"copier",${items},"static_inputs":{"__proto__":"static","valueOf":1}}`),
+      );
       expect(plain).toEqual([
         `{"__proto__":{"admin":true},"valueOf":1,${ODD.slice(ODD.indexOf('"constructor"'))},"keys":["__proto__","valueOf","constructor","toString","hasOwnProperty","prototype","list"],"admin":null}`,
         '{"__proto__":"own","valueOf":1,"constructor":"own","keys":["__proto__","valueOf","constructor"],"admin":null}',
       ]);
-      const mapped = await results(await post('/run/batch', `{"agent_name":"copier",${items},"input_mapping":{"__proto__":"constructor","constructor":"__proto__"},"row_key":"__proto__"}`));
+      const mapped = await results(
+        await post(
+          '/run/batch',
+          `{"agent_name":"copier",${items},"input_mapping":{"__proto__":"constructor","constructor":"__proto__"},"row_key":"__proto__"}`,
+        ),
+      );
       expect(mapped[1]).toBe('{"constructor":"own","__proto__":"own","keys":["constructor","__proto__"],"admin":null}');
     });
 
     test('as columns of a CSV', async () => {
-      const upload = board.http.post('/run/batch').field('request', '{"agent_name":"copier","__proto__":{"max_workers":0}}').attach('file', Buffer.from('__proto__,constructor,toString\n1,2,3\n'), 'rows.csv');
+      const upload = board.http
+        .post('/run/batch')
+        .field('request', '{"agent_name":"copier","__proto__":{"max_workers":0}}')
+        .attach('file', Buffer.from('__proto__,constructor,toString\n1,2,3\n'), 'rows.csv');
       const { status, body } = await upload;
-      expect(await results({ status, body: body as Record<string, unknown> })).toEqual(['{"__proto__":"1","constructor":"2","toString":"3","keys":["__proto__","constructor","toString"],"admin":null}']);
+      expect(await results({ status, body: body as Record<string, unknown> })).toEqual([
+        '{"__proto__":"1","constructor":"2","toString":"3","keys":["__proto__","constructor","toString"],"admin":null}',
+      ]);
     });
   });
 
@@ -174,8 +225,14 @@ describe('keys that mean something to JavaScript', () => {
     const bodies = [
       ['{"type":"Copy","payload":{},"__proto__":{"visibility":{"kind":"Public"}}}', /^__proto__: is not a known field/],
       ['{"type":"Copy","payload":{},"constructor":{}}', /^constructor: is not a known field/],
-      ['{"type":"Copy","payload":{},"webhook":{"url":"https://example.com/","__proto__":{}}}', /^webhook\.__proto__: is not a known field/],
-      ['{"type":"Copy","payload":{},"visibility":{"kind":"Public","__proto__":{}}}', /^visibility: __proto__ is not a known field of Public/],
+      [
+        '{"type":"Copy","payload":{},"webhook":{"url":"https://example.com/","__proto__":{}}}',
+        /^webhook\.__proto__: is not a known field/,
+      ],
+      [
+        '{"type":"Copy","payload":{},"visibility":{"kind":"Public","__proto__":{}}}',
+        /^visibility: __proto__ is not a known field of Public/,
+      ],
     ] as const;
     for (const [body, detail] of bodies) {
       const answer = await post('/api/v1/artifacts', body);

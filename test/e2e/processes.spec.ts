@@ -1,6 +1,6 @@
-import type { ProcessBody, ProcessesBody } from '../../src/features/processes/dto/processes-body.js';
 import { VERSION } from '../../src/common/version.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
+import type { ProcessBody, ProcessesBody } from '../../src/features/processes/dto/processes-body.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { GATE, gatesOf, started } from './batch-board.js';
@@ -12,14 +12,21 @@ agents:
   echo: { consumes: [{ types: [Message] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: '{"n": 1}' } }
 `;
 
-export const processesOf = async (board: Board): Promise<ProcessBody[]> => ((await board.http.get('/api/v1/processes').expect(200)).body as ProcessesBody).processes;
+export const processesOf = async (board: Board): Promise<ProcessBody[]> =>
+  ((await board.http.get('/api/v1/processes').expect(200)).body as ProcessesBody).processes;
 
 /** Real: the whole app over HTTP on a database. Faked: the clock. */
 describe('GET /api/v1/processes', () => {
   it('says what the process has and runs, and nothing of those before it', async () => {
     const clock = new ManualClock();
     const folder = new ConfigurationFolder();
-    const start = (): Promise<Board> => Board.start(CONFIG, { clock, folder: folder.path, files: { 'gate.js': GATE }, settings: { shutdownGraceMs: 0, leaseMs: 30_000 } });
+    const start = (): Promise<Board> =>
+      Board.start(CONFIG, {
+        clock,
+        folder: folder.path,
+        files: { 'gate.js': GATE },
+        settings: { shutdownGraceMs: 0, leaseMs: 30_000 },
+      });
     const startedAt = new Date(clock.now()).toISOString();
     let board = await start();
     await board.publish('Gated', { n: 1, batch: 'listed' });
@@ -58,15 +65,25 @@ describe("a configuration's digest", () => {
   afterAll(() => folder.remove());
 
   const digestOf = async (text: string, environment: Record<string, string> = {}): Promise<string> =>
-    (await loadConfiguration(folder.write('starling.yaml', text), { WHERE: 'payload.n > 1.0', ...environment })).catalog.digest;
-  const agent = (more: string): string => `agents: { echo: { ${more}, consumes: [{ types: [Message] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: '{"n": 1}' } } }`;
+    (await loadConfiguration(folder.write('starling.yaml', text), { WHERE: 'payload.n > 1.0', ...environment })).catalog
+      .digest;
+  const agent = (more: string): string =>
+    `agents: { echo: { ${more}, consumes: [{ types: [Message] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: '{"n": 1}' } } }`;
 
   it('is the same whatever the order of keys, comments, settings and values of variables are', async () => {
     const digest = await digestOf(agent('timeout: 5s, description: "${NAME:-none}"'));
-    expect(await digestOf(`# Says it again\nserver: { webhook_secret: "a secret of the operator" }\n${agent('description: "${NAME:-none}", timeout: 5s')}`, { NAME: 'hidden' })).toBe(digest);
+    expect(
+      await digestOf(
+        `# Says it again\nserver: { webhook_secret: "a secret of the operator" }\n${agent('description: "${NAME:-none}", timeout: 5s')}`,
+        { NAME: 'hidden' },
+      ),
+    ).toBe(digest);
   });
 
-  it.each(['timeout: 6s, description: "${NAME:-none}"', 'timeout: 5s, description: "${OTHER:-none}"', 'timeout: 5s'])('is another one with %s', async (more) => {
-    expect(await digestOf(agent(more))).not.toBe(await digestOf(agent('timeout: 5s, description: "${NAME:-none}"')));
-  });
+  it.each(['timeout: 6s, description: "${NAME:-none}"', 'timeout: 5s, description: "${OTHER:-none}"', 'timeout: 5s'])(
+    'is another one with %s',
+    async (more) => {
+      expect(await digestOf(agent(more))).not.toBe(await digestOf(agent('timeout: 5s, description: "${NAME:-none}"')));
+    },
+  );
 });

@@ -1,10 +1,23 @@
 import fc from 'fast-check';
+
 import { Rollups } from '../../src/blackboard/queries/rollups.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
-import { AGENTS, CORRELATIONS, KINDS, type ModelArtifact, type ModelFilter, PRODUCERS, QueryModel, SPAN_MS, START, TAGS, TYPES } from './query-model.js';
+import {
+  AGENTS,
+  CORRELATIONS,
+  KINDS,
+  type ModelArtifact,
+  type ModelFilter,
+  PRODUCERS,
+  QueryModel,
+  SPAN_MS,
+  START,
+  TAGS,
+  TYPES,
+} from './query-model.js';
 
 // More than every window that a query is cut into, the widest with 20,000 steps.
 const ARTIFACTS = 24_000;
@@ -44,7 +57,12 @@ const filters: fc.Arbitrary<ModelFilter> = fc.oneof(
 const pages = fc.record({
   order: fc.constantFrom('asc', 'desc'),
   limit: fc.constantFrom(1, 7, 50, 500),
-  offset: fc.oneof(fc.constant(0), fc.nat({ max: 100 }), fc.nat({ max: ARTIFACTS }), fc.integer({ min: 20_000, max: 22_000 })),
+  offset: fc.oneof(
+    fc.constant(0),
+    fc.nat({ max: 100 }),
+    fc.nat({ max: ARTIFACTS }),
+    fc.integer({ min: 20_000, max: 22_000 }),
+  ),
 });
 
 /**
@@ -72,7 +90,10 @@ describe('queries over a long blackboard', () => {
     return response.body as T;
   };
 
-  const property = <T extends [unknown, ...unknown[]]>(arbitraries: { [K in keyof T]: fc.Arbitrary<T[K]> }, predicate: (...values: T) => Promise<void>) =>
+  const property = <T extends [unknown, ...unknown[]]>(
+    arbitraries: { [K in keyof T]: fc.Arbitrary<T[K]> },
+    predicate: (...values: T) => Promise<void>,
+  ) =>
     fc.assert(
       fc.asyncProperty<T>(...arbitraries, async (...values) => {
         // The newest are not rolled up yet when the query comes.
@@ -86,7 +107,9 @@ describe('queries over a long blackboard', () => {
     property([filters, pages], async (filter, page) => {
       const expected = inOrder(model.matching(filter), page.order);
       const list = await get<List>('/api/v1/artifacts', filter, page);
-      expect(list.items.map(({ id }) => id)).toEqual(expected.slice(page.offset, page.offset + page.limit).map(({ id }) => id));
+      expect(list.items.map(({ id }) => id)).toEqual(
+        expected.slice(page.offset, page.offset + page.limit).map(({ id }) => id),
+      );
       expect(list.pagination).toEqual({ limit: page.limit, offset: page.offset, total: expected.length });
     }));
 
@@ -94,7 +117,10 @@ describe('queries over a long blackboard', () => {
     property([filters, pages, fc.nat({ max: ARTIFACTS - 1 })], async (filter, { order, limit }, place) => {
       const behind = order === 'asc' ? model.artifacts.slice(place + 1) : model.artifacts.slice(0, place);
       const matching = new Set(model.matching(filter));
-      const expected = inOrder(behind.filter((artifact) => matching.has(artifact)), order);
+      const expected = inOrder(
+        behind.filter((artifact) => matching.has(artifact)),
+        order,
+      );
       const list = await get<List>('/api/v1/artifacts', filter, { order, limit, after: model.artifacts[place]!.id });
       expect(list.items.map(({ id }) => id)).toEqual(expected.slice(0, limit).map(({ id }) => id));
       expect(list.pagination.total).toBe(matching.size);
@@ -131,7 +157,8 @@ describe('queries over a long blackboard', () => {
       const walk = get('/api/v1/artifacts/summary', { tag: ['most'], from: START });
       let ended = false;
       void walk.then(() => (ended = true));
-      for (let n = 0; n < 3; n += 1) expect((await app.http.get(`/api/v1/artifacts/${model.artifacts[n]!.id}`)).status).toBe(200);
+      for (let n = 0; n < 3; n += 1)
+        expect((await app.http.get(`/api/v1/artifacts/${model.artifacts[n]!.id}`)).status).toBe(200);
       const isFirst = !ended;
       await walk;
       return isFirst;
@@ -154,7 +181,8 @@ function inWords({ from, to, ...filter }: ModelFilter): Record<string, unknown> 
   };
 }
 
-const inOrder = (artifacts: ModelArtifact[], order: string): ModelArtifact[] => (order === 'asc' ? artifacts : artifacts.toReversed());
+const inOrder = (artifacts: ModelArtifact[], order: string): ModelArtifact[] =>
+  order === 'asc' ? artifacts : artifacts.toReversed();
 
 function summaryOf(artifacts: ModelArtifact[], filter: ModelFilter): object {
   const count = (names: string[]): Record<string, number> => {
@@ -163,13 +191,16 @@ function summaryOf(artifacts: ModelArtifact[], filter: ModelFilter): object {
     return counts;
   };
   const times = artifacts.map(({ createdAt }) => createdAt).sort((a, b) => a - b);
-  const timestamp = (epochMs: number | undefined): string | null => (epochMs === undefined ? null : new Date(epochMs).toISOString());
+  const timestamp = (epochMs: number | undefined): string | null =>
+    epochMs === undefined ? null : new Date(epochMs).toISOString();
   return {
     total_count: artifacts.length,
     by_type: count(artifacts.map(({ type }) => type)),
     by_producer: count(artifacts.map(({ producer }) => producer)),
     by_visibility: count(artifacts.map(({ kind }) => kind)),
-    ...((filter.correlation_id !== undefined || filter.tag !== undefined) && { by_tag: count(artifacts.flatMap(({ tags }) => tags)) }),
+    ...((filter.correlation_id !== undefined || filter.tag !== undefined) && {
+      by_tag: count(artifacts.flatMap(({ tags }) => tags)),
+    }),
     earliest_created_at: timestamp(times[0]),
     latest_created_at: timestamp(times.at(-1)),
   };

@@ -88,14 +88,36 @@ export class QueryModel {
 
   private addArtifact(): void {
     const index = this.artifacts.length;
-    const producer = this.pick([[6, 'external'], [3, 'alpha'], [1, 'beta']]);
+    const producer = this.pick([
+      [6, 'external'],
+      [3, 'alpha'],
+      [1, 'beta'],
+    ]);
     this.artifacts.push({
       id: newId(),
-      type: this.pick([[80, 'Common'], [19, 'Usual'], [1, 'Rare']]),
+      type: this.pick([
+        [80, 'Common'],
+        [19, 'Usual'],
+        [1, 'Rare'],
+      ]),
       producer,
-      kind: this.pick([[90, 'Public'], [9, 'Private'], [1, 'After']]),
-      correlation: this.pick([[50, 'big'], [40, `other-${this.random.between(1, 500)}`], [1, 'c-1'], [1, 'c-2'], [1, 'c-3']]),
-      tags: [...(this.chance(0.95) ? ['most'] : []), ...(this.chance(0.5) ? ['half'] : []), ...(this.chance(0.005) ? ['few'] : [])],
+      kind: this.pick([
+        [90, 'Public'],
+        [9, 'Private'],
+        [1, 'After'],
+      ]),
+      correlation: this.pick([
+        [50, 'big'],
+        [40, `other-${this.random.between(1, 500)}`],
+        [1, 'c-1'],
+        [1, 'c-2'],
+        [1, 'c-3'],
+      ]),
+      tags: [
+        ...(this.chance(0.95) ? ['most'] : []),
+        ...(this.chance(0.5) ? ['half'] : []),
+        ...(this.chance(0.005) ? ['few'] : []),
+      ],
       // Not in the order of positions: clocks of several machines differ.
       createdAt: START + this.random.between(0, SPAN_MS / 1_000) * 1_000,
       execution: producer === 'external' ? null : this.executions.length,
@@ -107,16 +129,30 @@ export class QueryModel {
 
   private addExecution(agent: string, produced: number[]): void {
     const last = this.artifacts.length - 1;
-    const consumed = new Set(Array.from({ length: this.random.between(1, 3) }, () => this.random.between(Math.max(0, last - 5_000), last)));
+    const consumed = new Set(
+      Array.from({ length: this.random.between(1, 3) }, () => this.random.between(Math.max(0, last - 5_000), last)),
+    );
     const endedAt = START + this.random.between(0, SPAN_MS);
-    this.executions.push({ id: newId(), agent, failed: produced.length === 0, endedAt, consumed: [...consumed], produced });
+    this.executions.push({
+      id: newId(),
+      agent,
+      failed: produced.length === 0,
+      endedAt,
+      consumed: [...consumed],
+      produced,
+    });
   }
 
   private async store(tx: Transaction, firstArtifact: number, firstExecution: number): Promise<void> {
     const artifacts = this.artifacts.slice(firstArtifact);
-    await tx.db.insertInto('artifacts').values(artifacts.map((artifact) => this.artifactRow(artifact))).execute();
+    await tx.db
+      .insertInto('artifacts')
+      .values(artifacts.map((artifact) => this.artifactRow(artifact)))
+      .execute();
     await this.readPositions(tx, artifacts);
-    const tags = artifacts.flatMap(({ id, tags: own }) => own.map((tag) => ({ tag, artifact_seq: this.positions.get(id)! })));
+    const tags = artifacts.flatMap(({ id, tags: own }) =>
+      own.map((tag) => ({ tag, artifact_seq: this.positions.get(id)! })),
+    );
     if (tags.length > 0) await tx.db.insertInto('artifact_tags').values(tags).execute();
     for (const [correlation, members] of Map.groupBy(artifacts, (artifact) => artifact.correlation)) {
       await countInCorrelation(tx, correlation, members.length);
@@ -223,6 +259,8 @@ async function countInCorrelation(tx: Transaction, id: string, count: number): P
       last_activity_at: START,
       settled_at: START,
     })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet((eb) => ({ artifact_count: eb('correlations.artifact_count', '+', count) })))
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((eb) => ({ artifact_count: eb('correlations.artifact_count', '+', count) })),
+    )
     .execute();
 }

@@ -1,7 +1,7 @@
 // Real: the application, its database and HTTP, a server as remote agent. Faked: the clock.
-import { answers, Receiver } from '../support/receiver.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { answers, Receiver } from '../support/receiver.js';
 import { inTurn, replies, requestIn } from '../support/remote-agent.js';
 import { Board } from './board.js';
 
@@ -47,15 +47,22 @@ describe('a remote agent that answers 202', () => {
     agents.on('/responder', LATER);
   });
 
-  const execution = async (id: string): Promise<Execution> => (await board.http.get(`/api/v1/executions/${id}`).expect(200)).body as Execution;
+  const execution = async (id: string): Promise<Execution> =>
+    (await board.http.get(`/api/v1/executions/${id}`).expect(200)).body as Execution;
 
   /** What an agent knows of an attempt that it has taken, once that is left to it. */
   async function taken(attempt = 1): Promise<{ id: string; token: string; correlation: string }> {
     await eventually('the agent is asked', () => agents.received.length >= attempt);
     const { headers, correlation } = agents.received[attempt - 1]!;
-    const asked = { id: requestIn(agents.received[attempt - 1]!).execution_id, token: headers['starling-lease-token'] as string, correlation };
+    const asked = {
+      id: requestIn(agents.received[attempt - 1]!).execution_id,
+      token: headers['starling-lease-token'] as string,
+      correlation,
+    };
     await eventually('the attempt is left to it', async () => {
-      const [row] = await board.app.database.rows<{ lease_owner: string | null }>(`select lease_owner from executions where id = '${asked.id}'`);
+      const [row] = await board.app.database.rows<{ lease_owner: string | null }>(
+        `select lease_owner from executions where id = '${asked.id}'`,
+      );
       return row!.lease_owner === null;
     });
     return asked;
@@ -68,17 +75,32 @@ describe('a remote agent that answers 202', () => {
 
   const send = async (id: string, what: string, body: object): Promise<[number, unknown]> => {
     const response = await board.http.post(`/api/v1/executions/${id}/${what}`).send(body);
-    return [response.status, (response.body as { detail?: unknown; state?: unknown }).detail ?? (response.body as { state?: unknown }).state];
+    return [
+      response.status,
+      (response.body as { detail?: unknown; state?: unknown }).detail ?? (response.body as { state?: unknown }).state,
+    ];
   };
 
   it('gives its outputs later, by the lease that its request carried', async () => {
     const { id, token, correlation } = await ask();
     expect(await execution(id)).toMatchObject({ state: 'running', attempt: 1 });
-    expect(await send(id, 'complete', { lease_token: token, outputs: [{ type: 'Reply', payload: {} }] })).toEqual([400, 'outputs[0]: Reply refuses its payload: payload.text: is required']);
-    expect(await send(id, 'complete', { lease_token: token, outputs: [{ type: 'Reply', payload: { text: 'Here.' }, tags: ['late'] }] })).toEqual([200, 'completed']);
-    expect(await send(id, 'complete', { lease_token: token, outputs: [{ type: 'Reply', payload: { text: 'Here.' } }] })).toEqual([200, 'completed']);
+    expect(await send(id, 'complete', { lease_token: token, outputs: [{ type: 'Reply', payload: {} }] })).toEqual([
+      400,
+      'outputs[0]: Reply refuses its payload: payload.text: is required',
+    ]);
+    expect(
+      await send(id, 'complete', {
+        lease_token: token,
+        outputs: [{ type: 'Reply', payload: { text: 'Here.' }, tags: ['late'] }],
+      }),
+    ).toEqual([200, 'completed']);
+    expect(
+      await send(id, 'complete', { lease_token: token, outputs: [{ type: 'Reply', payload: { text: 'Here.' } }] }),
+    ).toEqual([200, 'completed']);
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
-    expect((await board.artifacts(correlation)).map(({ type, payload, tags }) => ({ type, payload, tags }))).toContainEqual({ type: 'Reply', payload: { text: 'Here.' }, tags: ['late'] });
+    expect(
+      (await board.artifacts(correlation)).map(({ type, payload, tags }) => ({ type, payload, tags })),
+    ).toContainEqual({ type: 'Reply', payload: { text: 'Here.' }, tags: ['late'] });
     expect(agents.received).toHaveLength(1);
     expect(JSON.stringify(board.app.logLines)).not.toContain(token);
   });
@@ -86,18 +108,25 @@ describe('a remote agent that answers 202', () => {
   it('may give them before its 202 has arrived', async () => {
     agents.on('/responder', (response, received) => {
       const { execution_id: id } = requestIn(received);
-      void send(id, 'complete', { lease_token: received.headers['starling-lease-token'], output: { text: 'At once.' } }).then(([status]) => LATER(response, { ...received, body: String(status) }));
+      void send(id, 'complete', {
+        lease_token: received.headers['starling-lease-token'],
+        output: { text: 'At once.' },
+      }).then(([status]) => LATER(response, { ...received, body: String(status) }));
     });
     const correlation = await board.publish('Question', {});
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
-    expect((await board.artifacts(correlation)).filter(({ type }) => type === 'Reply').map(({ payload }) => payload)).toEqual([{ text: 'At once.' }]);
+    expect(
+      (await board.artifacts(correlation)).filter(({ type }) => type === 'Reply').map(({ payload }) => payload),
+    ).toEqual([{ text: 'At once.' }]);
   });
 
   it('may beat before its 202 has arrived, which changes nothing', async () => {
     const beat = new Promise<{ status: number; body: { lease_until: string } }>((resolve) => {
       agents.on('/responder', (response, received) => {
         const { execution_id: id } = requestIn(received);
-        const call = board.http.post(`/api/v1/executions/${id}/heartbeat`).send({ lease_token: received.headers['starling-lease-token'] });
+        const call = board.http
+          .post(`/api/v1/executions/${id}/heartbeat`)
+          .send({ lease_token: received.headers['starling-lease-token'] });
         void call.then(({ status, body }) => {
           resolve({ status, body: body as { lease_until: string } });
           return LATER(response, received);
@@ -112,17 +141,26 @@ describe('a remote agent that answers 202', () => {
 
   it('is not given back, since the agent would be asked again at once', async () => {
     const { id, token } = await ask();
-    expect(await send(id, 'release', { lease_token: token })).toEqual([400, `Execution ${id}: responder is not an external agent; fail the attempt instead of releasing it`]);
+    expect(await send(id, 'release', { lease_token: token })).toEqual([
+      400,
+      `Execution ${id}: responder is not an external agent; fail the attempt instead of releasing it`,
+    ]);
     expect((await send(id, 'complete', { lease_token: token, output: { text: 'Here.' } }))[0]).toBe(200);
   });
 
   it('may fail the attempt, which another one follows', async () => {
     const { id, token, correlation } = await ask();
     agents.on('/responder', replies({ text: 'Here.' }));
-    expect(await send(id, 'fail', { lease_token: token, error_message: 'the shelf is locked' })).toEqual([200, 'pending']);
+    expect(await send(id, 'fail', { lease_token: token, error_message: 'the shelf is locked' })).toEqual([
+      200,
+      'pending',
+    ]);
     clock.advance(2 * SECOND);
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
-    expect((await execution(id)).attempts.map(({ error_message }) => error_message)).toEqual(['the shelf is locked', null]);
+    expect((await execution(id)).attempts.map(({ error_message }) => error_message)).toEqual([
+      'the shelf is locked',
+      null,
+    ]);
   });
 
   it('is asked again where its outputs have not come when the timeout of the agent passes, and what it gives then is refused', async () => {
@@ -131,12 +169,18 @@ describe('a remote agent that answers 202', () => {
     expect(await execution(id)).toMatchObject({ state: 'running', attempt: 1 });
     clock.advance(2 * SECOND);
     await eventually('the attempt has failed', async () => (await execution(id)).attempt === 2);
-    expect(await send(id, 'complete', { lease_token: token, output: { text: 'Late.' } })).toEqual([409, expect.stringContaining('is lost')]);
+    expect(await send(id, 'complete', { lease_token: token, output: { text: 'Late.' } })).toEqual([
+      409,
+      expect.stringContaining('is lost'),
+    ]);
     agents.on('/responder', replies({ text: 'Here.' }));
     clock.advance(2 * SECOND);
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
     const { attempts, lost_leases } = await execution(id);
-    expect(attempts.map(({ error_type, error_message }) => [error_type, error_message])).toEqual([['timeout', 'no answer within 10 s: the agent answered 202, but did not complete the execution'], [null, null]]);
+    expect(attempts.map(({ error_type, error_message }) => [error_type, error_message])).toEqual([
+      ['timeout', 'no answer within 10 s: the agent answered 202, but did not complete the execution'],
+      [null, null],
+    ]);
     expect(lost_leases).toBe(0);
   });
 
@@ -168,16 +212,25 @@ describe('a remote agent that answers 202', () => {
     const fifth = await board.publish('Question', {});
     await board.http.post(`/api/v1/correlations/${second.correlation}/cancel`).expect(200);
     await board.ended(fifth);
-    expect(await send(second.id, 'complete', { lease_token: second.token, output: { text: 'Second.' } })).toEqual([409, expect.stringContaining('was cancelled')]);
+    expect(await send(second.id, 'complete', { lease_token: second.token, output: { text: 'Second.' } })).toEqual([
+      409,
+      expect.stringContaining('was cancelled'),
+    ]);
     const fourth = await taken(4);
-    expect((await send(fourth.id, 'complete', { lease_token: fourth.token, output: { text: 'Fourth.' } }))[0]).toBe(200);
+    expect((await send(fourth.id, 'complete', { lease_token: fourth.token, output: { text: 'Fourth.' } }))[0]).toBe(
+      200,
+    );
   });
 
   it('is told apart by its token: what holds one execution ends no other', async () => {
     await Promise.all([board.publish('Question', {}), board.publish('Question', {})]);
     const [one, other] = [await taken(1), await taken(2)];
-    expect(await send(one.id, 'complete', { lease_token: other.token, output: { text: 'Not mine.' } })).toEqual([409, expect.stringContaining('is lost')]);
-    for (const { id, token } of [one, other]) expect((await send(id, 'complete', { lease_token: token, output: { text: 'Mine.' } }))[0]).toBe(200);
+    expect(await send(one.id, 'complete', { lease_token: other.token, output: { text: 'Not mine.' } })).toEqual([
+      409,
+      expect.stringContaining('is lost'),
+    ]);
+    for (const { id, token } of [one, other])
+      expect((await send(id, 'complete', { lease_token: token, output: { text: 'Mine.' } }))[0]).toBe(200);
   });
 
   it('says with a Location that it means it, and has failed for good without', async () => {
@@ -185,7 +238,17 @@ describe('a remote agent that answers 202', () => {
     const correlation = await board.publish('Question', {});
     expect(await board.ended(correlation)).toMatchObject({ state: 'failed' });
     const { state, attempts } = await execution(requestIn(agents.received[0]!).execution_id);
-    expect([state, attempts]).toMatchObject(['failed', [{ error_type: 'output', error_message: expect.stringMatching(/ answered 202 without a Location header; a 202 needs one to announce a later answer$/) }]]);
+    expect([state, attempts]).toMatchObject([
+      'failed',
+      [
+        {
+          error_type: 'output',
+          error_message: expect.stringMatching(
+            / answered 202 without a Location header; a 202 needs one to announce a later answer$/,
+          ),
+        },
+      ],
+    ]);
     expect(agents.received).toHaveLength(1);
   });
 });

@@ -1,10 +1,10 @@
 // Real: the application, HTTP servers as remote agents. Faked: the clock, where an agent hangs or says when it is to be asked again.
-import { answers, type Behaviour, type Received, Receiver } from '../support/receiver.js';
-import { ManualClock } from '../support/manual-clock.js';
 import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { answers, type Behaviour, type Received, Receiver } from '../support/receiver.js';
 import { inTurn, replies, requestIn } from '../support/remote-agent.js';
-import { Board, type WireArtifact } from './board.js';
 import { isFlocks, verified } from '../webhooks/verifying.js';
+import { Board, type WireArtifact } from './board.js';
 
 const SECRET = 'whsec_plJ3nmyCDGBKInavdOK15jsl';
 const REPLY = { text: 'It is on its way.' };
@@ -63,7 +63,9 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
   };
 
   /** Publishes a Question, and gives what came of it once that has ended. */
-  const ask = async (behaviour: Behaviour): Promise<{ execution: Execution; requests: Received[]; produced: WireArtifact[] }> => {
+  const ask = async (
+    behaviour: Behaviour,
+  ): Promise<{ execution: Execution; requests: Received[]; produced: WireArtifact[] }> => {
     agents.on('/responder', behaviour);
     const correlation = await board.publish('Question', { text: 'Where is it?' });
     await board.ended(correlation);
@@ -77,13 +79,19 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
       expect(produced.map(shown)).toEqual([{ type: 'Reply', payload: REPLY, tags: ['remote'] }]);
       expect(requests).toHaveLength(1);
       const { headers } = requests[0]!;
-      expect(headers).toMatchObject({ 'content-type': 'application/json', 'idempotency-key': execution.id, 'webhook-id': execution.id });
+      expect(headers).toMatchObject({
+        'content-type': 'application/json',
+        'idempotency-key': execution.id,
+        'webhook-id': execution.id,
+      });
       expect(verified(SECRET, requests[0]!)).toEqual({
         execution_id: execution.id,
         correlation_id: produced[0]!.correlation_id,
         agent: 'responder',
         attempt: 1,
-        inputs: [expect.objectContaining({ type: 'Question', payload: { text: 'Where is it?' }, produced_by: 'external' })],
+        inputs: [
+          expect.objectContaining({ type: 'Question', payload: { text: 'Where is it?' }, produced_by: 'external' }),
+        ],
       });
       expect(isFlocks(SECRET, requests[0]!)).toBe(true);
     });
@@ -91,7 +99,11 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
     const plainReply = { type: 'Reply', payload: REPLY, tags: ['remote'] };
     test.each([
       ['a list of payloads', [REPLY, REPLY], [plainReply, plainReply]],
-      ['outputs that name their type', { outputs: [{ type: 'Reply', payload: REPLY, tags: ['urgent', 'remote'] }] }, [{ ...plainReply, tags: ['remote', 'urgent'] }]],
+      [
+        'outputs that name their type',
+        { outputs: [{ type: 'Reply', payload: REPLY, tags: ['urgent', 'remote'] }] },
+        [{ ...plainReply, tags: ['remote', 'urgent'] }],
+      ],
       ['no outputs', { outputs: [] }, []],
       ['null', null, []],
     ])('may answer with %s', async (_, answer, expected) => {
@@ -104,10 +116,20 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
     });
 
     test('that publish several types name each, and may say who sees it', async () => {
-      const outputs = [{ type: 'Leaf', payload: { n: 1 } }, { type: 'Tree', payload: { n: 2 }, visibility: { kind: 'Labelled', required_labels: ['wood'] } }, { type: 'Leaf', payload: { n: 3 }, visibility: { kind: 'Public' } }];
+      const outputs = [
+        { type: 'Leaf', payload: { n: 1 } },
+        { type: 'Tree', payload: { n: 2 }, visibility: { kind: 'Labelled', required_labels: ['wood'] } },
+        { type: 'Leaf', payload: { n: 3 }, visibility: { kind: 'Public' } },
+      ];
       agents.on('/gardener', replies({ outputs }));
       const { artifacts } = await board.publishSync('Seed', {});
-      expect(artifacts.map(({ type, payload, visibility }: WireArtifact & { visibility?: object }) => [type, payload.n, visibility])).toEqual([
+      expect(
+        artifacts.map(({ type, payload, visibility }: WireArtifact & { visibility?: object }) => [
+          type,
+          payload.n,
+          visibility,
+        ]),
+      ).toEqual([
         ['Leaf', 1, { kind: 'Private', agents: ['gardener'] }],
         ['Tree', 2, { kind: 'Labelled', required_labels: ['wood'] }],
         ['Leaf', 3, { kind: 'Public' }],
@@ -118,43 +140,97 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
       ['408', answers(408), 'http', /answered 408$/],
       ['425', answers(425), 'http', /answered 425$/],
       ['429', answers(429), 'rate_limit', /answered 429$/],
-      ['500, with its reason', (response) => response.writeHead(500).end('out of order\n'), 'http', /answered 500: out of order$/],
+      [
+        '500, with its reason',
+        (response) => response.writeHead(500).end('out of order\n'),
+        'http',
+        /answered 500: out of order$/,
+      ],
       ['503', answers(503), 'http', /answered 503$/],
-      ['a connection that is reset', (response) => response.socket!.resetAndDestroy(), 'network', /: the connection was closed before an answer came$/],
-      ['an answer that breaks off', (response) => response.writeHead(200, { 'content-length': '100' }).write('{"text":', () => response.destroy()), 'network', /: the answer broke off$/],
-      ['an answer that is too long', replies({ text: 'x'.repeat(64 * 1_024) }), 'output', /sent an answer larger than max_answer; raise max_answer or send less$/],
+      [
+        'a connection that is reset',
+        (response) => response.socket!.resetAndDestroy(),
+        'network',
+        /: the connection was closed before an answer came$/,
+      ],
+      [
+        'an answer that breaks off',
+        (response) => response.writeHead(200, { 'content-length': '100' }).write('{"text":', () => response.destroy()),
+        'network',
+        /: the answer broke off$/,
+      ],
+      [
+        'an answer that is too long',
+        replies({ text: 'x'.repeat(64 * 1_024) }),
+        'output',
+        /sent an answer larger than max_answer; raise max_answer or send less$/,
+      ],
       ['no JSON', (response) => response.end('It is on its way.'), 'output', /^the answer of .+ is not JSON$/],
       ['an empty answer', answers(200), 'output', /^the answer of .+ is not JSON$/],
-      ['a payload that the schema refuses', replies({ text: 'no' }), 'output', /^Reply refuses its payload: payload\.text: must NOT have fewer than 3 characters$/],
-      ['an output that the schema refuses', replies({ outputs: [{ type: 'Reply', payload: REPLY }, { type: 'Reply', payload: {} }] }), 'output', /^outputs\[1\]: Reply refuses its payload: payload\.text: is required$/],
-      ['an output of a type that it does not publish', replies({ outputs: [{ type: 'Tree', payload: REPLY }] }), 'output', /^outputs\[0\]\.type: must be one of Reply$/],
+      [
+        'a payload that the schema refuses',
+        replies({ text: 'no' }),
+        'output',
+        /^Reply refuses its payload: payload\.text: must NOT have fewer than 3 characters$/,
+      ],
+      [
+        'an output that the schema refuses',
+        replies({
+          outputs: [
+            { type: 'Reply', payload: REPLY },
+            { type: 'Reply', payload: {} },
+          ],
+        }),
+        'output',
+        /^outputs\[1\]: Reply refuses its payload: payload\.text: is required$/,
+      ],
+      [
+        'an output of a type that it does not publish',
+        replies({ outputs: [{ type: 'Tree', payload: REPLY }] }),
+        'output',
+        /^outputs\[0\]\.type: must be one of Reply$/,
+      ],
     ] as [string, Behaviour, string, RegExp][])('%s is tried again', async (_, fault, type, message) => {
       const { execution, requests, produced } = await ask(inTurn(fault, replies(REPLY)));
       expect(produced.map(shown)).toEqual([plainReply]);
-      expect(requests.map((request) => [requestIn(request).execution_id, requestIn(request).attempt])).toEqual([[execution.id, 1], [execution.id, 2]]);
+      expect(requests.map((request) => [requestIn(request).execution_id, requestIn(request).attempt])).toEqual([
+        [execution.id, 1],
+        [execution.id, 2],
+      ]);
       expect(execution.attempts.map(({ error_type }) => error_type)).toEqual([type, null]);
       expect(execution.attempts[0]!.error_message).toMatch(message);
     });
 
     test.each([
-      ['400', (response) => response.writeHead(400).end('{"error":"which parcel?"}'), 'answered 400: {"error":"which parcel?"}'],
+      [
+        '400',
+        (response) => response.writeHead(400).end('{"error":"which parcel?"}'),
+        'answered 400: {"error":"which parcel?"}',
+      ],
       ['404', answers(404), 'answered 404'],
       ['422', answers(422), 'answered 422'],
       ['a redirect', answers(307, { location: '/elsewhere' }), 'answered 307, and redirects are not followed'],
     ] as [string, Behaviour, string][])('%s is final', async (_, fault, message) => {
       const { execution, requests, produced } = await ask(fault);
       expect([execution.state, requests.length, agents.at('/elsewhere')]).toEqual(['failed', 1, []]);
-      expect(produced.map(({ type, payload }) => [type, payload.error_type, payload.error_message, payload.attempts])).toEqual([['WorkflowError', 'http', `${host} ${message}`, 1]]);
+      expect(
+        produced.map(({ type, payload }) => [type, payload.error_type, payload.error_message, payload.attempts]),
+      ).toEqual([['WorkflowError', 'http', `${host} ${message}`, 1]]);
     });
 
     test('an answer that says itself that it is no JSON is final, such as the page of a proxy', async () => {
-      const { execution, requests } = await ask((response) => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<title>Log in</title>'));
+      const { execution, requests } = await ask((response) =>
+        response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<title>Log in</title>'),
+      );
       expect([execution.state, requests.length, execution.attempts[0]!.error_type]).toEqual(['failed', 1, 'output']);
-      expect(execution.attempts[0]!.error_message).toBe(`the answer of ${host} is text/html, not JSON; check the agent's url`);
+      expect(execution.attempts[0]!.error_message).toBe(
+        `the answer of ${host} is text/html, not JSON; check the agent's url`,
+      );
     });
 
     test('what says that it is JSON and is none is tried again', async () => {
-      const broken: Behaviour = (response) => response.writeHead(200, { 'content-type': 'application/problem+json' }).end('{');
+      const broken: Behaviour = (response) =>
+        response.writeHead(200, { 'content-type': 'application/problem+json' }).end('{');
       const { execution } = await ask(inTurn(broken, replies(REPLY)));
       expect([execution.state, execution.attempts.length]).toEqual(['completed', 2]);
     });
@@ -163,7 +239,9 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
       const correlation = await board.publish('Lost', {});
       await board.ended(correlation);
       const { attempts } = await executionOf(correlation);
-      expect(attempts.map(({ error_type, error_message }) => [error_type, error_message])).toEqual(Array(2).fill(['network', '127.0.0.1:9: the connection was refused']));
+      expect(attempts.map(({ error_type, error_message }) => [error_type, error_message])).toEqual(
+        Array(2).fill(['network', '127.0.0.1:9: the connection was refused']),
+      );
     });
 
     test('are hung up on when their execution is cancelled', async () => {
@@ -176,10 +254,17 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
     });
 
     test('know a secret that stands nowhere', async () => {
-      const { execution } = await ask((response, { headers }) => response.writeHead(400).end(`the secret is ${SECRET}, not ${headers['webhook-signature']!}`));
+      const { execution } = await ask((response, { headers }) =>
+        response.writeHead(400).end(`the secret is ${SECRET}, not ${headers['webhook-signature']!}`),
+      );
       expect(execution.attempts[0]!.error_message).toMatch(/^\S+ answered 400: the secret is \[secret\], not v1,/);
-      const shownElsewhere = await Promise.all(['/agents', '/api/v1/agents'].map(async (path) => (await board.http.get(path)).text));
-      const rows = await board.app.database.look(async (query) => [await query('select * from artifacts'), await query('select * from executions')]);
+      const shownElsewhere = await Promise.all(
+        ['/agents', '/api/v1/agents'].map(async (path) => (await board.http.get(path)).text),
+      );
+      const rows = await board.app.database.look(async (query) => [
+        await query('select * from artifacts'),
+        await query('select * from executions'),
+      ]);
       expect(JSON.stringify([board.app.logLines, rows, shownElsewhere])).not.toContain(SECRET);
     });
     return;
@@ -189,9 +274,15 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
     ['seconds', () => '30'],
     ['a date', () => new Date(clock.now() + 30_000).toUTCString()],
   ])('are not asked again before their Retry-After, given as %s, has passed', async (_, header) => {
-    agents.on('/responder', inTurn((response, received) => answers(429, { 'retry-after': header() })(response, received), replies(REPLY)));
+    agents.on(
+      '/responder',
+      inTurn((response, received) => answers(429, { 'retry-after': header() })(response, received), replies(REPLY)),
+    );
     const correlation = await board.publish('Question', { text: 'Where is it?' });
-    await eventually('the first attempt has failed', async () => (await executionOf(correlation)).next_attempt_at !== null);
+    await eventually(
+      'the first attempt has failed',
+      async () => (await executionOf(correlation)).next_attempt_at !== null,
+    );
     const { next_attempt_at } = await executionOf(correlation);
     expect(Date.parse(next_attempt_at!) - clock.now()).toBe(30_000);
     clock.advance(30_000);
@@ -201,7 +292,10 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
 
   test('that hang are hung up on at the timeout of the agent, and asked again', async () => {
     let closed = false;
-    agents.on('/responder', inTurn((response) => void response.on('close', () => (closed = true)), replies(REPLY)));
+    agents.on(
+      '/responder',
+      inTurn((response) => void response.on('close', () => (closed = true)), replies(REPLY)),
+    );
     const correlation = await board.publish('Question', { text: 'Where is it?' });
     await eventually('the agent is asked', () => agents.at('/responder').length === 1);
     clock.advance(10_000);
@@ -209,6 +303,11 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
     clock.advance(10);
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
     await eventually('the agent is hung up on', () => closed);
-    expect((await executionOf(correlation)).attempts.map(({ error_type, error_message }) => [error_type, error_message])).toEqual([['timeout', 'no answer within 10 s'], [null, null]]);
+    expect(
+      (await executionOf(correlation)).attempts.map(({ error_type, error_message }) => [error_type, error_message]),
+    ).toEqual([
+      ['timeout', 'no answer within 10 s'],
+      [null, null],
+    ]);
   });
 });

@@ -1,4 +1,5 @@
 import { SchedulerRegistry } from '@nestjs/schedule';
+
 import type { Role } from '../../src/common/role.js';
 import type { TestAppOptions } from '../support/app.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
@@ -18,7 +19,11 @@ export class Replicas {
 
   /** Has no grace period, which would not end on a clock that stands still. */
   async start(config: string, { settings, ...options }: TestAppOptions = {}): Promise<Board> {
-    const board = await Board.start(config, { folder: this.folder.path, settings: { shutdownGraceMs: 0, ...settings }, ...options });
+    const board = await Board.start(config, {
+      folder: this.folder.path,
+      settings: { shutdownGraceMs: 0, ...settings },
+      ...options,
+    });
     this.boards.push(board);
     return board;
   }

@@ -44,10 +44,12 @@ const NEW = `${OLD}
 `;
 
 /** For which agents it waits that no process has. */
-const lackingOf = async (board: Board, correlation: string): Promise<string[] | undefined> => ((await board.status(correlation)) as LackingStatus).waiting_for_agents;
+const lackingOf = async (board: Board, correlation: string): Promise<string[] | undefined> =>
+  ((await board.status(correlation)) as LackingStatus).waiting_for_agents;
 
 /** How a request to end what waits for `gate` is answered. */
-const removal = async (board: Board): Promise<number> => (await board.http.post('/api/v1/executions/fail').send({ agent: 'gate' })).status;
+const removal = async (board: Board): Promise<number> =>
+  (await board.http.post('/api/v1/executions/fail').send({ agent: 'gate' })).status;
 
 /**
  * Real: two apps over HTTP on one Postgres, while one configuration follows another; only the newer one has all agents. Faked:
@@ -59,7 +61,8 @@ describe('two processes with different configurations', () => {
   let older: Board;
   let newer: Board;
 
-  const start = (config: string): Promise<Board> => replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+  const start = (config: string): Promise<Board> =>
+    replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
 
   beforeEach(async () => {
     replicas = new Replicas();
@@ -91,7 +94,8 @@ describe('two processes with different configurations', () => {
       await started('alive', count);
       gatesOf('alive')[count - 1]!.open();
     }
-    for (const id of ids) expect(await older.ended(id)).toMatchObject({ state: 'completed', error_count: 0, artifact_count: 2 });
+    for (const id of ids)
+      expect(await older.ended(id)).toMatchObject({ state: 'completed', error_count: 0, artifact_count: 2 });
   });
 
   it('leave it to the other what follows when somebody fails an attempt', async () => {
@@ -99,15 +103,24 @@ describe('two processes with different configurations', () => {
     const held = await new Outside(newer.http).claimOne({ agents: ['packer'] });
     const failure = { error_message: 'the box is torn' };
     const refused = await new Outside(older.http).send(held, 'fail', failure);
-    expect([refused.status, refused.body.detail]).toEqual([503, expect.stringContaining('does not have the agent packer')]);
-    expect(await new Outside(newer.http).send(held, 'fail', failure)).toMatchObject({ status: 200, body: { state: 'pending', attempt: 2 } });
+    expect([refused.status, refused.body.detail]).toEqual([
+      503,
+      expect.stringContaining('does not have the agent packer'),
+    ]);
+    expect(await new Outside(newer.http).send(held, 'fail', failure)).toMatchObject({
+      status: 200,
+      body: { state: 'pending', attempt: 2 },
+    });
   });
 
   it('leave a batch of an agent that one of them does not know to the other', async () => {
     const id = await send(newer, 'gate', orders(6, { batch: 'rows' }));
     await started('rows', 1);
     await passTime(2 * LEASE_MS);
-    expect((await older.http.get(`/batch/${id}`).expect(200)).body).toMatchObject({ status: 'running', failed_items: 0 });
+    expect((await older.http.get(`/batch/${id}`).expect(200)).body).toMatchObject({
+      status: 'running',
+      failed_items: 0,
+    });
     await finish(older, [id], ['rows']);
     expect(await ended(older, id)).toMatchObject({ status: 'completed', completed_items: 6, failed_items: 0 });
   });
@@ -125,10 +138,17 @@ describe('two processes with different configurations', () => {
     await newer.close();
     expect(await older.status(execution)).toMatchObject({ state: 'active', error_count: 0 });
 
-    await eventually('it is known that nobody has them', async () => (await lackingOf(older, execution)) !== undefined && (await lackingOf(older, event)) !== undefined);
+    await eventually(
+      'it is known that nobody has them',
+      async () => (await lackingOf(older, execution)) !== undefined && (await lackingOf(older, event)) !== undefined,
+    );
     clock.advance(LEASE_MS);
     expect([await lackingOf(older, execution), await lackingOf(older, event)]).toEqual([['gate'], ['window']]);
-    expect(await show(older, batch)).toMatchObject({ status: 'running', failed_items: 0, waiting_for_agents: ['gate'] });
+    expect(await show(older, batch)).toMatchObject({
+      status: 'running',
+      failed_items: 0,
+      waiting_for_agents: ['gate'],
+    });
     expect(await older.ended(await older.publish('Message', { n: 1 }))).toMatchObject({ state: 'completed' });
 
     const again = await start(NEW);
@@ -137,7 +157,8 @@ describe('two processes with different configurations', () => {
       return (await show(again, batch)).status !== 'running';
     });
     expect(await show(older, batch)).toMatchObject({ status: 'completed', failed_items: 0 });
-    for (const id of [execution, event]) expect(await older.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
+    for (const id of [execution, event])
+      expect(await older.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
   });
 });
 
@@ -149,7 +170,11 @@ describe('an agent that only processes without work have', () => {
 
   beforeEach(async () => {
     replicas = new Replicas();
-    const options = { files: { 'gate.js': GATE }, clock: new ManualClock(), settings: { leaseMs: LEASE_MS, maxPendingExecutions: 1 } };
+    const options = {
+      files: { 'gate.js': GATE },
+      clock: new ManualClock(),
+      settings: { leaseMs: LEASE_MS, maxPendingExecutions: 1 },
+    };
     server = await replicas.start(NEW, { ...options, role: SERVER });
     worker = await replicas.start(OLD, { ...options, role: WORKER });
   });
@@ -158,11 +183,19 @@ describe('an agent that only processes without work have', () => {
 
   it('counts as had by no process where it is an internal one: what waits for it takes no place of others, and can be ended', async () => {
     const id = await server.publish('Gated', { n: 1, batch: 'unworked' });
-    for (const board of [server, worker]) await eventually('it is known that no process runs it', async () => (await lackingOf(board, id))?.includes('gate') === true);
+    for (const board of [server, worker])
+      await eventually(
+        'it is known that no process runs it',
+        async () => (await lackingOf(board, id))?.includes('gate') === true,
+      );
     const [artifact] = await server.artifacts(id);
-    expect(JSON.stringify((await server.http.get(`/api/v1/artifacts/${artifact!.id}/explain`).expect(200)).body)).toContain('since no process has the agent gate');
+    expect(
+      JSON.stringify((await server.http.get(`/api/v1/artifacts/${artifact!.id}/explain`).expect(200)).body),
+    ).toContain('since no process has the agent gate');
     // There is one place, which it has until the next count.
-    await eventually('it is counted', async () => (await server.http.get('/metrics')).text.includes('\nstarling_queue_depth 0\n'));
+    await eventually('it is counted', async () =>
+      (await server.http.get('/metrics')).text.includes('\nstarling_queue_depth 0\n'),
+    );
     const other = await server.publish('Message', { n: 1 });
     expect(await worker.ended(other)).toMatchObject({ state: 'completed' });
     // It is configured, so that it can be paused for the time when a process runs it.
@@ -176,7 +209,9 @@ describe('an agent that only processes without work have', () => {
     expect((await worker.http.post('/api/v1/executions/fail').send({ agent: 'packer' })).status).toBe(409);
     expect(await lackingOf(worker, id)).toBeUndefined();
     const held = await new Outside(server.http).claimOne({ agents: ['packer'] });
-    expect(await new Outside(server.http).send(held, 'complete', { output: { ok: true } })).toMatchObject({ status: 200 });
+    expect(await new Outside(server.http).send(held, 'complete', { output: { ok: true } })).toMatchObject({
+      status: 200,
+    });
     expect(await worker.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
   });
 });
@@ -186,7 +221,8 @@ describe('groups that wait for an agent which only one of two processes has', ()
   it('are left to that one by the other', async () => {
     const replicas = new Replicas();
     const clocks = [new ManualClock(), new ManualClock()] as const;
-    const start = (config: string, clock: ManualClock): Promise<Board> => replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+    const start = (config: string, clock: ManualClock): Promise<Board> =>
+      replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
     try {
       const newer = await start(NEW, clocks[0]);
       const older = await start(OLD, clocks[1]);
@@ -200,7 +236,8 @@ describe('groups that wait for an agent which only one of two processes has', ()
       clocks[1].advance(10 * MINUTE);
       older.app.app.get(TimerLoop, { strict: false }).lookAtAll();
       await eventually('it has fired its own', async () => (await older.status(own)).state === 'completed');
-      for (const id of [...questions, ...events]) expect(await older.status(id)).toMatchObject({ state: 'active', error_count: 0 });
+      for (const id of [...questions, ...events])
+        expect(await older.status(id)).toMatchObject({ state: 'active', error_count: 0 });
 
       clocks[0].advance(10 * MINUTE);
       for (const id of questions) {
@@ -208,7 +245,10 @@ describe('groups that wait for an agent which only one of two processes has', ()
         expect((await newer.artifacts(id)).at(-1)).toMatchObject({ payload: { error_type: 'join_expired' } });
       }
       for (const id of events) expect(await newer.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
-      expect((await newer.artifacts(events[2]!)).at(-1)).toMatchObject({ type: 'Digest', payload: { events: [0, 1, 2] } });
+      expect((await newer.artifacts(events[2]!)).at(-1)).toMatchObject({
+        type: 'Digest',
+        payload: { events: [0, 1, 2] },
+      });
     } finally {
       await replicas.close();
     }
@@ -239,14 +279,17 @@ describe('an answer that was to come later, to a process that alone has the agen
     const replicas = new Replicas();
     const agents = await Receiver.start();
     const clocks = [new ManualClock(), new ManualClock()] as const;
-    const start = (config: string, clock: ManualClock): Promise<Board> => replicas.start(config, { role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+    const start = (config: string, clock: ManualClock): Promise<Board> =>
+      replicas.start(config, { role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
     try {
       const newer = await start(configurationWith(agents), clocks[0]);
       const older = await start(OLD, clocks[1]);
       agents.on('/responder', inTurn(answers(202, { location: '/later' }), replies({ n: 1 })));
       const correlation = await newer.publish('Question', { n: 1 });
       const execution = async (): Promise<Execution> => {
-        const { items } = (await older.http.get('/api/v1/executions?agent=responder').expect(200)).body as { items: Execution[] };
+        const { items } = (await older.http.get('/api/v1/executions?agent=responder').expect(200)).body as {
+          items: Execution[];
+        };
         return (await older.http.get(`/api/v1/executions/${items[0]!.id}`).expect(200)).body as Execution;
       };
       await eventually('the attempt is left to the agent', async () => (await execution()).lease_until !== null);
@@ -259,7 +302,10 @@ describe('an answer that was to come later, to a process that alone has the agen
       await eventually('the attempt has failed', async () => (await execution()).attempt === 2);
       clocks[0].advance(MINUTE);
       expect(await newer.ended(correlation)).toMatchObject({ state: 'completed' });
-      expect(await execution()).toMatchObject({ lost_leases: 0, attempts: [{ error_type: 'timeout' }, { error_type: null }] });
+      expect(await execution()).toMatchObject({
+        lost_leases: 0,
+        attempts: [{ error_type: 'timeout' }, { error_type: null }],
+      });
     } finally {
       await replicas.close();
       await agents.close();
@@ -272,7 +318,8 @@ describe('a process that vanishes with the only configuration that has an agent'
   it('is waited for as long as its registration holds', async () => {
     const replicas = new Replicas();
     const clocks = [new ManualClock(), new ManualClock()] as const;
-    const start = (config: string, clock: ManualClock): Promise<Board> => replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+    const start = (config: string, clock: ManualClock): Promise<Board> =>
+      replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
     try {
       const gone = await start(NEW, clocks[0]);
       const ids: string[] = [];
@@ -289,11 +336,19 @@ describe('a process that vanishes with the only configuration that has an agent'
       expect(await removal(older)).toBe(409);
 
       clocks[1].advance(LEASE_MS);
-      for (const id of ids) await eventually('it is known that nobody has the agent', async () => (await lackingOf(older, id)) !== undefined);
+      for (const id of ids)
+        await eventually(
+          'it is known that nobody has the agent',
+          async () => (await lackingOf(older, id)) !== undefined,
+        );
       for (const id of ids) expect(await older.status(id)).toMatchObject({ state: 'active', error_count: 0 });
       expect(await removal(older)).toBe(200);
       for (const id of ids) expect(await older.ended(id)).toMatchObject({ state: 'failed', error_count: 1 });
-      for (const id of ids) expect((await older.artifacts(id)).at(-1)).toMatchObject({ type: 'WorkflowError', payload: { error_type: 'agent_removed' } });
+      for (const id of ids)
+        expect((await older.artifacts(id)).at(-1)).toMatchObject({
+          type: 'WorkflowError',
+          payload: { error_type: 'agent_removed' },
+        });
     } finally {
       await replicas.close();
     }

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+
 import { Client } from 'pg';
+
 import { TimerLoop } from '../../src/blackboard/timers/timer-loop.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -41,7 +43,8 @@ describe('executions that are fetched from several processes', () => {
   beforeAll(async () => {
     couriers = await Receiver.start();
     const started: Board[] = [];
-    for (const role of [SERVER, WORKER, WORKER]) started.push(withoutLooks(await replicas.start(config(couriers), { role, clock })));
+    for (const role of [SERVER, WORKER, WORKER])
+      started.push(withoutLooks(await replicas.start(config(couriers), { role, clock })));
     boards = started as typeof boards;
     outside = boards.map(({ http }) => new Outside(http)) as typeof outside;
   });
@@ -72,7 +75,9 @@ describe('executions that are fetched from several processes', () => {
     expect(await outside[1].claim({ agents: ['packer'] })).toEqual([]);
     for (let next = 0; next < 3; next += 1) {
       await eventually('the next one is held', () => answered.length > next);
-      expect(await outside[(next + 1) % 3]!.send(answered[next]!, 'complete', { output: {} })).toMatchObject({ status: 200 });
+      expect(await outside[(next + 1) % 3]!.send(answered[next]!, 'complete', { output: {} })).toMatchObject({
+        status: 200,
+      });
     }
     await Promise.all(waiting);
     expect(answered.map(({ correlation_id }) => correlation_id).sort()).toEqual(parcels.sort());
@@ -92,7 +97,10 @@ describe('executions that are fetched from several processes', () => {
     expect(await outside[1].execution(lost.execution_id)).toMatchObject({ lost_leases: 1 });
     clock.advance(600_000);
     expect(await boards[1].ended(parcel)).toMatchObject({ state: 'failed', error_count: 1 });
-    expect(await outside[0].send(again!, 'complete', { output: {} })).toMatchObject({ status: 409, body: { detail: expect.stringContaining('it was due at') } });
+    expect(await outside[0].send(again!, 'complete', { output: {} })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('it was due at') },
+    });
   });
 
   it('are taken back from whoever claimed them at a process that has ended, and are due there no less', async () => {
@@ -133,8 +141,14 @@ describe('executions that are fetched from several processes', () => {
     for (const [n, letter] of letters.entries()) {
       await eventually('the agent is asked', () => couriers.received.length === n + 1);
       const { headers } = couriers.received[n]!;
-      const held = { execution_id: requestIn(couriers.received[n]!).execution_id, lease_token: headers['starling-lease-token'] as string };
-      await eventually('it is left to it', async () => (await outside[0].execution(held.execution_id)).lease_until !== null);
+      const held = {
+        execution_id: requestIn(couriers.received[n]!).execution_id,
+        lease_token: headers['starling-lease-token'] as string,
+      };
+      await eventually(
+        'it is left to it',
+        async () => (await outside[0].execution(held.execution_id)).lease_until !== null,
+      );
       expect(await outside[0].send(held, 'heartbeat')).toMatchObject({ status: 200 });
       expect(await outside[0].send(held, 'complete', { output: {} })).toMatchObject({ status: 200 });
       expect(await outside[2].send(held, 'complete', { output: {} })).toMatchObject({ status: 200 });
@@ -145,7 +159,9 @@ describe('executions that are fetched from several processes', () => {
 
   it('are not claimed while something else is done with them, which the one who chose one is told', async () => {
     await boards[1].publish('Parcel', { n: 7 });
-    const { items } = (await boards[0].http.get('/api/v1/executions?agent=packer&state=pending').expect(200)).body as { items: { id: string }[] };
+    const { items } = (await boards[0].http.get('/api/v1/executions?agent=packer&state=pending').expect(200)).body as {
+      items: { id: string }[];
+    };
     const id = items[0]!.id;
     const other = new Client(boards[0].app.database.url);
     await other.connect();

@@ -14,13 +14,17 @@ agents:
     engine: { kind: function, module: ./gate.js }
     concurrency: ${CONCURRENCY}
     timeout: 1h
-${['one', 'two', 'three'].map((name) => `
+${['one', 'two', 'three']
+  .map(
+    (name) => `
   ${name}:
     consumes: [{ types: [${name}] }]
     publishes: [{ type: Passed }]
     engine: { kind: function, module: ./counted-${app}.js }
     concurrency: ${CONCURRENCY}
-`).join('')}`;
+`,
+  )
+  .join('')}`;
 
 interface Count {
   now: number;
@@ -75,13 +79,19 @@ describe.each([100, 3])('three processes that run at most %i at once', (maxConcu
       gatesOf(line)[opened]!.open();
     }
     await openAll([line], async () => gatesOf(line).length === 20);
-    expect(gatesOf(line).map(({ n }) => n).sort((one, other) => one - other)).toEqual(orders(20).map((_, n) => n));
+    expect(
+      gatesOf(line)
+        .map(({ n }) => n)
+        .sort((one, other) => one - other),
+    ).toEqual(orders(20).map((_, n) => n));
   });
 
   it('keep to the limits of each agent and of each process under load, and run everything once', async () => {
     const load = `load ${maxConcurrentExecutions}`;
     const types = ['one', 'two', 'three'];
-    const sent = types.flatMap((type) => orders(60, { load }).map((order) => ({ type, order: { ...order, ms: random.between(0, 15) } })));
+    const sent = types.flatMap((type) =>
+      orders(60, { load }).map((order) => ({ type, order: { ...order, ms: random.between(0, 15) } })),
+    );
     const ids = await Promise.all(sent.map(({ type, order }) => any().publish(type, order)));
     for (const id of ids) expect(await any().ended(id)).toMatchObject({ state: 'completed', artifact_count: 2 });
     for (const type of types) {
@@ -95,15 +105,27 @@ describe.each([100, 3])('three processes that run at most %i at once', (maxConcu
     const line = `cancelled ${maxConcurrentExecutions}`;
     const ids = new Map<number, string>();
     for (let n = 0; n < 2 * CONCURRENCY; n += 1) {
-      const { body } = await any().http.post('/run/flock').send({ agent_name: 'gate', inputs: { n, batch: line }, async_run: true }).expect(200);
+      const { body } = await any()
+        .http.post('/run/flock')
+        .send({ agent_name: 'gate', inputs: { n, batch: line }, async_run: true })
+        .expect(200);
       ids.set(n, (body as { run_id: string }).run_id);
     }
     await started(line, CONCURRENCY);
-    for (const { n } of gatesOf(line)) await any().http.post(`/run/${ids.get(n)}/cancel`).expect(200);
+    for (const { n } of gatesOf(line))
+      await any()
+        .http.post(`/run/${ids.get(n)}/cancel`)
+        .expect(200);
     await started(line, 2 * CONCURRENCY);
     const later = gatesOf(line).slice(CONCURRENCY);
-    expect(later.map(({ n }) => n).sort((one, other) => one - other)).toEqual(orders(CONCURRENCY).map((_, n) => n + CONCURRENCY));
+    expect(later.map(({ n }) => n).sort((one, other) => one - other)).toEqual(
+      orders(CONCURRENCY).map((_, n) => n + CONCURRENCY),
+    );
     later.forEach((gate) => gate.open());
-    for (const { n } of later) await eventually('its run has ended', async () => ((await any().http.get(`/run/${ids.get(n)}`)).body as { status: string }).status === 'completed');
+    for (const { n } of later)
+      await eventually(
+        'its run has ended',
+        async () => ((await any().http.get(`/run/${ids.get(n)}`)).body as { status: string }).status === 'completed',
+      );
   });
 });

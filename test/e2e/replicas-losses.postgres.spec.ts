@@ -1,6 +1,6 @@
-import { queryOnce } from '../support/postgres-cluster.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { queryOnce } from '../support/postgres-cluster.js';
 import { printedSeed, Random } from '../support/random.js';
 import { ended, finish, GATE, gatesOf, orders, send, started } from './batch-board.js';
 import { type Board, tally } from './board.js';
@@ -53,7 +53,8 @@ describe('processes that hear nothing of each other', () => {
   beforeEach(async () => {
     replicas = new Replicas();
     boards = [];
-    for (const role of [SERVER, WORKER, WORKER]) boards.push(await replicas.start(CONFIG, { files: FILES, role, settings: { maxConcurrentExecutions: 4 } }));
+    for (const role of [SERVER, WORKER, WORKER])
+      boards.push(await replicas.start(CONFIG, { files: FILES, role, settings: { maxConcurrentExecutions: 4 } }));
   });
 
   afterEach(() => replicas.close());
@@ -68,12 +69,17 @@ describe('processes that hear nothing of each other', () => {
     }
     const batches = await Promise.all([0, 1].map(() => send(any(), 'double', orders(20))));
     const answers = await Promise.all(orders(10).map(() => any().publishSync('Number', { n: 1 }, { timeout: 60 })));
-    for (const { completed, artifacts } of answers) expect([completed, artifacts.map(({ type }) => type).sort()]).toEqual([true, ['Doubled', 'Quadrupled', 'Steady']]);
+    for (const { completed, artifacts } of answers)
+      expect([completed, artifacts.map(({ type }) => type).sort()]).toEqual([
+        true,
+        ['Doubled', 'Quadrupled', 'Steady'],
+      ]);
     for (const id of ids) {
       expect(await any().ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
       expect((await any().types(id)).sort()).toEqual(['Doubled', 'Number', 'Quadrupled', 'Steady']);
     }
-    for (const id of batches) expect(await ended(any(), id)).toMatchObject({ status: 'completed', completed_items: 20, failed_items: 0 });
+    for (const id of batches)
+      expect(await ended(any(), id)).toMatchObject({ status: 'completed', completed_items: 20, failed_items: 0 });
   }
 
   it('finish everything while those connections are ended at random', async () => {
@@ -88,7 +94,8 @@ describe('processes that hear nothing of each other', () => {
 
   it('finish everything while none of those connections lives', async () => {
     const endAll = async (): Promise<number> =>
-      (await queryOnce(boards[0]!.app.database.url, `select pg_terminate_backend(pid) from (${LISTENERS}) listeners`)).length;
+      (await queryOnce(boards[0]!.app.database.url, `select pg_terminate_backend(pid) from (${LISTENERS}) listeners`))
+        .length;
     expect(await whileIt(endAll, load)).toBeGreaterThan(3);
   });
 
@@ -130,7 +137,8 @@ describe('what a process ran when it was lost', () => {
 
   afterEach(() => replicas.close());
 
-  const begin = (role = WORKER, clock?: ManualClock): Promise<Board> => replicas.start(CONFIG, { files: FILES, role, clock, settings: { leaseMs: LEASE_MS } });
+  const begin = (role = WORKER, clock?: ManualClock): Promise<Board> =>
+    replicas.start(CONFIG, { files: FILES, role, clock, settings: { leaseMs: LEASE_MS } });
 
   it('is run by another one when the lease has passed, and what the lost one still answers is discarded', async () => {
     const clocks = [new ManualClock(), new ManualClock()];
@@ -146,15 +154,28 @@ describe('what a process ran when it was lost', () => {
     // The one that was taken from answers first.
     first.forEach((gate) => gate.open());
     again[0]!.open();
-    await eventually('one has ended', async () => (await Promise.all(ids.map((id) => other.status(id)))).some(({ state }) => state !== 'active'));
-    expect(tally((await Promise.all(ids.map((id) => other.status(id)))).map(({ state }) => state))).toEqual({ active: 4, completed: 1 });
+    await eventually('one has ended', async () =>
+      (await Promise.all(ids.map((id) => other.status(id)))).some(({ state }) => state !== 'active'),
+    );
+    expect(tally((await Promise.all(ids.map((id) => other.status(id)))).map(({ state }) => state))).toEqual({
+      active: 4,
+      completed: 1,
+    });
 
     again.forEach((gate) => gate.open());
     for (const id of ids) {
-      expect(await other.ended(id)).toEqual({ ...(await lost.status(id)), state: 'completed', artifact_count: 2, error_count: 0, has_pending_work: false });
+      expect(await other.ended(id)).toEqual({
+        ...(await lost.status(id)),
+        state: 'completed',
+        artifact_count: 2,
+        error_count: 0,
+        has_pending_work: false,
+      });
     }
     expect(gatesOf('lost')).toHaveLength(10);
-    const attempts = await other.app.database.rows<{ attempt: number; lost_leases: number }>('select distinct attempt, lost_leases from executions');
+    const attempts = await other.app.database.rows<{ attempt: number; lost_leases: number }>(
+      'select distinct attempt, lost_leases from executions',
+    );
     expect(attempts).toEqual([{ attempt: 1, lost_leases: 1 }]);
   });
 
@@ -167,9 +188,14 @@ describe('what a process ran when it was lost', () => {
     const next = await begin();
     await stopped.close();
     await started('handed back', 10);
-    expect(gatesOf('handed back').slice(0, 5).every(({ isAborted }) => isAborted)).toBe(true);
+    expect(
+      gatesOf('handed back')
+        .slice(0, 5)
+        .every(({ isAborted }) => isAborted),
+    ).toBe(true);
     gatesOf('handed back').forEach((gate) => gate.open());
-    for (const id of ids) expect(await next.ended(id)).toMatchObject({ state: 'completed', artifact_count: 2, error_count: 0 });
+    for (const id of ids)
+      expect(await next.ended(id)).toMatchObject({ state: 'completed', artifact_count: 2, error_count: 0 });
     await finish(other, [batch], ['batch handed back']);
     expect(await ended(other, batch)).toMatchObject({ status: 'completed', completed_items: 5, failed_items: 0 });
     expect(await other.app.database.rows('select 1 from executions where lost_leases > 0')).toEqual([]);

@@ -61,7 +61,15 @@ describe('three processes', () => {
   const random = new Random(printedSeed());
 
   beforeAll(async () => {
-    for (let n = 0; n < 3; n += 1) boards.push(await replicas.start(CONFIG, { files: { 'shaky.js': SHAKY }, role: WORKER, clock, settings: { leaseMs: 10 * DAY } }));
+    for (let n = 0; n < 3; n += 1)
+      boards.push(
+        await replicas.start(CONFIG, {
+          files: { 'shaky.js': SHAKY },
+          role: WORKER,
+          clock,
+          settings: { leaseMs: 10 * DAY },
+        }),
+      );
   });
 
   afterAll(() => replicas.close());
@@ -73,7 +81,8 @@ describe('three processes', () => {
     return (body as { items: { payload: T }[] }).items.map(({ payload }) => payload);
   };
 
-  const count = (type: string, expected: number): Promise<void> => eventually(`${expected} ${type}`, async () => (await payloads(type)).length >= expected);
+  const count = (type: string, expected: number): Promise<void> =>
+    eventually(`${expected} ${type}`, async () => (await payloads(type)).length >= expected);
 
   /** One after another, each on a process of its own. */
   async function publishInOrder(type: string, list: object[], parts: object = {}): Promise<string[]> {
@@ -84,7 +93,10 @@ describe('three processes', () => {
 
   it('join first in first out, whichever process the halves come to', async () => {
     const keys = ['x', 'y', 'z', 'w'];
-    const halves = keys.flatMap((key) => [publishInOrder('Left', orders(10, { key })), publishInOrder('Right', orders(10, { key }))]);
+    const halves = keys.flatMap((key) => [
+      publishInOrder('Left', orders(10, { key })),
+      publishInOrder('Right', orders(10, { key })),
+    ]);
     await Promise.all(halves);
     await count('Pair', 40);
     const pairs = await payloads<{ key: string; left: number; right: number }>('Pair');
@@ -97,47 +109,72 @@ describe('three processes', () => {
 
   it('join each artifact once when all come at once', async () => {
     const key = 'crowd';
-    await Promise.all(orders(40, { key }).flatMap((order) => [any().publish('Left', order), any().publish('Right', order)]));
-    const ofCrowd = async () => (await payloads<{ key: string; left: number; right: number }>('Pair')).filter((pair) => pair.key === key);
+    await Promise.all(
+      orders(40, { key }).flatMap((order) => [any().publish('Left', order), any().publish('Right', order)]),
+    );
+    const ofCrowd = async () =>
+      (await payloads<{ key: string; left: number; right: number }>('Pair')).filter((pair) => pair.key === key);
     await eventually('all pairs', async () => (await ofCrowd()).length >= 40);
     const pairs = await ofCrowd();
-    for (const side of ['left', 'right'] as const) expect(pairs.map((pair) => pair[side]).sort((one, other) => one - other)).toEqual(orders(40).map((_, n) => n));
+    for (const side of ['left', 'right'] as const)
+      expect(pairs.map((pair) => pair[side]).sort((one, other) => one - other)).toEqual(orders(40).map((_, n) => n));
   });
 
   it('ask `where` of a completed group once', async () => {
     // Every third pair does not fit.
     const pairs = orders(30).map((_, n) => ({ key: `claim-${n}`, claim: n, proof: n % 3 === 0 ? -1 : n }));
     const ids = pairs.map(({ key }) => key);
-    await Promise.all(pairs.flatMap(({ key, claim, proof }) => [any().publish('Claim', { key, n: claim }, { correlation: key }), any().publish('Proof', { key, n: proof }, { correlation: key })]));
+    await Promise.all(
+      pairs.flatMap(({ key, claim, proof }) => [
+        any().publish('Claim', { key, n: claim }, { correlation: key }),
+        any().publish('Proof', { key, n: proof }, { correlation: key }),
+      ]),
+    );
     for (const id of ids) await any().ended(id);
-    await eventually('every group is judged', async () => (await boards[0]!.app.database.rows('select 1 from join_groups')).length === 0);
+    await eventually(
+      'every group is judged',
+      async () => (await boards[0]!.app.database.rows('select 1 from join_groups')).length === 0,
+    );
     const verdicts = await payloads<{ n: number }>('Verdict');
-    expect(verdicts.map(({ n }) => n).sort((one, other) => one - other)).toEqual(pairs.filter(({ claim, proof }) => claim === proof).map(({ claim }) => claim));
+    expect(verdicts.map(({ n }) => n).sort((one, other) => one - other)).toEqual(
+      pairs.filter(({ claim, proof }) => claim === proof).map(({ claim }) => claim),
+    );
   });
 
   it('fill a window in the order of what comes', async () => {
     await publishInOrder('Item', orders(25));
     await count('Pack', 5);
     const packs = (await payloads<{ items: number[] }>('Pack')).map(({ items }) => items);
-    expect(packs.sort(([one], [other]) => one! - other!)).toEqual([0, 5, 10, 15, 20].map((first) => [0, 1, 2, 3, 4].map((n) => first + n)));
+    expect(packs.sort(([one], [other]) => one! - other!)).toEqual(
+      [0, 5, 10, 15, 20].map((first) => [0, 1, 2, 3, 4].map((n) => first + n)),
+    );
   });
 
   it('put each artifact into one window when all come at once', async () => {
     const before = (await payloads('Pack')).length;
     await Promise.all(orders(100).map((_, n) => any().publish('Item', { n: 1_000 + n })));
     await count('Pack', before + 20);
-    const packs = (await payloads<{ items: number[] }>('Pack')).map(({ items }) => items).filter(([first]) => first! >= 1_000);
+    const packs = (await payloads<{ items: number[] }>('Pack'))
+      .map(({ items }) => items)
+      .filter(([first]) => first! >= 1_000);
     expect(packs.map(({ length }) => length)).toEqual(Array(20).fill(5));
     expect(packs.flat().sort((one, other) => one - other)).toEqual(orders(100).map((_, n) => 1_000 + n));
   });
 
   it('close a window once when its time is up', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const ids = await publishInOrder('Event', orders(3).map((_, n) => ({ n: 10 * round + n })));
+      const ids = await publishInOrder(
+        'Event',
+        orders(3).map((_, n) => ({ n: 10 * round + n })),
+      );
       clock.advance(30_000);
       for (const id of ids) expect(await any().ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
       await count('Digest', round + 1);
-      expect((await payloads<{ events: number[] }>('Digest')).map(({ events }) => events)).toContainEqual([10 * round, 10 * round + 1, 10 * round + 2]);
+      expect((await payloads<{ events: number[] }>('Digest')).map(({ events }) => events)).toContainEqual([
+        10 * round,
+        10 * round + 1,
+        10 * round + 2,
+      ]);
     }
     expect(await payloads('Digest')).toHaveLength(5);
   });
@@ -164,11 +201,18 @@ describe('three processes', () => {
   it('make each attempt once, at its time', async () => {
     const ids = await publishInOrder('Shaky', orders(20));
     for (let attempt = 1; attempt <= 3; attempt += 1) {
-      await eventually(`attempt ${attempt} of each`, () => shakyCalls().filter((call) => call.endsWith(`.${attempt}`)).length >= 20);
+      await eventually(
+        `attempt ${attempt} of each`,
+        () => shakyCalls().filter((call) => call.endsWith(`.${attempt}`)).length >= 20,
+      );
       // Scheduled, and not only thrown: else the clock would pass the time before it is known.
       const retrying = 20 * Number(attempt < 3);
-      const waiting = "select 1 from executions where agent = 'shaky' and state = 'pending' and available_at is not null";
-      await eventually('the next attempts are scheduled', async () => (await boards[0]!.app.database.rows(waiting)).length === retrying);
+      const waiting =
+        "select 1 from executions where agent = 'shaky' and state = 'pending' and available_at is not null";
+      await eventually(
+        'the next attempts are scheduled',
+        async () => (await boards[0]!.app.database.rows(waiting)).length === retrying,
+      );
       // Delays vary by a fifth.
       clock.advance(2 * MINUTE);
     }
@@ -180,7 +224,9 @@ describe('three processes', () => {
   it('do the work of a key once for requests that come to all of them at once', async () => {
     for (const path of ['/api/v1/artifacts', '/api/v1/artifacts/sync']) {
       const body = { type: 'Left', payload: { key: `idempotent ${path}`, n: 1 } };
-      const sent = orders(50).map((_, n) => boards[n % 3]!.http.post(path).set('X-Idempotency-Key', 'the-same').send(body));
+      const sent = orders(50).map((_, n) =>
+        boards[n % 3]!.http.post(path).set('X-Idempotency-Key', 'the-same').send(body),
+      );
       const answers = await eventuallyAll(sent);
       expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1);

@@ -29,8 +29,14 @@ describe('an agent that is paused on one process of several', () => {
 
   beforeAll(async () => {
     const started: Board[] = [];
-    for (const [app, role] of [['server', SERVER], ['one', WORKER], ['other', WORKER]] as const) {
-      started.push(withoutLooks(await replicas.start(configOf(app), { files: { [`counted-${app}.js`]: COUNTED }, role })));
+    for (const [app, role] of [
+      ['server', SERVER],
+      ['one', WORKER],
+      ['other', WORKER],
+    ] as const) {
+      started.push(
+        withoutLooks(await replicas.start(configOf(app), { files: { [`counted-${app}.js`]: COUNTED }, role })),
+      );
     }
     boards = started as typeof boards;
   });
@@ -41,15 +47,22 @@ describe('an agent that is paused on one process of several', () => {
 
   it('is claimed on none from the answer on, and starts again on all as soon as it is resumed', async () => {
     let n = 0;
-    const publish = (count: number): Promise<string[]> => Promise.all(Array.from({ length: count }, () => anyOf().publish('Order', { n: n++ })));
+    const publish = (count: number): Promise<string[]> =>
+      Promise.all(Array.from({ length: count }, () => anyOf().publish('Order', { n: n++ })));
     for (let round = 0; round < 3; round += 1) {
       const [by, then] = [anyOf(), anyOf()];
       const [early] = await Promise.all([publish(20), by.http.post('/api/v1/agents/counted/pause').expect(200)]);
       const claimed = await claimedCount(by);
       const late = await publish(5);
-      for (const order of late) await eventually('the other agent has run', async () => (await by.types(order)).includes('Noted'));
+      for (const order of late)
+        await eventually('the other agent has run', async () => (await by.types(order)).includes('Noted'));
       expect(await claimedCount(by)).toBe(claimed);
-      expect((await then.http.get('/api/v1/agents').expect(200)).body).toMatchObject({ agents: [{ name: 'counted', paused: true }, { name: 'other', paused: false }] });
+      expect((await then.http.get('/api/v1/agents').expect(200)).body).toMatchObject({
+        agents: [
+          { name: 'counted', paused: true },
+          { name: 'other', paused: false },
+        ],
+      });
 
       await then.http.post('/api/v1/agents/counted/resume').expect(200);
       for (const order of [...early, ...late]) expect(await by.ended(order)).toMatchObject({ state: 'completed' });
@@ -64,7 +77,12 @@ describe('an agent that is paused on one process of several', () => {
       await claim.query('begin');
       await claim.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [claimLockKey('counted')]);
       const pausing = server.http.post('/api/v1/agents/counted/pause').then(() => (isPaused = true));
-      const isWaiting = async () => (await claim.query('select 1 from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())')).rowCount! > 0;
+      const isWaiting = async () =>
+        (
+          await claim.query(
+            'select 1 from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())',
+          )
+        ).rowCount! > 0;
       await eventually('the pause waits', isWaiting);
       expect(isPaused).toBe(false);
       await claim.query('commit');
@@ -74,12 +92,22 @@ describe('an agent that is paused on one process of several', () => {
   });
 
   it('may be one that only another process has', async () => {
-    const configuration = configOf('stranger').replace('counted:', 'foreign:').replaceAll('Order', 'Foreign').replace(/ {2}other:.*\n/, '');
-    const stranger = withoutLooks(await replicas.start(configuration, { files: { 'counted-stranger.js': COUNTED }, role: WORKER }));
+    const configuration = configOf('stranger')
+      .replace('counted:', 'foreign:')
+      .replaceAll('Order', 'Foreign')
+      .replace(/ {2}other:.*\n/, '');
+    const stranger = withoutLooks(
+      await replicas.start(configuration, { files: { 'counted-stranger.js': COUNTED }, role: WORKER }),
+    );
     const [server] = boards;
-    expect((await server.http.post('/api/v1/agents/foreign/pause').expect(200)).body).toMatchObject({ name: 'foreign', paused: true });
+    expect((await server.http.post('/api/v1/agents/foreign/pause').expect(200)).body).toMatchObject({
+      name: 'foreign',
+      paused: true,
+    });
     const order = await stranger.publish('Foreign', { n: -1 });
-    expect((await stranger.http.get('/api/v1/agents').expect(200)).body).toMatchObject({ agents: [{ name: 'foreign', paused: true }] });
+    expect((await stranger.http.get('/api/v1/agents').expect(200)).body).toMatchObject({
+      agents: [{ name: 'foreign', paused: true }],
+    });
     expect((await stranger.status(order)).state).toBe('active');
     await server.http.post('/api/v1/agents/foreign/resume').expect(200);
     expect(await stranger.ended(order)).toMatchObject({ state: 'completed' });
@@ -87,6 +115,8 @@ describe('an agent that is paused on one process of several', () => {
 });
 
 async function claimedCount(board: Board): Promise<number> {
-  const rows = await board.app.database.rows<{ count: string }>(`select count(*) from executions where agent = 'counted' and claim is not null`);
+  const rows = await board.app.database.rows<{ count: string }>(
+    `select count(*) from executions where agent = 'counted' and claim is not null`,
+  );
   return Number(rows[0]!.count);
 }

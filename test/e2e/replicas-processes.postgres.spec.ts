@@ -10,7 +10,8 @@ const LEASE_MS = 30_000;
 const agents = (...names: string[]): string =>
   `agents:\n${names.map((name) => `  ${name}: { consumes: [{ types: [${name[0]!.toUpperCase()}${name.slice(1)}] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"n": 1}' } }`).join('\n')}\n`;
 
-const listed = async (board: Board): Promise<ProcessBody[]> => ((await board.http.get('/api/v1/processes').expect(200)).body as ProcessesBody).processes;
+const listed = async (board: Board): Promise<ProcessBody[]> =>
+  ((await board.http.get('/api/v1/processes').expect(200)).body as ProcessesBody).processes;
 
 /** Real: several apps over HTTP on one Postgres. Faked: the clocks, of which one stands still, as that of a process that is gone without a word. */
 describe('the live processes on one Postgres', () => {
@@ -31,7 +32,10 @@ describe('the live processes on one Postgres', () => {
     for (const board of [first, silent, server]) {
       expect((await listed(board)).map(({ roles, agents: names }) => [roles, names])).toEqual([
         [['server', 'worker'], ['price']],
-        [['server', 'worker'], ['price', 'tax']],
+        [
+          ['server', 'worker'],
+          ['price', 'tax'],
+        ],
         // It runs none.
         [['server'], []],
       ]);
@@ -62,11 +66,16 @@ describe('the live processes on one Postgres', () => {
     const second = await replicas.start(agents('price', 'tax'), { clock });
     await second.http.post('/api/v1/agents/tax/pause').expect(200);
     const tax = await second.publish('Tax', {});
-    const lacking = async (): Promise<string[] | undefined> => ((await first.status(tax)) as LackingStatus).waiting_for_agents;
+    const lacking = async (): Promise<string[] | undefined> =>
+      ((await first.status(tax)) as LackingStatus).waiting_for_agents;
     expect(await lacking()).toBeUndefined();
     await second.close();
     await eventually('the first one says so', async () => (await lacking()) !== undefined);
-    await eventually('the first one has logged it', () => first.app.logLines.some(({ level, agents: names }) => level === 40 && names !== undefined && 'tax' in (names as object)));
+    await eventually('the first one has logged it', () =>
+      first.app.logLines.some(
+        ({ level, agents: names }) => level === 40 && names !== undefined && 'tax' in (names as object),
+      ),
+    );
 
     const third = await replicas.start(agents('tax'), { clock });
     await third.http.post('/api/v1/agents/tax/resume').expect(200);

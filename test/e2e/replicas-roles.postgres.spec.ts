@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+
 import { StartedProgram } from '../cli/started-program.js';
 import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
@@ -40,17 +41,34 @@ describe('starling serve --no-worker and starling worker', () => {
     folder.remove();
   });
 
-  const options = (): string[] => ['--config', join(folder.path, 'starling.yaml'), '--database-url', database.url, '--webhook-url', receiver.url('/hook')];
+  const options = (): string[] => [
+    '--config',
+    join(folder.path, 'starling.yaml'),
+    '--database-url',
+    database.url,
+    '--webhook-url',
+    receiver.url('/hook'),
+  ];
 
   const post = async <T>(path: string, body: object): Promise<T> => {
-    const response = await fetch(`${server.url}${path}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+    const response = await fetch(`${server.url}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
     expect(response.status).toBe(200);
     return (await response.json()) as T;
   };
 
-  const publish = (timeout: number) => post<{ completed: boolean; artifacts: { payload: object }[] }>('/api/v1/artifacts/sync', { type: 'Number', payload: { n: 21 }, timeout });
+  const publish = (timeout: number) =>
+    post<{ completed: boolean; artifacts: { payload: object }[] }>('/api/v1/artifacts/sync', {
+      type: 'Number',
+      payload: { n: 21 },
+      timeout,
+    });
 
-  const run = async (): Promise<string> => (await post<{ run_id: string }>('/run/flock', { agent_name: 'double', inputs: { n: 1 }, async_run: true })).run_id;
+  const run = async (): Promise<string> =>
+    (await post<{ run_id: string }>('/run/flock', { agent_name: 'double', inputs: { n: 1 }, async_run: true })).run_id;
 
   const statusOf = async (id: string): Promise<string> => (await server.get<{ status: string }>(`/run/${id}`)).status;
 
@@ -67,7 +85,10 @@ describe('starling serve --no-worker and starling worker', () => {
     worker = await StartedProgram.start(['worker', '--port', '0', ...options()]);
     expect(await publish(60)).toMatchObject({ completed: true, artifacts: [{ payload: { n: 42 } }] });
     await eventually('what waited has ended', async () => (await statusOf(waiting)) === 'completed');
-    await eventually('all that was published is delivered', async () => (await deliveries('pending')) + (await deliveries('waiting')) === 0);
+    await eventually(
+      'all that was published is delivered',
+      async () => (await deliveries('pending')) + (await deliveries('waiting')) === 0,
+    );
     expect(receiver.received.length).toBeGreaterThanOrEqual(await deliveries('delivered'));
     await eventually('the worker has said where it is', () => /health at (http\S+)\/health/.test(worker!.stderr));
     const url = /health at (http\S+)\/health/.exec(worker.stderr)![1]!;

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+
 import { eventually } from '../support/eventually.js';
 import { Receiver } from '../support/receiver.js';
 import { Replicas, withoutLooks, WORKER } from './replica-boards.js';
@@ -13,7 +14,8 @@ agents:
 /** Noted in the memory that the apps share. */
 const GATE = `export default () => (globalThis.closingGate ??= Promise.withResolvers()).promise;`;
 
-const openGate = (): void => (globalThis as unknown as { closingGate?: PromiseWithResolvers<object> }).closingGate?.resolve({});
+const openGate = (): void =>
+  (globalThis as unknown as { closingGate?: PromiseWithResolvers<object> }).closingGate?.resolve({});
 
 /** Real: two apps on one Postgres that hear of each other by their wake-ups alone, and the receiver. */
 describe('what a process makes claimable while it stops', () => {
@@ -31,23 +33,44 @@ describe('what a process makes claimable while it stops', () => {
   });
 
   it('is done at once by another: the next delivery of a group, and an execution', async () => {
-    const options = { files: { 'gate.js': GATE }, role: WORKER, settings: { outboundAllow: ['127.0.0.0/8'], shutdownGraceMs: 30_000 } };
+    const options = {
+      files: { 'gate.js': GATE },
+      role: WORKER,
+      settings: { outboundAllow: ['127.0.0.0/8'], shutdownGraceMs: 30_000 },
+    };
     const stopping = withoutLooks(await replicas.start(CONFIG, options));
     const held: ServerResponse[] = [];
-    receiver.on('/hook', (response, { sequence }) => void (sequence === 1 && held.length === 0 ? held.push(response) : response.writeHead(200).end()));
+    receiver.on(
+      '/hook',
+      (response, { sequence }) =>
+        void (sequence === 1 && held.length === 0 ? held.push(response) : response.writeHead(200).end()),
+    );
     const webhook = { url: receiver.url('/hook') };
-    await stopping.http.post('/api/v1/artifacts').set('X-Correlation-ID', 'group').send({ type: 'Order', payload: {}, webhook }).expect(200);
-    await eventually('the first is on its way, and the gate is entered', () => held.length === 1 && 'closingGate' in globalThis);
+    await stopping.http
+      .post('/api/v1/artifacts')
+      .set('X-Correlation-ID', 'group')
+      .send({ type: 'Order', payload: {}, webhook })
+      .expect(200);
+    await eventually(
+      'the first is on its way, and the gate is entered',
+      () => held.length === 1 && 'closingGate' in globalThis,
+    );
     await stopping.publish('Note', {}, { correlation: 'group' });
 
     const other = withoutLooks(await replicas.start(CONFIG, options));
     // So that it has searched the target's line, beyond the one that waits.
-    await other.http.post('/api/v1/artifacts').set('X-Correlation-ID', 'other').send({ type: 'Note', payload: {}, webhook }).expect(200);
+    await other.http
+      .post('/api/v1/artifacts')
+      .set('X-Correlation-ID', 'other')
+      .send({ type: 'Note', payload: {}, webhook })
+      .expect(200);
     await eventually('it delivers', () => receiver.received.some(({ correlation }) => correlation === 'other'));
 
     stopping.app.lifecycle.stop();
     held[0]!.writeHead(200).end();
-    await eventually('the next of the group has come', () => receiver.received.some(({ correlation, sequence }) => correlation === 'group' && sequence === 2));
+    await eventually('the next of the group has come', () =>
+      receiver.received.some(({ correlation, sequence }) => correlation === 'group' && sequence === 2),
+    );
     openGate();
     expect(await other.ended('group')).toMatchObject({ state: 'completed', artifact_count: 4 });
   });

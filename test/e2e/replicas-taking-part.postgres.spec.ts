@@ -29,7 +29,16 @@ describe('on several processes', () => {
 
   beforeAll(async () => {
     for (const role of [SERVER, WORKER, WORKER]) {
-      boards.push(withoutLooks(await replicas.start(CONFIG, { files: { 'fragile.js': FRAGILE, 'gate.js': GATE }, role, clock, settings: { leaseMs: 3_600_000 } })));
+      boards.push(
+        withoutLooks(
+          await replicas.start(CONFIG, {
+            files: { 'fragile.js': FRAGILE, 'gate.js': GATE },
+            role,
+            clock,
+            settings: { leaseMs: 3_600_000 },
+          }),
+        ),
+      );
     }
   });
 
@@ -42,7 +51,10 @@ describe('on several processes', () => {
     if (isActive) await anyOf().publish('Held', {}, { correlation, visibility: { kind: 'After', ttl: 'PT1H' } });
     await anyOf().publish('Order', { n }, { correlation });
     await eventually('it has failed', async () => (await anyOf().status(correlation)).error_count === 1);
-    const { body } = await anyOf().http.get('/api/v1/executions').query({ correlation_id: correlation, state: 'failed' }).expect(200);
+    const { body } = await anyOf()
+      .http.get('/api/v1/executions')
+      .query({ correlation_id: correlation, state: 'failed' })
+      .expect(200);
     return (body as { items: { id: string }[] }).items[0]!.id;
   }
 
@@ -59,17 +71,23 @@ describe('on several processes', () => {
       const { state } = await anyOf().ended(correlation);
       // Cancelled for good where that was answered; else the retry has run to its end.
       expect(state).toBe(cancelled.status === 200 ? 'cancelled' : retried.status === 200 ? 'completed' : 'failed');
-      const [execution] = await boards[0]!.app.database.rows<{ state: string; round: number }>(`select state, round from executions where id = '${id}'`);
+      const [execution] = await boards[0]!.app.database.rows<{ state: string; round: number }>(
+        `select state, round from executions where id = '${id}'`,
+      );
       expect(['failed', 'completed', 'cancelled']).toContain(execution!.state);
       expect(execution!.round).toBe(retried.status === 200 ? 1 : 0);
-      const [{ pending }] = await boards[0]!.app.database.rows<{ pending: number }>(`select pending from correlations where id = '${correlation}'`) as [{ pending: number }];
+      const [{ pending }] = (await boards[0]!.app.database.rows<{ pending: number }>(
+        `select pending from correlations where id = '${correlation}'`,
+      )) as [{ pending: number }];
       expect(pending).toBe(0);
     }
   });
 
   it('retries that come together on all of them bring it back once', async () => {
     const id = await failedIn('together', 1_000, false);
-    const answers = await Promise.all(Array.from({ length: 9 }, (_, n) => boards[n % 3]!.http.post(`/api/v1/executions/${id}/retry`)));
+    const answers = await Promise.all(
+      Array.from({ length: 9 }, (_, n) => boards[n % 3]!.http.post(`/api/v1/executions/${id}/retry`)),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(8).fill(409)]);
     expect(await anyOf().ended('together')).toMatchObject({ state: 'completed', artifact_count: 3 });
     expect(tally(await anyOf().types('together'))).toEqual({ Order: 1, WorkflowError: 1, Made: 1 });
@@ -77,10 +95,17 @@ describe('on several processes', () => {
 
   it('a deadline that one sets which does not work is kept by those that do, and answers who waits there', async () => {
     const [server] = boards as [Board];
-    const waiting = server.http.post('/run/flock').set('X-Correlation-ID', 'overdue').send({ agent_name: 'gate', inputs: { n: 1, batch: 'overdue' }, deadline: 'PT5M' }).then();
+    const waiting = server.http
+      .post('/run/flock')
+      .set('X-Correlation-ID', 'overdue')
+      .send({ agent_name: 'gate', inputs: { n: 1, batch: 'overdue' }, deadline: 'PT5M' })
+      .then();
     await started('overdue', 1);
     clock.advance(5 * 60_000);
-    expect((await waiting).body).toMatchObject({ status: 'cancelled', error: expect.stringContaining('the deadline passed at ') as string });
+    expect((await waiting).body).toMatchObject({
+      status: 'cancelled',
+      error: expect.stringContaining('the deadline passed at ') as string,
+    });
     await eventually('the agent has been told to stop', () => gatesOf('overdue')[0]!.isAborted);
     expect(await server.app.database.rows(`select id from timers where kind = 'deadline'`)).toEqual([]);
   });

@@ -36,10 +36,17 @@ describe('two processes that roll up at the same time under load', () => {
   const any = (): Board => boards[random.between(0, 1)]!;
   const rollUp = (board: Board): Promise<void> => board.app.app.get(Rollups, { strict: false }).run();
 
-  const count = async (query: string): Promise<number> => (await boards[0]!.app.database.rows<{ count: number }>(query))[0]!.count;
+  const count = async (query: string): Promise<number> =>
+    (await boards[0]!.app.database.rows<{ count: number }>(query))[0]!.count;
 
-  async function totalsOf(board: Board): Promise<{ artifacts: number; executions: number; listed: number; summed: number }> {
-    const [metrics, list, summary] = await Promise.all(['/metrics', '/api/v1/artifacts?limit=1', '/api/v1/artifacts/summary'].map((path) => board.http.get(path).expect(200)));
+  async function totalsOf(
+    board: Board,
+  ): Promise<{ artifacts: number; executions: number; listed: number; summed: number }> {
+    const [metrics, list, summary] = await Promise.all(
+      ['/metrics', '/api/v1/artifacts?limit=1', '/api/v1/artifacts/summary'].map((path) =>
+        board.http.get(path).expect(200),
+      ),
+    );
     const metric = (name: string): number => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(metrics!.text)![1]);
     return {
       artifacts: metric('blackboard_artifacts_total'),
@@ -82,7 +89,10 @@ describe('two processes that roll up at the same time under load', () => {
     for (const board of boards) expect(await totalsOf(board)).toEqual(expected);
     await eventually('all is rolled up', async () => {
       await Promise.all(boards.map(rollUp));
-      return (await count('select cast(sum(count) as bigint) as count from artifact_counts')) >= 360 && (await count('select cast(sum(executions) as bigint) as count from activity_hours')) >= 200;
+      return (
+        (await count('select cast(sum(count) as bigint) as count from artifact_counts')) >= 360 &&
+        (await count('select cast(sum(executions) as bigint) as count from activity_hours')) >= 200
+      );
     });
     for (const board of boards) expect(await totalsOf(board)).toEqual(expected);
     // Nothing is beside what was rolled up any more, and nothing was rolled up twice.

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
 import { Executor } from '../../src/blackboard/execution/executor.js';
 import { eventually } from '../support/eventually.js';
 import { TraceCollector } from '../support/trace-collector.js';
@@ -43,25 +44,57 @@ it('a correlation is one trace over the process that takes it and those that wor
   await once(receiver, 'listening');
   try {
     const start = (service: string, role = WORKER) =>
-      replicas.start(CONFIG, { files: FILES, role, tracing: collector.variables(service), settings: { shutdownGraceMs: 60_000, outboundAllow: ['127.0.0.1/32'] } });
+      replicas.start(CONFIG, {
+        files: FILES,
+        role,
+        tracing: collector.variables(service),
+        settings: { shutdownGraceMs: 60_000, outboundAllow: ['127.0.0.1/32'] },
+      });
     const server = await start('server', SERVER);
     const leaving = await start('leaving');
     const webhook = { url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}` };
-    await server.http.post('/api/v1/artifacts').set('X-Correlation-ID', 'over-replicas').send({ type: 'Order', webhook }).expect(200);
-    await eventually('the second attempt runs, and the order is delivered', () => finishChecking() !== undefined && deliveries === 1);
+    await server.http
+      .post('/api/v1/artifacts')
+      .set('X-Correlation-ID', 'over-replicas')
+      .send({ type: 'Order', webhook })
+      .expect(200);
+    await eventually(
+      'the second attempt runs, and the order is delivered',
+      () => finishChecking() !== undefined && deliveries === 1,
+    );
 
     await start('staying');
     const left = leaving.close();
-    await eventually('the first worker claims no more', () => leaving.app.app.get(Executor, { strict: false }).whyNotWorking() !== null);
+    await eventually(
+      'the first worker claims no more',
+      () => leaving.app.app.get(Executor, { strict: false }).whyNotWorking() !== null,
+    );
     finishChecking()!();
     await left;
     expect(await server.ended('over-replicas')).toMatchObject({ state: 'completed', artifact_count: 3 });
 
     await eventually('the last span has come', () => collector.spans.some(({ name }) => name === 'agent packer'));
     const { traceId } = collector.spans.find(({ name }) => name === 'agent packer')!;
-    const spans = await collector.trace(traceId, ['POST /api/v1/artifacts', 'agent checker', 'agent checker', 'agent packer', 'webhook', 'webhook', 'webhook']);
-    const shown = new Map(spans.map(({ spanId, name, attributes }) => [spanId, `${name} ${attributes['starling.execution.attempt'] ?? attributes['starling.delivery.attempt'] ?? ''}`.trim()]));
-    expect(spans.map(({ service, spanId, parentSpanId }) => [service, shown.get(spanId), shown.get(parentSpanId ?? '')]).toSorted()).toEqual([
+    const spans = await collector.trace(traceId, [
+      'POST /api/v1/artifacts',
+      'agent checker',
+      'agent checker',
+      'agent packer',
+      'webhook',
+      'webhook',
+      'webhook',
+    ]);
+    const shown = new Map(
+      spans.map(({ spanId, name, attributes }) => [
+        spanId,
+        `${name} ${attributes['starling.execution.attempt'] ?? attributes['starling.delivery.attempt'] ?? ''}`.trim(),
+      ]),
+    );
+    expect(
+      spans
+        .map(({ service, spanId, parentSpanId }) => [service, shown.get(spanId), shown.get(parentSpanId ?? '')])
+        .toSorted(),
+    ).toEqual([
       ['leaving', 'agent checker 1', 'POST /api/v1/artifacts'],
       ['leaving', 'agent checker 2', 'POST /api/v1/artifacts'],
       ['leaving', 'webhook 1', 'POST /api/v1/artifacts'],

@@ -1,5 +1,5 @@
-import { connected } from '../support/postgres-cluster.js';
 import { eventually } from '../support/eventually.js';
+import { connected } from '../support/postgres-cluster.js';
 import { ended, finish, GATE, gatesOf, openAll, orders, send, started } from './batch-board.js';
 import type { Board } from './board.js';
 import { Replicas, SERVER, withoutLooks, WORKER } from './replica-boards.js';
@@ -54,7 +54,9 @@ describe('a process that only answers, and one that works', () => {
 
   beforeAll(async () => {
     server = withoutLooks(await replicas.start(CONFIG, { files: FILES, role: SERVER }));
-    worker = withoutLooks(await replicas.start(CONFIG, { files: FILES, role: WORKER, settings: { maxConcurrentExecutions: MANY } }));
+    worker = withoutLooks(
+      await replicas.start(CONFIG, { files: FILES, role: WORKER, settings: { maxConcurrentExecutions: MANY } }),
+    );
   });
 
   afterAll(() => replicas.close());
@@ -65,7 +67,13 @@ describe('a process that only answers, and one that works', () => {
 
     async function publishesAndWaits(n: number): Promise<void> {
       const { completed, artifacts } = await server.publishSync('Number', { n }, { timeout: 20 });
-      expect([completed, artifacts.map(({ type, payload }) => [type, payload.n])]).toEqual([true, [['Doubled', 2 * n], ['Quadrupled', 4 * n]]]);
+      expect([completed, artifacts.map(({ type, payload }) => [type, payload.n])]).toEqual([
+        true,
+        [
+          ['Doubled', 2 * n],
+          ['Quadrupled', 4 * n],
+        ],
+      ]);
     }
   });
 
@@ -83,16 +91,27 @@ describe('a process that only answers, and one that works', () => {
   it('show the same of what was published on either', async () => {
     const ids = [await server.publish('Number', { n: 1 }), await worker.publish('Number', { n: 2 })];
     for (const board of [worker, server]) {
-      for (const id of ids) expect(await board.ended(id)).toEqual({ ...(await server.status(id)), state: 'completed', artifact_count: 3, has_pending_work: false });
+      for (const id of ids)
+        expect(await board.ended(id)).toEqual({
+          ...(await server.status(id)),
+          state: 'completed',
+          artifact_count: 3,
+          has_pending_work: false,
+        });
     }
     for (const id of ids) expect(await worker.artifacts(id)).toEqual(await server.artifacts(id));
   });
 
   it('answer a run when it has ended', async () => {
-    const { body } = await server.http.post('/run/flock').send({ agent_name: 'double', inputs: { n: 21 } }).expect(200);
+    const { body } = await server.http
+      .post('/run/flock')
+      .send({ agent_name: 'double', inputs: { n: 21 } })
+      .expect(200);
     expect(body).toMatchObject({ status: 'completed', result: { n: 84 } });
     const { run_id: id } = body as { run_id: string };
-    expect((await worker.http.get(`/run/${id}`).expect(200)).body).toEqual((await server.http.get(`/run/${id}`).expect(200)).body);
+    expect((await worker.http.get(`/run/${id}`).expect(200)).body).toEqual(
+      (await server.http.get(`/run/${id}`).expect(200)).body,
+    );
   });
 
   it('run a batch to its end', async () => {
@@ -104,7 +123,10 @@ describe('a process that only answers, and one that works', () => {
   });
 
   it('cancel on one what runs on the other, whose engine is told', async () => {
-    const { body } = await server.http.post('/run/flock').send({ agent_name: 'gate', inputs: { n: 1, batch: 'cancelled' }, async_run: true }).expect(200);
+    const { body } = await server.http
+      .post('/run/flock')
+      .send({ agent_name: 'gate', inputs: { n: 1, batch: 'cancelled' }, async_run: true })
+      .expect(200);
     const { run_id: id } = body as { run_id: string };
     await started('cancelled', 1);
     expect((await server.http.post(`/run/${id}/cancel`).expect(200)).body).toMatchObject({ status: 'cancelled' });
@@ -147,7 +169,10 @@ describe.each([
   it('tell each other once of what waits, and not for as long as it does', async () => {
     const replicas = new Replicas();
     const boards: Board[] = [];
-    for (const role of roles) boards.push(withoutLooks(await replicas.start(CONFIG, { files: FILES, role, settings: { maxConcurrentExecutions: 1 } })));
+    for (const role of roles)
+      boards.push(
+        withoutLooks(await replicas.start(CONFIG, { files: FILES, role, settings: { maxConcurrentExecutions: 1 } })),
+      );
     const working = roles.filter(({ worker }) => worker).length;
     try {
       await connected(boards[0]!.app.database.url, async (client) => {

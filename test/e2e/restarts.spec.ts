@@ -1,6 +1,6 @@
+import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { Board, tally } from './board.js';
 
 const GATE = `globalThis.restartGates ??= [];
@@ -17,7 +17,6 @@ agents:
 
 const UNLUCKY = `export default async (inputs, { attempt }) => { if (attempt === 1) throw new Error('not yet'); return { attempt }; };`;
 
-
 interface Gate {
   attempt: number;
   executionId: string;
@@ -33,7 +32,12 @@ describe('after a restart', () => {
   let board: Board;
 
   const start = (): Promise<Board> =>
-    Board.start(CONFIG, { clock, folder: folder.path, files: { 'gate.js': GATE, 'unlucky.js': UNLUCKY }, settings: { shutdownGraceMs: 1_000 } });
+    Board.start(CONFIG, {
+      clock,
+      folder: folder.path,
+      files: { 'gate.js': GATE, 'unlucky.js': UNLUCKY },
+      settings: { shutdownGraceMs: 1_000 },
+    });
 
   beforeEach(async () => {
     board = await start();

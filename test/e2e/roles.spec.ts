@@ -1,9 +1,9 @@
 // Real: the whole app over HTTP in each role, one after another on one database. Faked: the clock.
-import { BatchDispatcher } from '../../src/features/batches/batch-dispatcher.js';
-import { UnfinishedImports } from '../../src/features/batches/import/unfinished-imports.js';
 import { Rollups } from '../../src/blackboard/queries/rollups.js';
 import type { Role } from '../../src/common/role.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
+import { BatchDispatcher } from '../../src/features/batches/batch-dispatcher.js';
+import { UnfinishedImports } from '../../src/features/batches/import/unfinished-imports.js';
 import { ExpiredKeys } from '../../src/features/idempotency/expired-keys.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
@@ -55,11 +55,15 @@ describe('a process', () => {
   const of = <T>(kind: abstract new (...args: never[]) => T): T => board.app.app.get(kind, { strict: false });
 
   const run = async (): Promise<string> => {
-    const { body } = await board.http.post('/run/flock').send({ agent_name: 'echo', inputs: { n: 1 }, async_run: true }).expect(200);
+    const { body } = await board.http
+      .post('/run/flock')
+      .send({ agent_name: 'echo', inputs: { n: 1 }, async_run: true })
+      .expect(200);
     return (body as { run_id: string }).run_id;
   };
 
-  const runStatus = async (id: string): Promise<string> => ((await board.http.get(`/run/${id}`).expect(200)).body as { status: string }).status;
+  const runStatus = async (id: string): Promise<string> =>
+    ((await board.http.get(`/run/${id}`).expect(200)).body as { status: string }).status;
 
   describe('without work', () => {
     beforeEach(() => start(SERVER));
@@ -71,24 +75,36 @@ describe('a process', () => {
       const batchId = await send(board, 'echo', [{ n: 1 }, { n: 2 }, { n: 3 }]);
 
       clock.advance(3_600_000);
-      for (const id of [order, secret]) expect(await board.status(id)).toMatchObject({ state: 'active', has_pending_work: true, artifact_count: 1 });
+      for (const id of [order, secret])
+        expect(await board.status(id)).toMatchObject({ state: 'active', has_pending_work: true, artifact_count: 1 });
       expect(await runStatus(runId)).toBe('starting');
       expect(await show(board, batchId)).toMatchObject({ status: 'starting', total_items: 3, completed_items: 0 });
       expect(await metric('blackboard_executions_total')).toBe(0);
       // The order's and the run's: what the timer and the batch bring about is not there yet. No process runs the agent.
-      expect([await metric('starling_queue_depth'), await metric('starling_executions_without_agent{agent="echo"}')]).toEqual([0, 2]);
+      expect([
+        await metric('starling_queue_depth'),
+        await metric('starling_executions_without_agent{agent="echo"}'),
+      ]).toEqual([0, 2]);
       await board.http.get('/health/ready').expect(200);
 
       await restart(WORKER);
-      await eventually('the worker has done all of it', async () => (await metric('blackboard_executions_total')) === 6);
+      await eventually(
+        'the worker has done all of it',
+        async () => (await metric('blackboard_executions_total')) === 6,
+      );
       await restart();
-      for (const id of [order, secret]) expect(await board.ended(id)).toMatchObject({ state: 'completed', artifact_count: 2 });
+      for (const id of [order, secret])
+        expect(await board.ended(id)).toMatchObject({ state: 'completed', artifact_count: 2 });
       expect(await runStatus(runId)).toBe('completed');
       expect(await ended(board, batchId)).toMatchObject({ status: 'completed', completed_items: 3, failed_items: 0 });
     });
 
     it('writes nothing when its ticks come, and as time goes by only that it is there', async () => {
-      await board.http.post('/api/v1/artifacts').set('X-Idempotency-Key', 'old').send({ type: 'Order', payload: { n: 1 } }).expect(200);
+      await board.http
+        .post('/api/v1/artifacts')
+        .set('X-Idempotency-Key', 'old')
+        .send({ type: 'Order', payload: { n: 1 } })
+        .expect(200);
       await send(board, 'echo', [{ n: 1 }]);
       const transactions = async (): Promise<number> => {
         await of(UnitOfWork).idle();
@@ -104,18 +120,51 @@ describe('a process', () => {
       const before = await transactions();
       expect(before).toBeGreaterThan(0);
 
-      await Promise.all([of(Rollups).run(), of(ExpiredKeys).remove(), of(UnfinishedImports).remove(), of(BatchDispatcher).lookAtAll()]);
+      await Promise.all([
+        of(Rollups).run(),
+        of(ExpiredKeys).remove(),
+        of(UnfinishedImports).remove(),
+        of(BatchDispatcher).lookAtAll(),
+      ]);
       expect(await transactions()).toBe(before);
     });
 
     it('leaves to others what a process that crashed has left', async () => {
       await board.publish('Order', { n: 1 });
-      const counts = { total_items: 0, succeeded_items: 0, failed_items: 0, running_runs: 0, next_position: 0, round: 0 };
-      const importing = { id: 'half-in', agent: 'echo', status: 'importing', max_workers: 1, static_inputs: '{}', error: null, ...counts } as const;
+      const counts = {
+        total_items: 0,
+        succeeded_items: 0,
+        failed_items: 0,
+        running_runs: 0,
+        next_position: 0,
+        round: 0,
+      };
+      const importing = {
+        id: 'half-in',
+        agent: 'echo',
+        status: 'importing',
+        max_workers: 1,
+        static_inputs: '{}',
+        error: null,
+        ...counts,
+      } as const;
       // Written directly: what a crash leaves, whose leases have run out.
       await of(UnitOfWork).run(async ({ db }) => {
-        await db.updateTable('executions').set({ state: 'running', lease_token: 'lost', lease_owner: 'gone', lease_until: 0 }).execute();
-        await db.insertInto('batches').values({ ...importing, import_owner: 'gone', import_until: 0, created_at: 0, started_at: null, ended_at: null }).execute();
+        await db
+          .updateTable('executions')
+          .set({ state: 'running', lease_token: 'lost', lease_owner: 'gone', lease_until: 0 })
+          .execute();
+        await db
+          .insertInto('batches')
+          .values({
+            ...importing,
+            import_owner: 'gone',
+            import_until: 0,
+            created_at: 0,
+            started_at: null,
+            ended_at: null,
+          })
+          .execute();
       });
       const left = async (): Promise<object> => {
         const { reader } = of(UnitOfWork);
@@ -137,14 +186,24 @@ describe('a process', () => {
     it('keeps the idempotency key of a request that it is still answering', async () => {
       const body = { type: 'Order', payload: { n: 1 }, timeout: 300 };
       let isAnswered = false;
-      const answer = board.http.post('/api/v1/artifacts/sync').set('X-Idempotency-Key', 'slow').send(body).then((response) => {
-        isAnswered = true;
-        return response.body as object;
-      });
+      const answer = board.http
+        .post('/api/v1/artifacts/sync')
+        .set('X-Idempotency-Key', 'slow')
+        .send(body)
+        .then((response) => {
+          isAnswered = true;
+          return response.body as object;
+        });
       await eventually('the artifact is there', async () => (await metric('blackboard_artifacts_total')) === 1);
       const leaseUntil = async (): Promise<number> => {
         const { reader } = of(UnitOfWork);
-        return (await reader.selectFrom('idempotency_keys').select('lease_until').where('key', '=', 'slow').executeTakeFirstOrThrow()).lease_until;
+        return (
+          await reader
+            .selectFrom('idempotency_keys')
+            .select('lease_until')
+            .where('key', '=', 'slow')
+            .executeTakeFirstOrThrow()
+        ).lease_until;
       };
       clock.advance(2 * LEASE_MS);
       await eventually('its lease has been renewed', async () => (await leaseUntil()) > clock.now());
@@ -168,16 +227,29 @@ describe('a process', () => {
       ['post', '/health/nothing'],
     ] as const)('refuses %s %s, and says where to go', async (method, path) => {
       const { status, body } = await board.http[method](path);
-      expect([status, body]).toEqual([404, { detail: 'This process is a worker and does not serve the API; send the request to a process that runs starling serve' }]);
+      expect([status, body]).toEqual([
+        404,
+        {
+          detail:
+            'This process is a worker and does not serve the API; send the request to a process that runs starling serve',
+        },
+      ]);
     });
 
     it('refuses a body without reading it', async () => {
-      const refused = await board.http.post('/api/v1/artifacts').set('Content-Type', 'application/json').send('{"type": ');
-      expect([refused.status, refused.body]).toEqual([404, { detail: expect.stringMatching(/^This process is a worker/) }]);
+      const refused = await board.http
+        .post('/api/v1/artifacts')
+        .set('Content-Type', 'application/json')
+        .send('{"type": ');
+      expect([refused.status, refused.body]).toEqual([
+        404,
+        { detail: expect.stringMatching(/^This process is a worker/) },
+      ]);
     });
 
     it('answers health and metrics', async () => {
-      for (const path of ['/health', '/health/ready', '/health/live', '/metrics']) await board.http.get(path).expect(200);
+      for (const path of ['/health', '/health/ready', '/health/live', '/metrics'])
+        await board.http.get(path).expect(200);
       await board.http.head('/health/ready').expect(200);
       expect(await metric('blackboard_agents_count')).toBe(2);
     });

@@ -83,17 +83,31 @@ describe('a run', () => {
   afterAll(() => board.app.close());
 
   const run = async (agent: string, inputs: object, more: object = {}): Promise<Run> =>
-    (await board.http.post('/run/flock').send({ agent_name: agent, inputs, ...more }).expect(200)).body as Run;
+    (
+      await board.http
+        .post('/run/flock')
+        .send({ agent_name: agent, inputs, ...more })
+        .expect(200)
+    ).body as Run;
   const get = async (id: string): Promise<Run> => (await board.http.get(`/run/${id}`).expect(200)).body as Run;
 
   it('answers with the output of the whole workflow that its agent starts', async () => {
     const answer = await run('picker', { n: 1 });
-    expect(answer).toEqual({ run_id: expect.any(String), status: 'completed', result: { packed: 1 }, started_at: expect.any(String), completed_at: expect.any(String) });
+    expect(answer).toEqual({
+      run_id: expect.any(String),
+      status: 'completed',
+      result: { packed: 1 },
+      started_at: expect.any(String),
+      completed_at: expect.any(String),
+    });
     expect(await get(answer.run_id)).toEqual(answer);
   });
 
   it('gives several final artifacts by their type, in a list where there are more than one', async () => {
-    expect((await run('picker', { n: 50 })).result).toEqual({ Packed: { packed: 50 }, Label: [{ copy: 1 }, { copy: 2 }] });
+    expect((await run('picker', { n: 50 })).result).toEqual({
+      Packed: { packed: 50 },
+      Label: [{ copy: 1 }, { copy: 2 }],
+    });
     expect((await run('picker', { n: 500 })).result).toEqual({ Label: [{ copy: 1 }, { copy: 2 }] });
   });
 
@@ -105,7 +119,11 @@ describe('a run', () => {
     const { run_id: id } = await run('picker', { n: 2 });
     const { body } = await board.http.get(`/api/v1/artifacts?correlation_id=${id}`).expect(200);
     const { items } = body as { items: { type: string; produced_by: string }[] };
-    expect(items.map(({ type, produced_by }) => [type, produced_by])).toEqual([['Order', 'external'], ['Picked', 'picker'], ['Packed', 'packer']]);
+    expect(items.map(({ type, produced_by }) => [type, produced_by])).toEqual([
+      ['Order', 'external'],
+      ['Picked', 'picker'],
+      ['Packed', 'packer'],
+    ]);
   });
 
   it.each([
@@ -117,7 +135,13 @@ describe('a run', () => {
 
   it('fails where an execution of it failed for good, and names agent and reason', async () => {
     const answer = await run('failing', { n: 1 });
-    expect(answer).toEqual({ run_id: expect.any(String), status: 'failed', error: 'failing failed: out of paper', started_at: expect.any(String), completed_at: expect.any(String) });
+    expect(answer).toEqual({
+      run_id: expect.any(String),
+      status: 'failed',
+      error: 'failing failed: out of paper',
+      started_at: expect.any(String),
+      completed_at: expect.any(String),
+    });
   });
 
   it('has started when its first attempt did', async () => {
@@ -128,11 +152,22 @@ describe('a run', () => {
   });
 
   it('takes the correlation id of its caller, where that is free', async () => {
-    const ask = () => board.http.post('/run/flock').set('X-Correlation-ID', 'mine').send({ agent_name: 'picker', inputs: { n: 3 } });
+    const ask = () =>
+      board.http
+        .post('/run/flock')
+        .set('X-Correlation-ID', 'mine')
+        .send({ agent_name: 'picker', inputs: { n: 3 } });
     const first = await ask();
-    expect([first.status, (first.body as Run).run_id, first.headers['x-correlation-id']]).toEqual([200, 'mine', 'mine']);
+    expect([first.status, (first.body as Run).run_id, first.headers['x-correlation-id']]).toEqual([
+      200,
+      'mine',
+      'mine',
+    ]);
     const second = await ask();
-    expect([second.status, second.body]).toEqual([409, { detail: 'Correlation mine exists already; send another X-Correlation-ID, or none' }]);
+    expect([second.status, second.body]).toEqual([
+      409,
+      { detail: 'Correlation mine exists already; send another X-Correlation-ID, or none' },
+    ]);
     expect((await board.status('mine')).artifact_count).toBe(3);
   });
 
@@ -140,7 +175,10 @@ describe('a run', () => {
     const { run_id: id } = await run('picker', { n: 4 });
     const before = await board.status(id);
     const response = await board.http.post('/api/v1/artifacts').set('X-Correlation-ID', id).send({ type: 'Letter' });
-    expect([response.status, response.body]).toEqual([409, { detail: `Correlation ${id} has ended and takes no more artifacts; publish into another one` }]);
+    expect([response.status, response.body]).toEqual([
+      409,
+      { detail: `Correlation ${id} has ended and takes no more artifacts; publish into another one` },
+    ]);
     expect(await board.status(id)).toEqual(before);
   });
 
@@ -154,19 +192,33 @@ describe('a run', () => {
 
   describe('that is cancelled', () => {
     const start = async (n: number): Promise<string> => (await run('slow', { n }, { async_run: true })).run_id;
-    const isRunning = (n: number): Promise<void> => eventually(`the engine runs ${n}`, async () => slow.slowStarts.includes(n));
+    const isRunning = (n: number): Promise<void> =>
+      eventually(`the engine runs ${n}`, async () => slow.slowStarts.includes(n));
 
     it('aborts its engine, discards what that returns, and closes its correlation', async () => {
       const id = await start(1);
       await isRunning(1);
       const { status, body } = await board.http.post(`/run/${id}/cancel`);
-      expect([status, body]).toEqual([200, { run_id: id, status: 'cancelled', started_at: expect.any(String), completed_at: expect.any(String) }]);
+      expect([status, body]).toEqual([
+        200,
+        { run_id: id, status: 'cancelled', started_at: expect.any(String), completed_at: expect.any(String) },
+      ]);
       await eventually('its engine is told', async () => slow.slowAborts.includes(1));
 
-      expect(await board.status(id)).toMatchObject({ state: 'cancelled', has_pending_work: false, artifact_count: 1, error_count: 0 });
-      expect((await board.http.post('/api/v1/artifacts').set('X-Correlation-ID', id).send({ type: 'Letter' })).status).toBe(409);
+      expect(await board.status(id)).toMatchObject({
+        state: 'cancelled',
+        has_pending_work: false,
+        artifact_count: 1,
+        error_count: 0,
+      });
+      expect(
+        (await board.http.post('/api/v1/artifacts').set('X-Correlation-ID', id).send({ type: 'Letter' })).status,
+      ).toBe(409);
       const again = await board.http.post(`/run/${id}/cancel`);
-      expect([again.status, again.body]).toEqual([409, { detail: `Run ${id} has already ended (cancelled) and cannot be cancelled` }]);
+      expect([again.status, again.body]).toEqual([
+        409,
+        { detail: `Run ${id} has already ended (cancelled) and cannot be cancelled` },
+      ]);
     });
 
     it('never starts what was pending, and leaves other runs alone', async () => {
@@ -187,13 +239,19 @@ describe('a run', () => {
       const { status, body } = await board.http.post(`/api/v1/correlations/${id}/cancel`);
       expect([status, body]).toEqual([200, expect.objectContaining({ correlation_id: id, state: 'cancelled' })]);
       expect((await get(id)).status).toBe('cancelled');
-      expect((await board.http.post('/api/v1/correlations/nothing/cancel')).body).toEqual({ detail: 'Correlation not found: nothing' });
+      expect((await board.http.post('/api/v1/correlations/nothing/cancel')).body).toEqual({
+        detail: 'Correlation not found: nothing',
+      });
     });
   });
 
   it('is listed, newest first, by status, agent and time', async () => {
     const list = async (query: string): Promise<{ run_id: string; agent_name: string; status: string }[]> =>
-      ((await board.http.get(`/api/v1/runs?${query}`).expect(200)).body as { items: { run_id: string; agent_name: string; status: string }[] }).items;
+      (
+        (await board.http.get(`/api/v1/runs?${query}`).expect(200)).body as {
+          items: { run_id: string; agent_name: string; status: string }[];
+        }
+      ).items;
     const before = new Date().toISOString();
     const one = await run('either', { Letter: {} });
     const two = await run('failing', { n: 1 });
@@ -202,6 +260,9 @@ describe('a run', () => {
     expect((await list(`from=${before}&agent=either`)).map(({ run_id }) => run_id)).toEqual([one.run_id]);
     expect(await list(`to=2020-01-01`)).toEqual([]);
     const page = await board.http.get(`/api/v1/runs?from=${before}&limit=1`).expect(200);
-    expect(page.body).toMatchObject({ items: [{ run_id: two.run_id }], pagination: { limit: 1, offset: 0, has_more: true } });
+    expect(page.body).toMatchObject({
+      items: [{ run_id: two.run_id }],
+      pagination: { limit: 1, offset: 0, has_more: true },
+    });
   });
 });

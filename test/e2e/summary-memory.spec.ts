@@ -10,10 +10,12 @@ afterAll(() => board.close());
 
 /** Each of its own, and as many and as long as an artifact may have them. */
 const tags = (artifact: number): string[] => Array.from({ length: 100 }, (_, n) => `${artifact}-${n}`.padEnd(255, 'x'));
-const summary = (correlation: string) => board.http.get('/api/v1/artifacts/summary').query({ correlation_id: correlation });
+const summary = (correlation: string) =>
+  board.http.get('/api/v1/artifacts/summary').query({ correlation_id: correlation });
 
 it('counts different tags only as far as there is memory for them, and gives the memory back', async () => {
-  for (let n = 0; n < 30; n += 1) await board.publish('Note', {}, { correlation: n < 5 ? 'few' : 'many', tags: tags(n) });
+  for (let n = 0; n < 30; n += 1)
+    await board.publish('Note', {}, { correlation: n < 5 ? 'few' : 'many', tags: tags(n) });
   const refused = await summary('many');
   expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
   const counted = await summary('few').expect(200);

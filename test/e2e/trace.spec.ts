@@ -1,4 +1,8 @@
-import type { TraceBody, TracedArtifactBody, TracedExecutionBody } from '../../src/features/correlations/dto/trace-body.js';
+import type {
+  TraceBody,
+  TracedArtifactBody,
+  TracedExecutionBody,
+} from '../../src/features/correlations/dto/trace-body.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Board } from './board.js';
@@ -79,15 +83,30 @@ describe('the trace of a correlation', () => {
 
   it('shows a cascade with a retry, a join and a failure', async () => {
     const correlation = await board.publish('Start', {});
-    await eventually('the first attempt has failed', async () => (await executionOf('flaky', correlation)).next_attempt_at !== null);
-    await eventually('the other branch has come to the join', async () => (await board.types(correlation)).includes('RightDone'));
+    await eventually(
+      'the first attempt has failed',
+      async () => (await executionOf('flaky', correlation)).next_attempt_at !== null,
+    );
+    await eventually('the other branch has come to the join', async () =>
+      (await board.types(correlation)).includes('RightDone'),
+    );
     const waiting = await executionOf('flaky', correlation);
     expect(waiting).toMatchObject({ state: 'pending', ended_at: null, error_type: null, outputs: [] });
-    const failed = { attempt: 1, round: 0, started_at: time, ended_at: time, error_type: 'TypeError', error_message: 'not yet' };
+    const failed = {
+      attempt: 1,
+      round: 0,
+      started_at: time,
+      ended_at: time,
+      error_type: 'TypeError',
+      error_message: 'not yet',
+    };
     expect(waiting.attempts).toEqual([failed]);
     expect((await trace(correlation)).state).toBe('active');
     clock.advance(120_000);
-    await eventually('the last agent has failed once', async () => (await executionOf('broken', correlation)).next_attempt_at !== null);
+    await eventually(
+      'the last agent has failed once',
+      async () => (await executionOf('broken', correlation)).next_attempt_at !== null,
+    );
     clock.advance(120_000);
     await board.ended(correlation);
 
@@ -108,14 +127,28 @@ describe('the trace of a correlation', () => {
     const artifact = (type: string): TracedArtifactBody => artifacts.find((one) => one.type === type)!;
     const execution = (agent: string): TracedExecutionBody => executions.find((one) => one.agent === agent)!;
     expect(executions).toHaveLength(5);
-    const edges = { splitter: [['Start'], ['Left', 'Right']], flaky: [['Left'], ['LeftDone']], steady: [['Right'], ['RightDone']], joiner: [['LeftDone', 'RightDone'], ['Joined']], broken: [['Joined'], ['WorkflowError']] };
+    const edges = {
+      splitter: [['Start'], ['Left', 'Right']],
+      flaky: [['Left'], ['LeftDone']],
+      steady: [['Right'], ['RightDone']],
+      joiner: [['LeftDone', 'RightDone'], ['Joined']],
+      broken: [['Joined'], ['WorkflowError']],
+    };
     for (const [agent, [inputs, outputs]] of Object.entries(edges)) {
       const { id, ...found } = execution(agent);
-      expect([agent, found.inputs, found.outputs]).toEqual([agent, inputs!.map((type) => artifact(type).id), outputs!.map((type) => artifact(type).id)]);
+      expect([agent, found.inputs, found.outputs]).toEqual([
+        agent,
+        inputs!.map((type) => artifact(type).id),
+        outputs!.map((type) => artifact(type).id),
+      ]);
       for (const type of inputs!) expect([type, artifact(type).input_of]).toEqual([type, [id]]);
       for (const type of outputs!) expect(artifact(type)).toMatchObject({ execution_id: id, produced_by: agent });
     }
-    expect(artifact('Start')).toMatchObject({ execution_id: null, produced_by: 'external', created_at: '2026-11-20T10:00:00.000Z' });
+    expect(artifact('Start')).toMatchObject({
+      execution_id: null,
+      produced_by: 'external',
+      created_at: '2026-11-20T10:00:00.000Z',
+    });
 
     const { id, ended_at, ...retried } = execution('flaky');
     expect(retried).toEqual({
@@ -137,16 +170,28 @@ describe('the trace of a correlation', () => {
     });
     expect(id).toBe(waiting.id);
     // A minute, give or take a fifth.
-    expect(Date.parse(waiting.next_attempt_at!) - Date.parse(waiting.attempts[0]!.ended_at!)).toBeGreaterThanOrEqual(48_000);
+    expect(Date.parse(waiting.next_attempt_at!) - Date.parse(waiting.attempts[0]!.ended_at!)).toBeGreaterThanOrEqual(
+      48_000,
+    );
 
     const error = { error_type: 'Error', error_message: 'it is broken' };
-    expect(execution('broken')).toMatchObject({ state: 'failed', ...error, attempts: [{ attempt: 1, ...error }, { attempt: 2, ...error }] });
+    expect(execution('broken')).toMatchObject({
+      state: 'failed',
+      ...error,
+      attempts: [
+        { attempt: 1, ...error },
+        { attempt: 2, ...error },
+      ],
+    });
   });
 
   it('tells the attempts of an execution that was retried by hand by their rounds', async () => {
     const correlation = await board.publish('Joined', {});
     const failsForGood = async (): Promise<void> => {
-      await eventually('the agent has failed once', async () => (await executionOf('broken', correlation)).next_attempt_at !== null);
+      await eventually(
+        'the agent has failed once',
+        async () => (await executionOf('broken', correlation)).next_attempt_at !== null,
+      );
       clock.advance(120_000);
       await board.ended(correlation);
     };
@@ -154,7 +199,15 @@ describe('the trace of a correlation', () => {
     await board.http.post(`/api/v1/executions/${(await executionOf('broken', correlation)).id}/retry`).expect(200);
     await failsForGood();
     const { generation, attempts } = { ...(await trace(correlation)), ...(await executionOf('broken', correlation)) };
-    expect([generation, attempts.map(({ round, attempt }) => [round, attempt])]).toEqual([2, [[0, 1], [0, 2], [1, 1], [1, 2]]]);
+    expect([generation, attempts.map(({ round, attempt }) => [round, attempt])]).toEqual([
+      2,
+      [
+        [0, 1],
+        [0, 2],
+        [1, 1],
+        [1, 2],
+      ],
+    ]);
     expect(new Set(attempts.map(({ error_message }) => error_message))).toEqual(new Set(['it is broken']));
   });
 
@@ -179,7 +232,11 @@ describe('the trace of a correlation', () => {
     const [spreader] = whole.executions;
     expect(spreader).toMatchObject({ agent: 'spreader', truncated: true });
     expect(spreader!.outputs).toEqual(whole.artifacts.slice(1, 101).map(({ id }) => id));
-    expect(whole.executions.filter(({ agent }) => agent === 'taker').map(({ truncated }) => truncated)).toEqual([false, false, false]);
+    expect(whole.executions.filter(({ agent }) => agent === 'taker').map(({ truncated }) => truncated)).toEqual([
+      false,
+      false,
+      false,
+    ]);
 
     const artifacts: TracedArtifactBody[] = [];
     const executions = new Map<string, TracedExecutionBody>();
@@ -197,25 +254,48 @@ describe('the trace of a correlation', () => {
   it('shows attempts that run, and those that a cancelled execution had started', async () => {
     const [slow, retrying] = [await board.publish('Slow', {}), await board.publish('Left', {})];
     await eventually('the agent runs', async () => (await executionOf('slow', slow)).state === 'running');
-    expect((await executionOf('slow', slow)).attempts).toEqual([{ attempt: 1, round: 0, started_at: time, ended_at: null, ...NO_ERROR }]);
-    await eventually('the first attempt has failed', async () => (await executionOf('flaky', retrying)).next_attempt_at !== null);
-    for (const correlation of [slow, retrying]) await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
+    expect((await executionOf('slow', slow)).attempts).toEqual([
+      { attempt: 1, round: 0, started_at: time, ended_at: null, ...NO_ERROR },
+    ]);
+    await eventually(
+      'the first attempt has failed',
+      async () => (await executionOf('flaky', retrying)).next_attempt_at !== null,
+    );
+    for (const correlation of [slow, retrying])
+      await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
     const [stopped, dropped] = [await executionOf('slow', slow), await executionOf('flaky', retrying)];
-    expect(stopped).toMatchObject({ state: 'cancelled', attempts: [{ attempt: 1, ended_at: stopped.ended_at, ...NO_ERROR }] });
-    expect(dropped).toMatchObject({ state: 'cancelled', next_attempt_at: null, attempts: [{ attempt: 1, error_message: 'not yet' }] });
+    expect(stopped).toMatchObject({
+      state: 'cancelled',
+      attempts: [{ attempt: 1, ended_at: stopped.ended_at, ...NO_ERROR }],
+    });
+    expect(dropped).toMatchObject({
+      state: 'cancelled',
+      next_attempt_at: null,
+      attempts: [{ attempt: 1, error_message: 'not yet' }],
+    });
     expect(dropped.attempts).toHaveLength(1);
   });
 
   it('shows an execution for which a caller named the agent', async () => {
-    const run = await board.http.post('/run/flock').send({ agent_name: 'steady', inputs: { n: 1 } }).expect(200);
+    const run = await board.http
+      .post('/run/flock')
+      .send({ agent_name: 'steady', inputs: { n: 1 } })
+      .expect(200);
     const { artifacts, executions } = await trace((run.body as { run_id: string }).run_id);
     expect(executions).toMatchObject([{ agent: 'steady', invoked: true, subscription: 0 }]);
-    expect(artifacts.map(({ type, input_of }) => [type, input_of])).toEqual([['Right', [executions[0]!.id]], ['RightDone', []]]);
+    expect(artifacts.map(({ type, input_of }) => [type, input_of])).toEqual([
+      ['Right', [executions[0]!.id]],
+      ['RightDone', []],
+    ]);
   });
 
   it('refuses what it does not know', async () => {
     await board.http.get('/api/v1/correlations/nope/trace').expect(404, { detail: 'Correlation not found: nope' });
-    await board.http.get('/api/v1/correlations/nope/trace?after=42').expect(400, { detail: 'after: must be the id of an artifact (got "42")' });
-    await board.http.get('/api/v1/correlations/nope/trace?limit=501').expect(400, { detail: 'limit: must be a whole number from 1 to 500' });
+    await board.http
+      .get('/api/v1/correlations/nope/trace?after=42')
+      .expect(400, { detail: 'after: must be the id of an artifact (got "42")' });
+    await board.http
+      .get('/api/v1/correlations/nope/trace?limit=501')
+      .expect(400, { detail: 'limit: must be a whole number from 1 to 500' });
   });
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -58,7 +59,9 @@ const CASCADE = ['POST /api/v1/artifacts/sync', 'agent checker', 'agent checker'
 
 /** The one of that name; where it was tried several times, of that attempt. */
 function one(spans: CollectedSpan[], name: string, attempt = 1): CollectedSpan {
-  const found = spans.filter((span) => span.name === name && (span.attributes['starling.execution.attempt'] ?? attempt) === attempt);
+  const found = spans.filter(
+    (span) => span.name === name && (span.attributes['starling.execution.attempt'] ?? attempt) === attempt,
+  );
   expect(found.map((span) => span.name)).toEqual([name]);
   return found[0]!;
 }
@@ -73,7 +76,12 @@ describe('with a collector', () => {
     collector = await TraceCollector.start();
     const settings = { outboundAllow: ['127.0.0.1/32'], webhookRetries: [100] };
     remote = await Receiver.start();
-    board = await Board.start(CONFIG, { files: FILES, settings, tracing: collector.variables(), environment: { INSPECTOR_URL: remote.url('/') } });
+    board = await Board.start(CONFIG, {
+      files: FILES,
+      settings,
+      tracing: collector.variables(),
+      environment: { INSPECTOR_URL: remote.url('/') },
+    });
   });
 
   afterAll(async () => {
@@ -82,40 +90,84 @@ describe('with a collector', () => {
     await collector.close();
   });
 
-  const post = (path: string, body: object, headers: Record<string, string> = {}) => board.http.post(path).set(headers).send(body).expect(200);
+  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+    board.http.post(path).set(headers).send(body).expect(200);
 
   /** The trace of what has this correlation. */
   async function traceOf(correlation: string): Promise<string> {
-    const ofIt = (): CollectedSpan | undefined => collector.spans.find(({ attributes }) => attributes['starling.correlation.id'] === correlation);
+    const ofIt = (): CollectedSpan | undefined =>
+      collector.spans.find(({ attributes }) => attributes['starling.correlation.id'] === correlation);
     await eventually(`a span of ${correlation} has come`, () => ofIt() !== undefined);
     return ofIt()!.traceId;
   }
 
-  it('a publish, what it triggers, a retry and what that triggers are one trace, which goes on a caller\'s', async () => {
+  it("a publish, what it triggers, a retry and what that triggers are one trace, which goes on a caller's", async () => {
     const order = { type: 'Order', payload: { secret: 'hunter2' } };
-    const { body } = await post('/api/v1/artifacts/sync', order, { traceparent: given(), 'X-Correlation-ID': 'one-trace' });
+    const { body } = await post('/api/v1/artifacts/sync', order, {
+      traceparent: given(),
+      'X-Correlation-ID': 'one-trace',
+    });
     const spans = await collector.trace(TRACE, CASCADE);
 
     const request = one(spans, 'POST /api/v1/artifacts/sync');
     const first = one(spans, 'agent checker', 1);
     const second = one(spans, 'agent checker', 2);
     const packer = one(spans, 'agent packer');
-    expect([request, first, second, packer].map(({ parentSpanId }) => parentSpanId)).toEqual([CALLER, request.spanId, request.spanId, second.spanId]);
-    expect([request, first, second, packer].map(({ kind }) => kind)).toEqual([KIND.server, KIND.consumer, KIND.consumer, KIND.consumer]);
+    expect([request, first, second, packer].map(({ parentSpanId }) => parentSpanId)).toEqual([
+      CALLER,
+      request.spanId,
+      request.spanId,
+      second.spanId,
+    ]);
+    expect([request, first, second, packer].map(({ kind }) => kind)).toEqual([
+      KIND.server,
+      KIND.consumer,
+      KIND.consumer,
+      KIND.consumer,
+    ]);
 
-    expect(request.attributes).toMatchObject({ 'http.request.method': 'POST', 'http.route': '/api/v1/artifacts/sync', 'http.response.status_code': 200, 'starling.correlation.id': 'one-trace' });
-    const execution = { 'starling.agent': 'checker', 'starling.correlation.id': 'one-trace', 'starling.execution.id': second.attributes['starling.execution.id'] };
-    expect(first.attributes).toEqual({ ...execution, 'starling.execution.attempt': 1, 'starling.execution.outcome': 'retried', 'error.type': 'Error' });
-    expect(second.attributes).toEqual({ ...execution, 'starling.execution.attempt': 2, 'starling.execution.outcome': 'completed' });
+    expect(request.attributes).toMatchObject({
+      'http.request.method': 'POST',
+      'http.route': '/api/v1/artifacts/sync',
+      'http.response.status_code': 200,
+      'starling.correlation.id': 'one-trace',
+    });
+    const execution = {
+      'starling.agent': 'checker',
+      'starling.correlation.id': 'one-trace',
+      'starling.execution.id': second.attributes['starling.execution.id'],
+    };
+    expect(first.attributes).toEqual({
+      ...execution,
+      'starling.execution.attempt': 1,
+      'starling.execution.outcome': 'retried',
+      'error.type': 'Error',
+    });
+    expect(second.attributes).toEqual({
+      ...execution,
+      'starling.execution.attempt': 2,
+      'starling.execution.outcome': 'completed',
+    });
     expect(spans.filter(({ status }) => status.code === 2)).toEqual([first]);
 
-    const settled = { name: 'correlation settled', attributes: { 'starling.correlation.id': 'one-trace', 'starling.correlation.state': 'completed' } };
-    expect(spans.flatMap((span) => span.events.map((event) => [span.name, event]))).toEqual([['agent packer', settled]]);
+    const settled = {
+      name: 'correlation settled',
+      attributes: { 'starling.correlation.id': 'one-trace', 'starling.correlation.state': 'completed' },
+    };
+    expect(spans.flatMap((span) => span.events.map((event) => [span.name, event]))).toEqual([
+      ['agent packer', settled],
+    ]);
     // What the agent can send along names the attempt that it runs in.
-    expect((body as { artifacts: { payload: object }[] }).artifacts[0]!.payload).toMatchObject({ traceparent: `00-${TRACE}-${second.spanId}-01` });
+    expect((body as { artifacts: { payload: object }[] }).artifacts[0]!.payload).toMatchObject({
+      traceparent: `00-${TRACE}-${second.spanId}-01`,
+    });
     expect(collector.bodies.join('\n')).not.toContain('hunter2');
-    const lines = board.app.logLines.filter(({ msg, correlation_id }) => msg === 'execution' && correlation_id === 'one-trace');
-    expect(lines.map(({ agent, trace_id }) => [agent, trace_id])).toEqual(['checker', 'checker', 'packer'].map((agent) => [agent, TRACE]));
+    const lines = board.app.logLines.filter(
+      ({ msg, correlation_id }) => msg === 'execution' && correlation_id === 'one-trace',
+    );
+    expect(lines.map(({ agent, trace_id }) => [agent, trace_id])).toEqual(
+      ['checker', 'checker', 'packer'].map((agent) => [agent, TRACE]),
+    );
   });
 
   it('where no trace is given, the correlation begins one, and whoever publishes into it later goes on there', async () => {
@@ -123,24 +175,39 @@ describe('with a collector', () => {
     await board.ended(correlation);
     const traceId = await traceOf(correlation);
     await board.publishSync('Question', {}, { correlation });
-    const spans = await collector.trace(traceId, ['POST /api/v1/artifacts', 'agent teller', 'POST /api/v1/artifacts/sync', 'agent teller']);
+    const spans = await collector.trace(traceId, [
+      'POST /api/v1/artifacts',
+      'agent teller',
+      'POST /api/v1/artifacts/sync',
+      'agent teller',
+    ]);
 
     const [first, later] = [one(spans, 'POST /api/v1/artifacts'), one(spans, 'POST /api/v1/artifacts/sync')];
     expect([first.parentSpanId, later.parentSpanId]).toEqual([undefined, first.spanId]);
-    expect(spans.filter(({ name }) => name === 'agent teller').map(({ parentSpanId }) => parentSpanId)).toEqual([first.spanId, later.spanId]);
+    expect(spans.filter(({ name }) => name === 'agent teller').map(({ parentSpanId }) => parentSpanId)).toEqual([
+      first.spanId,
+      later.spanId,
+    ]);
   });
 
-  it('a later caller\'s own trace is linked to that of the correlation, in which the work goes on', async () => {
+  it("a later caller's own trace is linked to that of the correlation, in which the work goes on", async () => {
     const correlation = await board.publish('Question', {});
     await board.ended(correlation);
     const traceId = await traceOf(correlation);
     const [other, caller] = ['c'.repeat(32), 'd'.repeat(16)];
-    await post('/api/v1/artifacts', { type: 'Question', payload: {} }, { 'X-Correlation-ID': correlation, traceparent: `00-${other}-${caller}-01` });
+    await post(
+      '/api/v1/artifacts',
+      { type: 'Question', payload: {} },
+      { 'X-Correlation-ID': correlation, traceparent: `00-${other}-${caller}-01` },
+    );
 
     const spans = await collector.trace(traceId, ['POST /api/v1/artifacts', 'agent teller', 'agent teller']);
     const first = one(spans, 'POST /api/v1/artifacts');
     const [later] = await collector.trace(other, ['POST /api/v1/artifacts']);
-    expect([later!.parentSpanId, later!.links.map((link) => [link.traceId, link.spanId])]).toEqual([caller, [[traceId, first.spanId]]]);
+    expect([later!.parentSpanId, later!.links.map((link) => [link.traceId, link.spanId])]).toEqual([
+      caller,
+      [[traceId, first.spanId]],
+    ]);
   });
 
   it('deliveries of webhooks stand below what published their artifacts, a try beside the other, and name theirs to the receiver', async () => {
@@ -155,18 +222,37 @@ describe('with a collector', () => {
     try {
       const webhook = { url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/in?token=path-token` };
       const trace = '9'.repeat(32);
-      await post('/api/v1/artifacts', { type: 'Question', payload: {}, webhook }, { traceparent: `00-${trace}-${CALLER}-01` });
-      const spans = await collector.trace(trace, ['POST /api/v1/artifacts', 'agent teller', ...Array<string>(4).fill('webhook')]);
+      await post(
+        '/api/v1/artifacts',
+        { type: 'Question', payload: {}, webhook },
+        { traceparent: `00-${trace}-${CALLER}-01` },
+      );
+      const spans = await collector.trace(trace, [
+        'POST /api/v1/artifacts',
+        'agent teller',
+        ...Array<string>(4).fill('webhook'),
+      ]);
       const [request, teller] = [one(spans, 'POST /api/v1/artifacts'), one(spans, 'agent teller')];
       const tries = spans.filter(({ name }) => name === 'webhook');
-      expect(tries.map(({ parentSpanId, attributes }) => [parentSpanId, attributes['starling.delivery.attempt'], attributes['http.response.status_code'], attributes['starling.delivery.outcome']])).toEqual([
+      expect(
+        tries.map(({ parentSpanId, attributes }) => [
+          parentSpanId,
+          attributes['starling.delivery.attempt'],
+          attributes['http.response.status_code'],
+          attributes['starling.delivery.outcome'],
+        ]),
+      ).toEqual([
         [request.spanId, 1, 503, 'retried'],
         [request.spanId, 2, 204, 'delivered'],
         [teller.spanId, 1, 503, 'retried'],
         [teller.spanId, 2, 204, 'delivered'],
       ]);
-      expect(tries.map(({ kind, status }) => [kind, status.code])).toEqual([2, 0, 2, 0].map((code) => [KIND.client, code]));
-      expect(heard.map(({ traceparent }) => traceparent)).toEqual(tries.map(({ spanId }) => `00-${trace}-${spanId}-01`));
+      expect(tries.map(({ kind, status }) => [kind, status.code])).toEqual(
+        [2, 0, 2, 0].map((code) => [KIND.client, code]),
+      );
+      expect(heard.map(({ traceparent }) => traceparent)).toEqual(
+        tries.map(({ spanId }) => `00-${trace}-${spanId}-01`),
+      );
       expect(collector.bodies.join('\n')).not.toContain('path-token');
     } finally {
       receiver.closeAllConnections();
@@ -180,19 +266,33 @@ describe('with a collector', () => {
     await post('/api/v1/artifacts', { type: 'Parcel', payload: {} }, { traceparent: `00-${trace}-${CALLER}-01` });
     const spans = await collector.trace(trace, ['POST /api/v1/artifacts', 'agent inspector', 'agent inspector']);
     const attempts = [1, 2].map((attempt) => one(spans, 'agent inspector', attempt));
-    expect(remote.received.map(({ headers }) => headers.traceparent)).toEqual(attempts.map(({ spanId }) => `00-${trace}-${spanId}-01`));
+    expect(remote.received.map(({ headers }) => headers.traceparent)).toEqual(
+      attempts.map(({ spanId }) => `00-${trace}-${spanId}-01`),
+    );
   });
 
   it('runs, direct runs and their failures have a trace each', async () => {
     const run = await post('/run/flock', { agent_name: 'checker', inputs: {} });
-    const runSpans = await collector.trace(await traceOf((run.body as { run_id: string }).run_id), ['POST /run/flock', ...CASCADE.slice(1)]);
+    const runSpans = await collector.trace(await traceOf((run.body as { run_id: string }).run_id), [
+      'POST /run/flock',
+      ...CASCADE.slice(1),
+    ]);
     expect(one(runSpans, 'agent packer').parentSpanId).toBe(one(runSpans, 'agent checker', 2).spanId);
 
-    await board.http.post('/api/v1/agents/failing/run').set('traceparent', `00-${'e'.repeat(32)}-${CALLER}-01`).send({ inputs: [{ type: 'Doomed', payload: {} }] }).expect(500);
+    await board.http
+      .post('/api/v1/agents/failing/run')
+      .set('traceparent', `00-${'e'.repeat(32)}-${CALLER}-01`)
+      .send({ inputs: [{ type: 'Doomed', payload: {} }] })
+      .expect(500);
     const spans = await collector.trace('e'.repeat(32), ['POST /api/v1/agents/:agent_name/run', 'agent failing']);
     const request = one(spans, 'POST /api/v1/agents/:agent_name/run');
     const failed = one(spans, 'agent failing');
-    expect([failed.parentSpanId, failed.status.code, failed.attributes['error.type'], failed.attributes['starling.execution.outcome']]).toEqual([request.spanId, 2, 'TypeError', 'failed']);
+    expect([
+      failed.parentSpanId,
+      failed.status.code,
+      failed.attributes['error.type'],
+      failed.attributes['starling.execution.outcome'],
+    ]).toEqual([request.spanId, 2, 'TypeError', 'failed']);
     expect([request.status.code, request.attributes['error.type']]).toEqual([2, '500']);
     expect(collector.bodies.join('\n')).not.toContain('hunter2');
   });
@@ -202,7 +302,10 @@ describe('with a collector', () => {
     const { batch_id } = body as { batch_id: string };
     let runs: string[] = [];
     await eventually('the batch has ended', async () => {
-      const batch = (await board.http.get(`/batch/${batch_id}`)).body as { status: string; results?: { run_id: string }[] };
+      const batch = (await board.http.get(`/batch/${batch_id}`)).body as {
+        status: string;
+        results?: { run_id: string }[];
+      };
       runs = (batch.results ?? []).map(({ run_id }) => run_id);
       return batch.status === 'completed';
     });
@@ -241,10 +344,15 @@ describe('with a collector', () => {
   });
 
   it('reading has no span', async () => {
-    await board.http.get('/api/v1/artifacts').set('traceparent', `00-${'b'.repeat(32)}-${CALLER}-01`).expect(200);
+    await board.http
+      .get('/api/v1/artifacts')
+      .set('traceparent', `00-${'b'.repeat(32)}-${CALLER}-01`)
+      .expect(200);
     const correlation = await board.publish('Question', {});
     await collector.trace(await traceOf(correlation), ['POST /api/v1/artifacts', 'agent teller']);
-    expect(collector.spans.filter(({ name, traceId }) => name.startsWith('GET') || traceId === 'b'.repeat(32))).toEqual([]);
+    expect(collector.spans.filter(({ name, traceId }) => name.startsWith('GET') || traceId === 'b'.repeat(32))).toEqual(
+      [],
+    );
   });
 });
 
@@ -256,13 +364,24 @@ it('a retry after a restart is in the trace, and what was going on is sent befor
   // Nothing is sent by itself before the process ends.
   const tracing = { ...collector.variables(), OTEL_BSP_SCHEDULE_DELAY: '600000' };
   const start = (): Promise<Board> =>
-    Board.start(CONFIG.replace('delay: 1ms', 'delay: 5m'), { files: FILES, folder: folder.path, clock, tracing, settings: { shutdownGraceMs: 0 } });
+    Board.start(CONFIG.replace('delay: 1ms', 'delay: 5m'), {
+      files: FILES,
+      folder: folder.path,
+      clock,
+      tracing,
+      settings: { shutdownGraceMs: 0 },
+    });
   let board = await start();
   try {
     const correlation = await board.publish('Order', {}, { correlation: 'restarted' });
-    await eventually('the first attempt has failed', () => board.app.logLines.some(({ outcome }) => outcome === 'retried'));
+    await eventually('the first attempt has failed', () =>
+      board.app.logLines.some(({ outcome }) => outcome === 'retried'),
+    );
     await board.close();
-    const [first, request] = ['agent checker', 'POST /api/v1/artifacts'].map((name) => one(collector.spans, name)) as [CollectedSpan, CollectedSpan];
+    const [first, request] = ['agent checker', 'POST /api/v1/artifacts'].map((name) => one(collector.spans, name)) as [
+      CollectedSpan,
+      CollectedSpan,
+    ];
 
     board = await start();
     clock.advance(10 * 60_000);
@@ -270,7 +389,11 @@ it('a retry after a restart is in the trace, and what was going on is sent befor
     await board.close();
     const spans = await collector.trace(request.traceId, ['POST /api/v1/artifacts', ...CASCADE.slice(1)]);
     const second = one(spans, 'agent checker', 2);
-    expect([first.parentSpanId, second.parentSpanId, one(spans, 'agent packer').parentSpanId]).toEqual([request.spanId, request.spanId, second.spanId]);
+    expect([first.parentSpanId, second.parentSpanId, one(spans, 'agent packer').parentSpanId]).toEqual([
+      request.spanId,
+      request.spanId,
+      second.spanId,
+    ]);
   } finally {
     await board.close();
     await board.app.database.drop();

@@ -35,19 +35,26 @@ describe('as much waits in joins, windows and before its release as may', () => 
 
   afterEach(() => board.close());
 
-  const waiting = async (): Promise<number> => Number(/^starling_waiting_arrivals (\d+)$/m.exec((await board.http.get('/metrics')).text)![1]);
+  const waiting = async (): Promise<number> =>
+    Number(/^starling_waiting_arrivals (\d+)$/m.exec((await board.http.get('/metrics')).text)![1]);
   const stored = async (): Promise<number> =>
-    ((await board.http.get('/api/v1/artifacts/summary')).body as { summary: { total_count: number } }).summary.total_count;
+    ((await board.http.get('/api/v1/artifacts/summary')).body as { summary: { total_count: number } }).summary
+      .total_count;
 
   /** Where several processes share the database, the count may miss what was committed while it was read, until the next look. */
-  const waitingIs = (count: number): Promise<void> => eventually(`${count} wait`, async () => (await waiting()) === count);
+  const waitingIs = (count: number): Promise<void> =>
+    eventually(`${count} wait`, async () => (await waiting()) === count);
 
-  const DETAIL = '3 artifacts wait in joins, in batch windows or for their release, and this service keeps at most 3; try again later';
+  const DETAIL =
+    '3 artifacts wait in joins, in batch windows or for their release, and this service keeps at most 3; try again later';
   const refused = async (type: string, payload: object, parts: PublishParts = {}): Promise<void> => {
     await waitingIs(3);
     const before = await stored();
     for (const path of ['/api/v1/artifacts', '/api/v1/artifacts/sync']) {
-      const { status, body, headers } = await board.http.post(path).set('X-Correlation-ID', 'refused').send({ type, payload, ...parts });
+      const { status, body, headers } = await board.http
+        .post(path)
+        .set('X-Correlation-ID', 'refused')
+        .send({ type, payload, ...parts });
       expect([status, body, headers['retry-after']]).toEqual([503, { detail: DETAIL }, '5']);
     }
     expect([await stored(), (await board.status('refused')).state]).toEqual([before, 'not_found']);
@@ -66,18 +73,30 @@ describe('as much waits in joins, windows and before its release as may', () => 
     await board.publish('Claim', { key: 'a' });
     await board.publish('Piece', {});
     await board.ended(await board.publish('Whole', {}));
-    for (const [type, left] of [['OtherHalf', 2], ['Proof', 1], ['Piece', 0]] as const) {
-      expect(await board.ended(await board.publish(type, { key: 'a' }))).toMatchObject({ state: 'completed', artifact_count: 2 });
+    for (const [type, left] of [
+      ['OtherHalf', 2],
+      ['Proof', 1],
+      ['Piece', 0],
+    ] as const) {
+      expect(await board.ended(await board.publish(type, { key: 'a' }))).toMatchObject({
+        state: 'completed',
+        artifact_count: 2,
+      });
       await waitingIs(left);
       for (let filled = left; filled < 3; filled += 1) await board.publish('Half', { key: `full-${filled}-${type}` });
       await refused('Half', { key: 'more' });
-      for (let filled = left; filled < 3; filled += 1) await board.ended(await board.publish('OtherHalf', { key: `full-${filled}-${type}` }));
+      for (let filled = left; filled < 3; filled += 1)
+        await board.ended(await board.publish('OtherHalf', { key: `full-${filled}-${type}` }));
     }
   });
 
   it('takes what agents publish, since it was accepted with what they work on', async () => {
     for (const key of ['a', 'b', 'c']) await board.publish('Half', { key });
-    expect(await board.ended(await board.publish('Task', { key: 'd' }))).toMatchObject({ state: 'completed', artifact_count: 2, error_count: 0 });
+    expect(await board.ended(await board.publish('Task', { key: 'd' }))).toMatchObject({
+      state: 'completed',
+      artifact_count: 2,
+      error_count: 0,
+    });
     await waitingIs(4);
     expect(await board.ended(await board.publish('OtherHalf', { key: 'd' }))).toMatchObject({ artifact_count: 2 });
     await waitingIs(3);
@@ -85,7 +104,10 @@ describe('as much waits in joins, windows and before its release as may', () => 
 
   it('counts what is released later until it is released, or its correlation is cancelled', async () => {
     const hidden = { visibility: { kind: 'After', ttl: 'PT1H' } };
-    const correlations = [await board.publish('Task', { key: 'a' }, hidden), await board.publish('Task', { key: 'b' }, hidden)];
+    const correlations = [
+      await board.publish('Task', { key: 'a' }, hidden),
+      await board.publish('Task', { key: 'b' }, hidden),
+    ];
     await board.publish('Half', { key: 'c' });
     await refused('Half', { key: 'd' });
     await board.http.post(`/api/v1/correlations/${correlations[0]}/cancel`).expect(200);
@@ -98,7 +120,12 @@ describe('as much waits in joins, windows and before its release as may', () => 
 
   it('keeps about as many under a rush, and loses none that it accepted', async () => {
     const rush = await Promise.all(
-      Array.from({ length: 400 }, (_, key) => board.http.post('/api/v1/artifacts').send({ type: 'Half', payload: { key } }).then(({ status }) => ({ key, status }))),
+      Array.from({ length: 400 }, (_, key) =>
+        board.http
+          .post('/api/v1/artifacts')
+          .send({ type: 'Half', payload: { key } })
+          .then(({ status }) => ({ key, status })),
+      ),
     );
     const accepted = rush.filter(({ status }) => status === 200);
     expect(rush.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
@@ -107,7 +134,8 @@ describe('as much waits in joins, windows and before its release as may', () => 
     expect(accepted.length).toBeLessThan(100);
     expect(await stored()).toBe(accepted.length);
     await waitingIs(accepted.length);
-    for (const { key } of accepted) expect(await board.ended(await board.publish('OtherHalf', { key }))).toMatchObject({ artifact_count: 2 });
+    for (const { key } of accepted)
+      expect(await board.ended(await board.publish('OtherHalf', { key }))).toMatchObject({ artifact_count: 2 });
     await waitingIs(0);
   });
 

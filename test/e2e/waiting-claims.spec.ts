@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Board } from './board.js';
@@ -42,22 +43,28 @@ describe('claims that wait', () => {
   const pack = { agents: ['packer'], wait: 60 };
 
   it('are answered as soon as there is something, one execution each, and with nothing when their time is up', async () => {
-    const waiting = Array.from({ length: 4 }, (_, worker) => outside.claim({ ...pack, claimed_by: `worker-${worker}` }));
+    const waiting = Array.from({ length: 4 }, (_, worker) =>
+      outside.claim({ ...pack, claimed_by: `worker-${worker}` }),
+    );
     const parcels = await Promise.all([1, 2, 3].map((n) => board.publish('Parcel', { n })));
     await eventually('three are held', async () => {
-      const { items } = (await board.http.get('/api/v1/executions?state=running').expect(200)).body as { items: object[] };
+      const { items } = (await board.http.get('/api/v1/executions?state=running').expect(200)).body as {
+        items: object[];
+      };
       return items.length === 3;
     });
     clock.advance(61_000);
     const held = (await Promise.all(waiting)).flat();
     expect(held.map(({ correlation_id }) => correlation_id).sort()).toEqual([...parcels].sort());
-    for (const each of held) expect(await outside.send(each, 'complete', { output: {} })).toMatchObject({ status: 200 });
+    for (const each of held)
+      expect(await outside.send(each, 'complete', { output: {} })).toMatchObject({ status: 200 });
   });
 
   it('of many to whom nothing is assigned are no burden to those who get something', async () => {
     let arrived = 0;
     (board.app.app.getHttpServer() as NodeJS.EventEmitter).on('request', () => (arrived += 1));
-    const wait = (assignee: string): Promise<Held[]> => outside.claim({ agents: ['packer', 'checker'], assignee, wait: 60 });
+    const wait = (assignee: string): Promise<Held[]> =>
+      outside.claim({ agents: ['packer', 'checker'], assignee, wait: 60 });
     const others = Array.from({ length: OTHERS }, (_, n) => wait(`stranger-${n}`));
     await eventually('they have all come', () => arrived === OTHERS);
     const anna = wait('anna');
@@ -81,7 +88,10 @@ describe('claims that wait', () => {
     await closed;
     const parcel = await board.publish('Parcel', { n: 9 });
     let held;
-    await eventually('another one gets it', async () => ([held] = await outside.claim({ agents: ['packer'] })).length > 0);
+    await eventually(
+      'another one gets it',
+      async () => ([held] = await outside.claim({ agents: ['packer'] })).length > 0,
+    );
     expect(held).toMatchObject({ correlation_id: parcel, attempt: 1 });
     expect(await outside.execution(held!['execution_id'])).toMatchObject({ lost_leases: 0 });
     expect(await outside.send(held!, 'complete', { output: {} })).toMatchObject({ status: 200 });
@@ -96,14 +106,20 @@ describe('claims that wait', () => {
     await stopping.http.get('/api/v1/agents').expect(200);
     stopping.app.lifecycle.stop();
     expect(await waiting).toEqual([]);
-    await stopping.http.post('/api/v1/executions/claim').send({ agents: ['packer'] }).expect(503);
+    await stopping.http
+      .post('/api/v1/executions/claim')
+      .send({ agents: ['packer'] })
+      .expect(503);
     await stopping.close();
   });
 });
 
 /** A claim that was sent, whole; its errors are of a connection that the test ends itself. */
 async function waitingRequest(url: string): Promise<ReturnType<typeof request>> {
-  const call = request(`${url}/api/v1/executions/claim`, { method: 'POST', headers: { 'content-type': 'application/json' } });
+  const call = request(`${url}/api/v1/executions/claim`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+  });
   call.on('error', () => undefined);
   call.end(JSON.stringify({ agents: ['packer'], wait: 60 }));
   await once(call, 'finish');

@@ -1,5 +1,6 @@
 // The real application over HTTP, in this process: what requests keep in memory while their clients wait.
 import type { IncomingMessage } from 'node:http';
+
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { eventually } from '../support/eventually.js';
 import { usedMemory } from '../support/heap.js';
@@ -44,7 +45,12 @@ afterEach(() => clients.splice(0).forEach((client) => client.abort()));
 function send(path: string, text: string, headers: Record<string, string> = {}): void {
   const client = new AbortController();
   clients.push(client);
-  fetch(`${board.app.url}${path}`, { method: 'POST', body: text, headers: { 'content-type': 'application/json', ...headers }, signal: client.signal }).catch(() => undefined);
+  fetch(`${board.app.url}${path}`, {
+    method: 'POST',
+    body: text,
+    headers: { 'content-type': 'application/json', ...headers },
+    signal: client.signal,
+  }).catch(() => undefined);
 }
 
 const waitingExecutions = async (): Promise<number> => {
@@ -53,7 +59,8 @@ const waitingExecutions = async (): Promise<number> => {
 };
 
 const payload = `{"items":${EMPTY_OBJECTS}}`;
-const tool = (name: string, given: string): string => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${given}}}`;
+const tool = (name: string, given: string): string =>
+  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${given}}}`;
 
 it.each([
   ['a synchronous publish', '/api/v1/artifacts/sync', `{"type":"Invoice","timeout":300,"payload":${payload}}`],
@@ -61,7 +68,11 @@ it.each([
   ['a direct run', '/api/v1/agents/approver/run', `{"inputs":[{"type":"Invoice","payload":${payload}}]}`],
   ['a publish over MCP', '/mcp', tool('publish_Invoice', `{"timeout":300,"payload":${payload}}`)],
   ['a run over MCP', '/mcp', tool('run_approver', `{"timeout":300,"inputs":${payload}}`)],
-  ['a publish over MCP with a key', '/mcp', tool('publish_Invoice', `{"timeout":300,"payload":${payload},"idempotency_key":"KEY"}`)],
+  [
+    'a publish over MCP with a key',
+    '/mcp',
+    tool('publish_Invoice', `{"timeout":300,"payload":${payload},"idempotency_key":"KEY"}`),
+  ],
 ])('%s that waits keeps nothing of its body', async (name, path, text) => {
   const begin = async (key: string): Promise<void> => {
     const before = await waitingExecutions();
@@ -81,19 +92,34 @@ it('a claim that waits keeps nothing of its body', async () => {
   const arrived: IncomingMessage[] = [];
   const reserved = budget.usedBytes;
   board.app.app.getHttpServer().on('request', (request: IncomingMessage) => arrived.push(request));
-  for (let n = 0; n < WAITING; n++) send('/api/v1/executions/claim', `{"agents":["approver"],"assignee":"nobody-${n}","wait":60${' '.repeat(900_000)}}`);
-  await eventually('all bodies have come and are free', () => arrived.length === WAITING && arrived.every(({ complete }) => complete) && holdNoBodies(WAITING, reserved));
+  for (let n = 0; n < WAITING; n++)
+    send(
+      '/api/v1/executions/claim',
+      `{"agents":["approver"],"assignee":"nobody-${n}","wait":60${' '.repeat(900_000)}}`,
+    );
+  await eventually(
+    'all bodies have come and are free',
+    () => arrived.length === WAITING && arrived.every(({ complete }) => complete) && holdNoBodies(WAITING, reserved),
+  );
   clients.splice(0).forEach((client) => client.abort());
   await eventually('all memory is free', () => budget.usedBytes === reserved);
 });
 
 describe('a second request with the same idempotency key', () => {
   const publish = (n: number, text: string) =>
-    fetch(`${board.app.url}/api/v1/artifacts/sync`, { method: 'POST', body: text, headers: { 'content-type': 'application/json', 'x-idempotency-key': `twice-${n}` } });
+    fetch(`${board.app.url}/api/v1/artifacts/sync`, {
+      method: 'POST',
+      body: text,
+      headers: { 'content-type': 'application/json', 'x-idempotency-key': `twice-${n}` },
+    });
 
   it.each([
     ['small', 1, `{"type":"Invoice","timeout":1,"payload":{}}`],
-    ['large, and keeps nothing of its body', 2, `{"type":"Invoice","timeout":1,"payload":{"items":${EMPTY_OBJECTS.slice(0, 60_001)}{}]}}`],
+    [
+      'large, and keeps nothing of its body',
+      2,
+      `{"type":"Invoice","timeout":1,"payload":{"items":${EMPTY_OBJECTS.slice(0, 60_001)}{}]}}`,
+    ],
   ])('waits where it is %s', async (_name, n, text) => {
     const before = await waitingExecutions();
     const first = publish(n, text);
@@ -117,7 +143,12 @@ describe('a second request with the same idempotency key', () => {
     const used = usedMemory();
     for (let n = 0; n < WAITING; n++) send(path, text, key);
     // Some are refused, since their bodies do not fit beside each other.
-    await eventually('all have come, and hold nothing', () => arrived.filter(({ url, complete }) => url === path && complete).length === WAITING && holdNoBodies(1 + WAITING, reserved, 1));
+    await eventually(
+      'all have come, and hold nothing',
+      () =>
+        arrived.filter(({ url, complete }) => url === path && complete).length === WAITING &&
+        holdNoBodies(1 + WAITING, reserved, 1),
+    );
     expect(await waitingExecutions()).toBe(before + 1);
     // Were they kept, these would hold 120 MiB.
     expect(usedMemory() - used).toBeLessThan(20 * MIB);
@@ -126,15 +157,23 @@ describe('a second request with the same idempotency key', () => {
 
 describe('with memory for 20 requests that wait', () => {
   let small: Board;
-  beforeAll(async () => void (small = await Board.start(CONFIG, { settings: { shutdownGraceMs: 0, memoryBudgetBytes: MIB } })));
+  beforeAll(
+    async () => void (small = await Board.start(CONFIG, { settings: { shutdownGraceMs: 0, memoryBudgetBytes: MIB } })),
+  );
   afterAll(() => small.close());
 
   it('others that would wait are refused with 503 and store nothing, and those that do not wait are served', async () => {
-    const post = (path: string, body: object, headers: Record<string, string> = {}) => small.http.post(path).set(headers).send(body);
+    const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+      small.http.post(path).set(headers).send(body);
     const claim = { agents: ['approver'], assignee: 'nobody', wait: 60 };
     const gone = new AbortController();
     const claimed = Array.from({ length: 30 }, async () => {
-      const answer = await fetch(`${small.app.url}/api/v1/executions/claim`, { method: 'POST', body: JSON.stringify(claim), headers: { 'content-type': 'application/json' }, signal: gone.signal });
+      const answer = await fetch(`${small.app.url}/api/v1/executions/claim`, {
+        method: 'POST',
+        body: JSON.stringify(claim),
+        headers: { 'content-type': 'application/json' },
+        signal: gone.signal,
+      });
       return [answer.status, answer.headers.get('retry-after'), await answer.json()];
     });
     const refusal = { detail: 'The service has no memory for more waiting requests now; try again' };
@@ -153,6 +192,9 @@ describe('with memory for 20 requests that wait', () => {
     await post('/api/v1/executions/claim', { agents: ['approver'] }).expect(200);
     gone.abort();
     await Promise.allSettled(claimed);
-    await eventually('there is memory again', async () => (await post('/api/v1/executions/claim', { ...claim, wait: 1 })).status === 200);
+    await eventually(
+      'there is memory again',
+      async () => (await post('/api/v1/executions/claim', { ...claim, wait: 1 })).status === 200,
+    );
   });
 });

@@ -1,4 +1,5 @@
 import type { Response } from 'supertest';
+
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Board } from './board.js';
@@ -50,7 +51,11 @@ describe('time', () => {
   async function waitsFor(body: object, ms: number): Promise<Response> {
     const correlation = `waits-${ms}-${JSON.stringify(body).length}`;
     let answer: Response | undefined;
-    const asked = board.http.post('/api/v1/artifacts/sync').set('X-Correlation-ID', correlation).send(body).then((response) => (answer = response));
+    const asked = board.http
+      .post('/api/v1/artifacts/sync')
+      .set('X-Correlation-ID', correlation)
+      .send(body)
+      .then((response) => (answer = response));
     await eventually('it is published', async () => (await board.status(correlation)).state === 'active');
     // The waiter is set up after the commit that makes the artifact visible.
     await afterAFence();
@@ -66,10 +71,17 @@ describe('time', () => {
     ['as long as it says', { type: 'Endless', timeout: 300 }, 300_000],
     ['fractions of a second too', { type: 'Endless', timeout: 1.5 }, 1_500],
     ['for a half-filled join with a time limit', { type: 'Left', timeout: 60 }, 60_000],
-    ['for what is hidden for a time', { type: 'Secret', timeout: 60, visibility: { kind: 'After', ttl: 'PT1H' } }, 60_000],
+    [
+      'for what is hidden for a time',
+      { type: 'Secret', timeout: 60, visibility: { kind: 'After', ttl: 'PT1H' } },
+      60_000,
+    ],
   ])('a synchronous publish waits %s', async (_name, body, ms) => {
     const { status, body: answer } = await waitsFor(body, ms);
-    expect([status, answer]).toEqual([200, { correlation_id: expect.any(String) as string, artifacts: [], completed: false, duration_ms: ms }]);
+    expect([status, answer]).toEqual([
+      200,
+      { correlation_id: expect.any(String) as string, artifacts: [], completed: false, duration_ms: ms },
+    ]);
   });
 
   it('of a correlation runs from its first artifact to its latest activity', async () => {
@@ -89,7 +101,13 @@ describe('time', () => {
   it('between attempts doubles up to its bound, give or take 20 %', async () => {
     const correlation = await board.publish('Doomed', {});
     for (const [made, delay] of [10_000, 20_000, 25_000, 25_000].entries()) {
-      await eventually(`attempt ${made + 1} has failed`, () => board.app.logLines.filter((line) => line.correlation_id === correlation && line.outcome === 'retried').length === made + 1);
+      await eventually(
+        `attempt ${made + 1} has failed`,
+        () =>
+          board.app.logLines.filter((line) => line.correlation_id === correlation && line.outcome === 'retried')
+            .length ===
+          made + 1,
+      );
       clock.advance(delay * 0.8 - 1);
       await afterAFence();
       expect(shared.attempts).toBe(made + 1);

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+
+import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { StoredSecrets } from '../../src/features/webhooks/stored-secrets.js';
 import { WebhookTargetsRepository } from '../../src/features/webhooks/webhook-targets.repository.js';
-import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf } from '../support/database.js';
@@ -43,27 +44,40 @@ describe('secrets of webhooks', () => {
     await Promise.all(apps.splice(0).map((app) => app.close()));
   }
 
-  const publish = (app: TestApp, webhook: object) => app.http.post('/api/v1/artifacts').send({ type: 'Order', payload: { mark: 'the payload' }, webhook });
+  const publish = (app: TestApp, webhook: object) =>
+    app.http.post('/api/v1/artifacts').send({ type: 'Order', payload: { mark: 'the payload' }, webhook });
 
   /** What signs the deliveries to the one target that is stored. */
   async function secretsOf(app: TestApp): Promise<readonly string[]> {
     const [row] = await app.database.rows<{ id: string }>('select id from webhook_targets');
-    const target = await app.app.get(WebhookTargetsRepository, { strict: false }).find(app.app.get(UnitOfWork, { strict: false }).reader, row!.id);
+    const target = await app.app
+      .get(WebhookTargetsRepository, { strict: false })
+      .find(app.app.get(UnitOfWork, { strict: false }).reader, row!.id);
     return app.app.get(StoredSecrets, { strict: false }).of(target!);
   }
 
   it('are in no answer, no line of the log, and nowhere in the database', async () => {
     const folder = newFolder();
-    const app = await start(folder, KEY, { logLevel: 'trace', webhookUrl: 'https://hooks.example.com/path-token', webhookSecret: [SECRETS[2]] });
+    const app = await start(folder, KEY, {
+      logLevel: 'trace',
+      webhookUrl: 'https://hooks.example.com/path-token',
+      webhookSecret: [SECRETS[2]],
+    });
     const answers: string[] = [];
-    const note = (response: { headers: object; text: string }): number => answers.push(JSON.stringify(response.headers), response.text);
+    const note = (response: { headers: object; text: string }): number =>
+      answers.push(JSON.stringify(response.headers), response.text);
     for (const secret of SECRETS.slice(0, 2)) {
       const webhook = { url: 'https://hooks.example.com/path-token', secret };
       const published = await publish(app, webhook).set('X-Idempotency-Key', `key-${secret.length}`).expect(200);
       note(published);
       note(await app.http.post('/api/v1/artifacts/sync').send({ type: 'Order', webhook, timeout: 1 }));
       note(await app.http.post('/api/v1/artifacts').send({ type: 'Unknown', webhook }).expect(400));
-      note(await app.http.post('/api/v1/artifacts').send({ type: 'Order', webhook: { ...webhook, url: 'http://127.0.0.1/path-token' } }).expect(400));
+      note(
+        await app.http
+          .post('/api/v1/artifacts')
+          .send({ type: 'Order', webhook: { ...webhook, url: 'http://127.0.0.1/path-token' } })
+          .expect(400),
+      );
       note(await publish(app, { ...webhook, secret: `whsec_${secret}` }).expect(400));
       note(await publish(app, { ...webhook, secret: { secret } }).expect(400));
       note(await app.http.get(`/api/v1/correlations/${published.headers['x-correlation-id'] as string}/status`));
@@ -78,7 +92,11 @@ describe('secrets of webhooks', () => {
     const stored = await everythingStored(app);
     expect(stored).toContain('the payload');
     for (const secret of [...SECRETS, SECRETS[1]!.slice('whsec_'.length), KEY]) {
-      for (const text of [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64').replace(/=+$/, '')]) {
+      for (const text of [
+        secret,
+        Buffer.from(secret).toString('hex'),
+        Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+      ]) {
         expect(answers.join('\n')).not.toContain(text);
         expect(JSON.stringify(app.logLines)).not.toContain(text);
         expect(stored).not.toContain(text);
@@ -97,8 +115,16 @@ describe('secrets of webhooks', () => {
     await stop();
 
     const app = await start(folder, OTHER_KEY);
-    expect(app.logLines).toContainEqual(expect.objectContaining({ level: 50, targets: 1, msg: expect.stringMatching(/^secret_key: secrets of webhook targets were stored with another key/) }));
-    await expect(secretsOf(app)).rejects.toThrow('the secret was stored with another secret_key; start with that key again, or have the client send the secret again');
+    expect(app.logLines).toContainEqual(
+      expect.objectContaining({
+        level: 50,
+        targets: 1,
+        msg: expect.stringMatching(/^secret_key: secrets of webhook targets were stored with another key/),
+      }),
+    );
+    await expect(secretsOf(app)).rejects.toThrow(
+      'the secret was stored with another secret_key; start with that key again, or have the client send the secret again',
+    );
     // Given anew, it is another target.
     await publish(app, { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(200);
     expect(await app.database.rows('select id from webhook_targets')).toHaveLength(2);
@@ -110,18 +136,28 @@ describe('secrets of webhooks', () => {
     const { sealed } = secrets.store({ id: 'one', url: 'https://one.example/', secrets: [SECRETS[0]!] });
     expect(secrets.of({ id: 'one', by: 'client', secrets: sealed })).toEqual([SECRETS[0]]);
     const last = sealed.at(-2) === 'A' ? 'B' : 'A';
-    for (const [id, changed] of [['two', sealed], ['one', `${sealed.slice(0, -2)}${last}${sealed.at(-1)}`], ['one', sealed.slice(0, 30)]] as const) {
-      expect(() => secrets.of({ id, by: 'client', secrets: changed })).toThrow('the stored secret is damaged; have the client send it again');
+    for (const [id, changed] of [
+      ['two', sealed],
+      ['one', `${sealed.slice(0, -2)}${last}${sealed.at(-1)}`],
+      ['one', sealed.slice(0, 30)],
+    ] as const) {
+      expect(() => secrets.of({ id, by: 'client', secrets: changed })).toThrow(
+        'the stored secret is damaged; have the client send it again',
+      );
     }
   });
 
   describe('of requests with an idempotency key', () => {
     const TARGET = 'https://hooks.example.com/';
-    const keyed = (app: TestApp, secret: string, key = 'order-1') => publish(app, { url: TARGET, secret }).set('X-Idempotency-Key', key).expect(200);
+    const keyed = (app: TestApp, secret: string, key = 'order-1') =>
+      publish(app, { url: TARGET, secret }).set('X-Idempotency-Key', key).expect(200);
     /** What can be made of a guess without a key: as the body's hash was stored before there was one. */
     const guess = (secret: string): string =>
-      createHash('sha256').update(`{"payload":{"mark":"the payload"},"type":"Order","webhook":{"secret":"${secret}","url":"${TARGET}"}}`).digest('base64url');
-    const isReplayed = (response: { headers: object }) => expect(response.headers).toHaveProperty('x-idempotency-replayed', 'true');
+      createHash('sha256')
+        .update(`{"payload":{"mark":"the payload"},"type":"Order","webhook":{"secret":"${secret}","url":"${TARGET}"}}`)
+        .digest('base64url');
+    const isReplayed = (response: { headers: object }) =>
+      expect(response.headers).toHaveProperty('x-idempotency-replayed', 'true');
 
     async function expectSame(app: TestApp, secret: string): Promise<void> {
       const same = await keyed(app, secret);
@@ -151,7 +187,9 @@ describe('secrets of webhooks', () => {
       const app = await start(newFolder(), KEY);
       await keyed(app, SECRETS[0]!);
       const old = { request_hash: guess(SECRETS[0]!) };
-      await app.app.get(UnitOfWork, { strict: false }).run((tx) => tx.db.updateTable('idempotency_keys').set(old).execute());
+      await app.app
+        .get(UnitOfWork, { strict: false })
+        .run((tx) => tx.db.updateTable('idempotency_keys').set(old).execute());
       await expectSame(app, SECRETS[0]!);
       await expectMismatch(app, SECRETS[2]!);
     });
@@ -176,26 +214,34 @@ describe('secrets of webhooks', () => {
       const replayed = await publish(two, webhook).set('X-Idempotency-Key', 'order-1').expect(200);
       expect(replayed.headers).toMatchObject({ 'x-idempotency-replayed': 'true' });
       expect(replayed.headers).not.toHaveProperty('x-idempotency-mismatch');
-      const other = await publish(two, { ...webhook, secret: SECRETS[2] }).set('X-Idempotency-Key', 'order-1').expect(200);
+      const other = await publish(two, { ...webhook, secret: SECRETS[2] })
+        .set('X-Idempotency-Key', 'order-1')
+        .expect(200);
       expect(other.headers).toMatchObject({ 'x-idempotency-mismatch': 'true' });
     });
 
     it('need none for idempotency keys without secrets, which hold when one is given', async () => {
       const folder = newFolder();
       const body = { url: 'https://hooks.example.com/' };
-      const keyed = (app: TestApp, webhook: object) => publish(app, webhook).set('X-Idempotency-Key', 'order-1').expect(200);
+      const keyed = (app: TestApp, webhook: object) =>
+        publish(app, webhook).set('X-Idempotency-Key', 'order-1').expect(200);
       const first = await start(folder, null);
       await keyed(first, body);
-      const headersOf = async (app: TestApp, webhook: object) => (await keyed(app, webhook)).headers as Record<string, string>;
+      const headersOf = async (app: TestApp, webhook: object) =>
+        (await keyed(app, webhook)).headers as Record<string, string>;
       for (const app of [first, await start(folder, KEY)]) {
         expect(await headersOf(app, body)).not.toHaveProperty('x-idempotency-mismatch');
-        expect(await headersOf(app, { url: 'https://other.example.com/' })).toMatchObject({ 'x-idempotency-replayed': 'true', 'x-idempotency-mismatch': 'true' });
+        expect(await headersOf(app, { url: 'https://other.example.com/' })).toMatchObject({
+          'x-idempotency-replayed': 'true',
+          'x-idempotency-mismatch': 'true',
+        });
       }
     });
 
     it('are refused without a key, since replicas share no file', async () => {
       const app = await start(newFolder(), null);
-      const detail = 'webhook.secret: this service cannot store secrets; publish without a secret, or ask the operator to set STARLING_SECRET_KEY';
+      const detail =
+        'webhook.secret: this service cannot store secrets; publish without a secret, or ask the operator to set STARLING_SECRET_KEY';
       await publish(app, { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(400, { detail });
       expect(await app.database.rows('select id from correlations')).toEqual([]);
       await publish(app, { url: 'https://hooks.example.com/' }).expect(200);
@@ -223,7 +269,9 @@ describe('secrets of webhooks', () => {
       await stop();
       rmSync(join(folder, 'starling.db.key'));
       const app = await start(folder, null);
-      expect(app.logLines).toContainEqual(expect.objectContaining({ level: 50, msg: expect.stringMatching(/^secret_key: /) }));
+      expect(app.logLines).toContainEqual(
+        expect.objectContaining({ level: 50, msg: expect.stringMatching(/^secret_key: /) }),
+      );
       await expect(secretsOf(app)).rejects.toThrow('stored with another secret_key');
     });
 
@@ -243,7 +291,14 @@ async function everythingStored(app: TestApp): Promise<string> {
       .map((name) => readFileSync(join(app.folder, name)).toString('latin1'))
       .join('\n');
   }
-  const tables = await app.database.rows<{ name: string }>("select table_name as name from information_schema.tables where table_schema = 'public'");
-  const texts = await Promise.all(tables.map(({ name }) => app.database.rows<{ text: string }>(`select t::text as text from "${name}" as t`)));
-  return texts.flat().map(({ text }) => text).join('\n');
+  const tables = await app.database.rows<{ name: string }>(
+    "select table_name as name from information_schema.tables where table_schema = 'public'",
+  );
+  const texts = await Promise.all(
+    tables.map(({ name }) => app.database.rows<{ text: string }>(`select t::text as text from "${name}" as t`)),
+  );
+  return texts
+    .flat()
+    .map(({ text }) => text)
+    .join('\n');
 }

@@ -26,7 +26,8 @@ agents:
     publishes: [{ type: Packed }]
     engine: { kind: expression, expression: '[${Array.from({ length: PARTS }, (_, n) => `{"n": ${n}.0}`).join()}]' }
 `;
-const GIVEN_UP = /^its target has not answered since 2026-11-20T\d\d:\d\d:\d\d\.\d{3}Z: all attempts of another delivery failed while this one waited$/;
+const GIVEN_UP =
+  /^its target has not answered since 2026-11-20T\d\d:\d\d:\d\d\.\d{3}Z: all attempts of another delivery failed while this one waited$/;
 
 const isGivenUp = ({ last_error }: Delivery): boolean => GIVEN_UP.test(last_error ?? '');
 
@@ -38,7 +39,10 @@ describe('what waits for a target', () => {
 
   beforeAll(async () => {
     receiver = await Receiver.start();
-    board = await Board.start(CONFIG, { clock, settings: { outboundAllow: ['127.0.0.0/8'], webhookRetries: TRIES_AT } });
+    board = await Board.start(CONFIG, {
+      clock,
+      settings: { outboundAllow: ['127.0.0.0/8'], webhookRetries: TRIES_AT },
+    });
   });
   afterAll(async () => {
     await receiver.close();
@@ -46,7 +50,10 @@ describe('what waits for a target', () => {
   });
 
   async function publish(path: string, tags: string[] = []): Promise<string> {
-    const response = await board.http.post('/api/v1/artifacts').send({ type: 'Order', tags, webhook: { url: receiver.url(path) } }).expect(200);
+    const response = await board.http
+      .post('/api/v1/artifacts')
+      .send({ type: 'Order', tags, webhook: { url: receiver.url(path) } })
+      .expect(200);
     return response.headers['x-correlation-id'] as string;
   }
 
@@ -57,7 +64,10 @@ describe('what waits for a target', () => {
   }
 
   async function deliveries(query: object): Promise<Delivery[]> {
-    const { body } = await board.http.get('/api/v1/webhooks/deliveries').query({ limit: 500, ...query }).expect(200);
+    const { body } = await board.http
+      .get('/api/v1/webhooks/deliveries')
+      .query({ limit: 500, ...query })
+      .expect(200);
     return (body as { items: Delivery[] }).items;
   }
 
@@ -77,7 +87,8 @@ describe('what waits for a target', () => {
     await publishMany(path);
     await advanceUntil('half of that time has passed', () => clock.now() >= start + LAST_TRY_MS / 2);
     const younger = await publish(path);
-    const deadBefore = async (): Promise<Delivery[]> => (await deliveries({ state: 'dead' })).filter(({ correlation_id }) => correlation_id !== younger);
+    const deadBefore = async (): Promise<Delivery[]> =>
+      (await deliveries({ state: 'dead' })).filter(({ correlation_id }) => correlation_id !== younger);
     await advanceUntil('some are given up', async () => (await deadBefore()).some(isGivenUp));
     expect(['pending', 'running']).toContain((await deliveries({ correlation_id: younger }))[0]!.state);
     await advanceUntil('all from before it are dead', async () => (await deadBefore()).length === ALONE + 1 + PARTS);
@@ -94,15 +105,28 @@ describe('what waits for a target', () => {
 
     await eventually('the metrics say so', async () => {
       const { text } = await board.http.get('/metrics').expect(200);
-      const value = (sample: string): number => Number(text.split('\n').find((line) => line.startsWith(`${sample} `))!.split(' ')[1]);
-      const [deadNow, pendingNow] = await Promise.all(['dead', 'pending'].map(async (state) => (await deliveries({ state })).length));
-      return value('starling_dead_deliveries_total') === deadNow && value('starling_deliveries{state="pending"}') === pendingNow;
+      const value = (sample: string): number =>
+        Number(
+          text
+            .split('\n')
+            .find((line) => line.startsWith(`${sample} `))!
+            .split(' ')[1],
+        );
+      const [deadNow, pendingNow] = await Promise.all(
+        ['dead', 'pending'].map(async (state) => (await deliveries({ state })).length),
+      );
+      return (
+        value('starling_dead_deliveries_total') === deadNow &&
+        value('starling_deliveries{state="pending"}') === pendingNow
+      );
     });
 
     const [again] = givenUp;
     await board.http.post(`/api/v1/webhooks/deliveries/${again!.delivery_id}/redeliver`).expect(200);
     receiver.on(path, answers(200));
-    await advanceUntil('the one sent again is delivered', async () => (await deliveries({ state: 'delivered' })).some(({ delivery_id }) => delivery_id === again!.delivery_id));
+    await advanceUntil('the one sent again is delivered', async () =>
+      (await deliveries({ state: 'delivered' })).some(({ delivery_id }) => delivery_id === again!.delivery_id),
+    );
     expect(board.app.logLines.filter(({ failing_since }) => failing_since !== undefined)).not.toEqual([]);
   });
 
@@ -122,7 +146,9 @@ describe('what waits for a target', () => {
     const dead = await deliveries({ target_id, state: 'dead' });
     expect(dead.map(({ attempt }) => attempt)).toEqual(dead.map(() => ALL_TRIES));
     expect(await deliveries({ target_id, state: 'delivered' })).toHaveLength(1);
-    await advanceUntil('others were given up too', async () => (await deliveries({ target_id, state: 'dead' })).some(isGivenUp));
+    await advanceUntil('others were given up too', async () =>
+      (await deliveries({ target_id, state: 'dead' })).some(isGivenUp),
+    );
     expect(clock.now() - start).toBeGreaterThanOrEqual(1.5 * LAST_TRY_MS);
   });
 });

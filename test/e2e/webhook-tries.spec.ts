@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { answers, type Behaviour, Receiver } from '../support/receiver.js';
@@ -49,12 +50,21 @@ describe('a delivery', () => {
 
   /** Of a correlation, in their order. */
   async function deliveries(correlation: string): Promise<Delivery[]> {
-    const list = await board.http.get('/api/v1/webhooks/deliveries').query({ correlation_id: correlation, limit: 100 }).expect(200);
+    const list = await board.http
+      .get('/api/v1/webhooks/deliveries')
+      .query({ correlation_id: correlation, limit: 100 })
+      .expect(200);
     const ids = (list.body as { items: Delivery[] }).items.map(({ delivery_id }) => delivery_id).reverse();
-    return Promise.all(ids.map(async (id) => (await board.http.get(`/api/v1/webhooks/deliveries/${id}`).expect(200)).body as Delivery));
+    return Promise.all(
+      ids.map(async (id) => (await board.http.get(`/api/v1/webhooks/deliveries/${id}`).expect(200)).body as Delivery),
+    );
   }
 
-  async function delivery(correlation: string, holds: (delivery: Delivery) => boolean, what: string): Promise<Delivery> {
+  async function delivery(
+    correlation: string,
+    holds: (delivery: Delivery) => boolean,
+    what: string,
+  ): Promise<Delivery> {
     let found: Delivery | undefined;
     await eventually(`the delivery ${what}`, async () => {
       [found] = await deliveries(correlation);
@@ -63,9 +73,14 @@ describe('a delivery', () => {
     return found!;
   }
 
-  const ended = (correlation: string, state: string): Promise<Delivery> => delivery(correlation, (found) => found.state === state, `is ${state}`);
+  const ended = (correlation: string, state: string): Promise<Delivery> =>
+    delivery(correlation, (found) => found.state === state, `is ${state}`);
   const triedAgainLater = (correlation: string, attempt: number): Promise<Delivery> =>
-    delivery(correlation, (found) => found.attempt === attempt && found.next_attempt_at !== undefined, `waits for try ${attempt}`);
+    delivery(
+      correlation,
+      (found) => found.attempt === attempt && found.next_attempt_at !== undefined,
+      `waits for try ${attempt}`,
+    );
   const moveTo = (time: string): void => clock.advance(Date.parse(time) - clock.now());
 
   it('that fails is tried at the times of the schedule, with the same id and the same bytes, and then it is dead', async () => {
@@ -82,7 +97,9 @@ describe('a delivery', () => {
     }
     const dead = await ended(correlation, 'dead');
     expect(dead).toMatchObject({ attempt: 7, last_status: 500, last_error: `127.0.0.1:${receiver.port} answered 500` });
-    expect(dead.attempts.map(({ attempt, status }) => [attempt, status])).toEqual([1, 2, 3, 4, 5, 6, 7].map((attempt) => [attempt, 500]));
+    expect(dead.attempts.map(({ attempt, status }) => [attempt, status])).toEqual(
+      [1, 2, 3, 4, 5, 6, 7].map((attempt) => [attempt, 500]),
+    );
     const [first, ...others] = receiver.at(path);
     expect(first!.id).toBe(dead.delivery_id);
     for (const { id, body } of others) expect([id, body]).toEqual([first!.id, first!.body]);
@@ -99,8 +116,11 @@ describe('a delivery', () => {
     });
     const correlation = await publish(receiver.url(path));
     for (let n = 0; n < 2; n += 1) await publish(receiver.url(path), correlation);
-    for (let attempt = 2; clock.now() < well; attempt += 1) moveTo((await triedAgainLater(correlation, attempt)).next_attempt_at!);
-    await eventually('all are delivered', async () => (await deliveries(correlation)).every(({ state }) => state === 'delivered'));
+    for (let attempt = 2; clock.now() < well; attempt += 1)
+      moveTo((await triedAgainLater(correlation, attempt)).next_attempt_at!);
+    await eventually('all are delivered', async () =>
+      (await deliveries(correlation)).every(({ state }) => state === 'delivered'),
+    );
 
     const ofFirst = tries.filter(({ sequence }) => sequence === 1).map(({ at }) => at);
     const pauses = ofFirst.slice(1).map((at, index) => (at - ofFirst[index]!) / 1_000 / PAUSES[index]!);
@@ -142,7 +162,10 @@ describe('a delivery', () => {
     expect((await deliveries(correlation))[0]).toMatchObject({ state: 'running', attempt: 1, attempts: [] });
     clock.advance(1);
     const { attempts } = await ended(correlation, 'delivered');
-    expect(attempts).toMatchObject([{ attempt: 1, error: `127.0.0.1:${receiver.port}: no answer within 10000 ms` }, { attempt: 2, status: 200 }]);
+    expect(attempts).toMatchObject([
+      { attempt: 1, error: `127.0.0.1:${receiver.port}: no answer within 10000 ms` },
+      { attempt: 2, status: 200 },
+    ]);
   });
 
   it('to nobody who listens is tried again, and arrives when somebody does', async () => {
@@ -161,7 +184,9 @@ describe('a delivery', () => {
 
   it('to a receiver that is gone (410) is dead at once, and what comes after it is sent', async () => {
     const path = newPath();
-    receiver.on(path, (response, { sequence }) => answers(sequence === 1 ? 410 : 200)(response, receiver.at(path).at(-1)!));
+    receiver.on(path, (response, { sequence }) =>
+      answers(sequence === 1 ? 410 : 200)(response, receiver.at(path).at(-1)!),
+    );
     const correlation = await publish(receiver.url(path));
     const { attempts } = await ended(correlation, 'dead');
     expect(attempts).toMatchObject([{ attempt: 1, status: 410 }]);
@@ -211,17 +236,33 @@ describe('a delivery', () => {
   describe('in the order of its correlation', () => {
     it('waits for those before it, however often they are tried, while other correlations go on', async () => {
       const path = newPath();
-      receiver.on(path, (response, received) => answers(received.correlation === 'held-up' && receiver.at(path).filter(isHeldUp).length <= 2 ? 503 : 200)(response, received));
+      receiver.on(path, (response, received) =>
+        answers(received.correlation === 'held-up' && receiver.at(path).filter(isHeldUp).length <= 2 ? 503 : 200)(
+          response,
+          received,
+        ),
+      );
       for (let n = 0; n < 4; n += 1) await publish(receiver.url(path), 'held-up');
       const other = await publish(receiver.url(path));
       await ended(other, 'delivered');
       for (const attempt of [2, 3]) {
         const { next_attempt_at } = await triedAgainLater('held-up', attempt);
-        expect((await deliveries('held-up')).slice(1).map(({ state }) => state)).toEqual(['waiting', 'waiting', 'waiting']);
+        expect((await deliveries('held-up')).slice(1).map(({ state }) => state)).toEqual([
+          'waiting',
+          'waiting',
+          'waiting',
+        ]);
         moveTo(next_attempt_at!);
       }
-      await eventually('all are delivered', async () => (await deliveries('held-up')).every(({ state }) => state === 'delivered'));
-      expect(receiver.at(path).filter(isHeldUp).map(({ sequence }) => sequence)).toEqual([1, 1, 1, 2, 3, 4]);
+      await eventually('all are delivered', async () =>
+        (await deliveries('held-up')).every(({ state }) => state === 'delivered'),
+      );
+      expect(
+        receiver
+          .at(path)
+          .filter(isHeldUp)
+          .map(({ sequence }) => sequence),
+      ).toEqual([1, 1, 1, 2, 3, 4]);
     });
 
     const isHeldUp = ({ correlation }: { correlation: string }): boolean => correlation === 'held-up';
@@ -246,7 +287,9 @@ describe('a delivery', () => {
     expect(states.filter((state) => state === 'running')).toHaveLength(64);
     silent.close();
     clock.advance(10_000);
-    await eventually('all have been given up once, or wait', async () => (await Promise.all(slow.map(deliveries))).every(([only]) => only!.state === 'pending'));
+    await eventually('all have been given up once, or wait', async () =>
+      (await Promise.all(slow.map(deliveries))).every(([only]) => only!.state === 'pending'),
+    );
   });
 
   it('is not held up by many to another path of its host that fail', async () => {
@@ -278,7 +321,11 @@ describe('thirty deliveries to a target that is dead for an hour', () => {
   });
 
   const countOf = async (state: string): Promise<number> =>
-    ((await board.http.get('/api/v1/webhooks/deliveries').query({ state, limit: 100 }).expect(200)).body as { items: unknown[] }).items.length;
+    (
+      (await board.http.get('/api/v1/webhooks/deliveries').query({ state, limit: 100 }).expect(200)).body as {
+        items: unknown[];
+      }
+    ).items.length;
 
   /** In steps that leave what is on its way the time that it has. */
   async function advanceUntil(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
@@ -291,7 +338,11 @@ describe('thirty deliveries to a target that is dead for an hour', () => {
   it('cost it one try a minute, and all arrive soon after it is well again', async () => {
     receiver.on(PATH, answers(503));
     // Each in a correlation of its own, so that none waits for another.
-    for (let n = 0; n < COUNT; n += 1) await board.http.post('/api/v1/artifacts').send({ type: 'Order', webhook: { url: receiver.url(PATH) } }).expect(200);
+    for (let n = 0; n < COUNT; n += 1)
+      await board.http
+        .post('/api/v1/artifacts')
+        .send({ type: 'Order', webhook: { url: receiver.url(PATH) } })
+        .expect(200);
     const start = clock.now();
     await advanceUntil('an hour has passed', () => clock.now() >= start + 3_600_000);
     // Those that went out before anything was known of it, those after growing pauses, and one a minute; not 1,800.

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+
 import { Resolver } from '../../src/http-client/resolver.js';
 import { timestamp } from '../contract/rows.js';
 import { eventually } from '../support/eventually.js';
@@ -61,7 +62,12 @@ describe('webhooks', () => {
     clients = await Receiver.start();
     board = await Board.start(CONFIG, {
       resolver: names,
-      settings: { secretKey: '0f'.repeat(32), webhookUrl: operators.url('/all'), webhookSecret: [NEW, ENCODED], outboundAllow: ['127.0.0.1/32'] },
+      settings: {
+        secretKey: '0f'.repeat(32),
+        webhookUrl: operators.url('/all'),
+        webhookSecret: [NEW, ENCODED],
+        outboundAllow: ['127.0.0.1/32'],
+      },
     });
   });
   afterAll(async () => {
@@ -70,7 +76,9 @@ describe('webhooks', () => {
   });
 
   async function publish(webhook?: object, parts: object = {}): Promise<string> {
-    const response = await board.http.post('/api/v1/artifacts').send({ type: 'Order', payload: { text: 'größer' }, webhook, ...parts });
+    const response = await board.http
+      .post('/api/v1/artifacts')
+      .send({ type: 'Order', payload: { text: 'größer' }, webhook, ...parts });
     expect([response.status, response.body]).toEqual([200, { status: 'accepted' }]);
     return response.headers['x-correlation-id'] as string;
   }
@@ -79,7 +87,10 @@ describe('webhooks', () => {
     receiver.received.filter((received) => received.correlation === correlation);
 
   async function arrivedAt(receiver: Receiver, correlation: string, count: number): Promise<Received[]> {
-    await eventually(`${count} deliveries of ${correlation} have arrived`, () => of(receiver, correlation).length >= count);
+    await eventually(
+      `${count} deliveries of ${correlation} have arrived`,
+      () => of(receiver, correlation).length >= count,
+    );
     return of(receiver, correlation);
   }
 
@@ -88,32 +99,40 @@ describe('webhooks', () => {
     let found: Delivery | undefined;
     await eventually(`the delivery of ${correlation} has ended`, async () => {
       const { body } = await board.http.get('/api/v1/webhooks/deliveries').query({ correlation_id: correlation });
-      found = (body as { items: (Delivery & { target_origin: string })[] }).items.find(({ target_origin }) => target_origin === origin);
+      found = (body as { items: (Delivery & { target_origin: string })[] }).items.find(
+        ({ target_origin }) => target_origin === origin,
+      );
       return ['delivered', 'dead'].includes(found?.state ?? '');
     });
     return (await board.http.get(`/api/v1/webhooks/deliveries/${found!.delivery_id}`).expect(200)).body as Delivery;
   }
 
-  it.each([PLAIN, ENCODED])('tell of every artifact of a correlation in order, signed with its secret: %s', async (secret) => {
-    const correlation = await publish({ url: clients.url('/hook'), secret }, { tags: ['pack', 'vip'] });
-    const received = await arrivedAt(clients, correlation, 3);
-    const artifacts = await board.artifacts(correlation);
-    for (const [index, request] of received.entries()) {
-      const { id, type, produced_by, payload, tags } = artifacts[index]!;
-      expect(verified(secret, request)).toEqual({
-        event_type: 'artifact.created',
-        correlation_id: correlation,
-        sequence: index + 1,
-        artifact: { id, type, produced_by, payload, created_at: timestamp, tags },
-        timestamp,
+  it.each([PLAIN, ENCODED])(
+    'tell of every artifact of a correlation in order, signed with its secret: %s',
+    async (secret) => {
+      const correlation = await publish({ url: clients.url('/hook'), secret }, { tags: ['pack', 'vip'] });
+      const received = await arrivedAt(clients, correlation, 3);
+      const artifacts = await board.artifacts(correlation);
+      for (const [index, request] of received.entries()) {
+        const { id, type, produced_by, payload, tags } = artifacts[index]!;
+        expect(verified(secret, request)).toEqual({
+          event_type: 'artifact.created',
+          correlation_id: correlation,
+          sequence: index + 1,
+          artifact: { id, type, produced_by, payload, created_at: timestamp, tags },
+          timestamp,
+        });
+        expect(isFlocks(secret, request)).toBe(true);
+        expect(() => verified('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', request)).toThrow();
+      }
+      expect(received).toHaveLength(3);
+      expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(3);
+      expect(await ended(correlation, `http://127.0.0.1:${clients.port}`)).toMatchObject({
+        state: 'delivered',
+        attempts: [{ attempt: 1, status: 200 }],
       });
-      expect(isFlocks(secret, request)).toBe(true);
-      expect(() => verified('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', request)).toThrow();
-    }
-    expect(received).toHaveLength(3);
-    expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(3);
-    expect(await ended(correlation, `http://127.0.0.1:${clients.port}`)).toMatchObject({ state: 'delivered', attempts: [{ attempt: 1, status: 200 }] });
-  });
+    },
+  );
 
   it('are signed with both secrets of the operator, and for Flock with the first', async () => {
     const correlation = await publish();
@@ -126,20 +145,38 @@ describe('webhooks', () => {
     const correlation = await publish({ url: clients.url('/hook') });
     const [{ headers }] = (await arrivedAt(clients, correlation, 1)) as [Received];
     expect(Object.keys(headers).filter((name) => /signature/.test(name))).toEqual([]);
-    expect(headers).toMatchObject({ 'webhook-id': expect.stringMatching(/^[0-9a-f-]{36}$/), 'webhook-timestamp': expect.stringMatching(/^\d{10}$/), 'content-type': 'application/json' });
+    expect(headers).toMatchObject({
+      'webhook-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      'webhook-timestamp': expect.stringMatching(/^\d{10}$/),
+      'content-type': 'application/json',
+    });
   });
 
   it.each([
-    ['inner.example', 'inner.example must point to a public address, not to 10.0.0.1; the operator of this service can allow it with outbound_allow'],
-    ['translated.example', 'translated.example must point to a public address, not to 64:ff9b::a00:1; the operator of this service can allow it with outbound_allow'],
-    ['metadata.example', 'metadata.example must not point to 169.254.169.254: link-local, metadata and unusable addresses are never called'],
-  ])('are dead at once where the name %s means an address that may not be reached, which only the log tells', async (name, reason) => {
-    const origin = `http://${name}:${clients.port}`;
-    const delivery = await ended(await publish({ url: `${origin}/` }), origin);
-    const error = `${name} resolves to an address that may not be called; the log of the service shows the address`;
-    expect(delivery).toMatchObject({ state: 'dead', last_error: error, attempts: [{ attempt: 1, error }] });
-    expect(board.app.logLines).toContainEqual(expect.objectContaining({ delivery_id: delivery.delivery_id, reason, msg: 'a delivery was not sent' }));
-  });
+    [
+      'inner.example',
+      'inner.example must point to a public address, not to 10.0.0.1; the operator of this service can allow it with outbound_allow',
+    ],
+    [
+      'translated.example',
+      'translated.example must point to a public address, not to 64:ff9b::a00:1; the operator of this service can allow it with outbound_allow',
+    ],
+    [
+      'metadata.example',
+      'metadata.example must not point to 169.254.169.254: link-local, metadata and unusable addresses are never called',
+    ],
+  ])(
+    'are dead at once where the name %s means an address that may not be reached, which only the log tells',
+    async (name, reason) => {
+      const origin = `http://${name}:${clients.port}`;
+      const delivery = await ended(await publish({ url: `${origin}/` }), origin);
+      const error = `${name} resolves to an address that may not be called; the log of the service shows the address`;
+      expect(delivery).toMatchObject({ state: 'dead', last_error: error, attempts: [{ attempt: 1, error }] });
+      expect(board.app.logLines).toContainEqual(
+        expect.objectContaining({ delivery_id: delivery.delivery_id, reason, msg: 'a delivery was not sent' }),
+      );
+    },
+  );
 
   it('are dead where a name that meant an allowed address means another one when it is connected to', async () => {
     const inner = createServer().on('request', () => (reached += 1));
@@ -150,16 +187,22 @@ describe('webhooks', () => {
     expect(await ended(await publish({ url: `${origin}/closes` }), origin)).toMatchObject({ state: 'delivered' });
     names.rebind('rebound.example', '127.0.0.2');
     const correlation = await publish({ url: `${origin}/closes` });
-    expect(await ended(correlation, origin)).toMatchObject({ state: 'dead', last_error: expect.stringMatching(/^rebound\.example resolves to an address that may not be called; /) });
+    expect(await ended(correlation, origin)).toMatchObject({
+      state: 'dead',
+      last_error: expect.stringMatching(/^rebound\.example resolves to an address that may not be called; /),
+    });
     expect([reached, of(clients, correlation)]).toEqual([0, []]);
     inner.close();
   });
 
-  it.each(['allowed.example', 'mapped.example'])('arrive where outbound_allow lists what the name %s means', async (name) => {
-    const correlation = await publish({ url: `http://${name}:${clients.port}/hook`, secret: PLAIN });
-    const [request] = await arrivedAt(clients, correlation, 1);
-    expect([request!.headers.host, verified(PLAIN, request!).sequence]).toEqual([`${name}:${clients.port}`, 1]);
-  });
+  it.each(['allowed.example', 'mapped.example'])(
+    'arrive where outbound_allow lists what the name %s means',
+    async (name) => {
+      const correlation = await publish({ url: `http://${name}:${clients.port}/hook`, secret: PLAIN });
+      const [request] = await arrivedAt(clients, correlation, 1);
+      expect([request!.headers.host, verified(PLAIN, request!).sequence]).toEqual([`${name}:${clients.port}`, 1]);
+    },
+  );
 
   it('do not follow redirects', async () => {
     clients.on('/moved', answers(307, { location: clients.url('/hook') }));

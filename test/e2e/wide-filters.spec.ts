@@ -18,11 +18,24 @@ afterAll(() => app.close());
 
 const values = (name: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${name}=V${n}`);
 /** As many values as a filter may have, in three lists and the tags, and among them some that most artifacts have. */
-const WIDEST = [...values('type', 13), 'type=Common', ...values('produced_by', 12), 'produced_by=external', ...values('visibility', 12), 'visibility=Public', ...values('tag', 8), 'tag=most', 'tag=half'].join('&');
+const WIDEST = [
+  ...values('type', 13),
+  'type=Common',
+  ...values('produced_by', 12),
+  'produced_by=external',
+  ...values('visibility', 12),
+  'visibility=Public',
+  ...values('tag', 8),
+  'tag=most',
+  'tag=half',
+].join('&');
 const get = (path: string) => app.http.get(`${path}${path.includes('?') ? '&' : '?'}${WIDEST}`).expect(200);
 
-it.each(['/api/v1/artifacts', '/api/v1/artifacts?offset=3000&order=desc', '/api/v1/artifacts/summary'])('GET %s with the widest filter, four times at once, lets others have their turn', async (path) => {
-  await get(path);
-  const { heldMs } = await watched(() => Promise.all([get(path), get(path), get(path), get(path)]));
-  expect(heldMs).toBeLessThan(MOST_HELD_MS);
-});
+it.each(['/api/v1/artifacts', '/api/v1/artifacts?offset=3000&order=desc', '/api/v1/artifacts/summary'])(
+  'GET %s with the widest filter, four times at once, lets others have their turn',
+  async (path) => {
+    await get(path);
+    const { heldMs } = await watched(() => Promise.all([get(path), get(path), get(path), get(path)]));
+    expect(heldMs).toBeLessThan(MOST_HELD_MS);
+  },
+);

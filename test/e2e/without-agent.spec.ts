@@ -34,19 +34,38 @@ describe('an execution whose agent no process has', () => {
     const another = await before.publish('Order', { n: 2 });
     const board = await lacking.restart(['stayer']);
 
-    expect(await lacking.status(order)).toMatchObject({ state: 'active', has_pending_work: true, error_count: 0, waiting_for_agents: ['price'] });
+    expect(await lacking.status(order)).toMatchObject({
+      state: 'active',
+      has_pending_work: true,
+      error_count: 0,
+      waiting_for_agents: ['price'],
+    });
     const [waiting, other] = await executions('without_agent=true');
-    expect([waiting, other]).toMatchObject([{ agent: 'price', state: 'pending', without_agent: true }, { without_agent: true }]);
+    expect([waiting, other]).toMatchObject([
+      { agent: 'price', state: 'pending', without_agent: true },
+      { without_agent: true },
+    ]);
     expect(await executions('without_agent=true&state=failed')).toEqual([]);
     expect(await executions('without_agent=true&agent=gate')).toEqual([]);
     expect(await executions(`without_agent=true&correlation_id=${another}`)).toHaveLength(1);
-    expect((await board.http.get(`/api/v1/executions/${waiting!.id}`).expect(200)).body).toMatchObject({ state: 'pending', without_agent: true });
-    const trace = (await board.http.get(`/api/v1/correlations/${order}/trace`).expect(200)).body as { executions: Execution[] };
+    expect((await board.http.get(`/api/v1/executions/${waiting!.id}`).expect(200)).body).toMatchObject({
+      state: 'pending',
+      without_agent: true,
+    });
+    const trace = (await board.http.get(`/api/v1/correlations/${order}/trace`).expect(200)).body as {
+      executions: Execution[];
+    };
     expect(trace.executions).toMatchObject([{ agent: 'price', state: 'pending', without_agent: true }]);
     const [artifact] = await board.artifacts(order);
-    const { verdicts } = (await board.http.get(`/api/v1/artifacts/${artifact!.id}/explain`).expect(200)).body as { verdicts: { agent: string; detail: string }[] };
-    expect(verdicts.find(({ agent }) => agent === 'price')!.detail).toBe('It triggered the agent; the execution waits, since no process has the agent price.');
-    expect(await metric('starling_executions_without_agent')).toEqual(['starling_executions_without_agent{agent="price"} 2']);
+    const { verdicts } = (await board.http.get(`/api/v1/artifacts/${artifact!.id}/explain`).expect(200)).body as {
+      verdicts: { agent: string; detail: string }[];
+    };
+    expect(verdicts.find(({ agent }) => agent === 'price')!.detail).toBe(
+      'It triggered the agent; the execution waits, since no process has the agent price.',
+    );
+    expect(await metric('starling_executions_without_agent')).toEqual([
+      'starling_executions_without_agent{agent="price"} 2',
+    ]);
     expect(await metric('starling_queue_depth')).toEqual(['starling_queue_depth 0']);
     const warnings = board.app.logLines.filter(({ level }) => level === 40);
     expect(warnings).toEqual([expect.objectContaining({ agents: { price: { executions: 2, groups: 0 } } })]);
@@ -69,7 +88,12 @@ describe('an execution whose agent no process has', () => {
   it('waits for its next attempt too, and for the end of its process', async () => {
     const before = await lacking.start(ALL);
     const retried = await before.publish('Doomed', {});
-    await eventually('its first attempt has failed', async () => (await executions('agent=unlucky'))[0]?.state === 'pending' && before.app.logLines.some(({ outcome }) => outcome === 'retried'));
+    await eventually(
+      'its first attempt has failed',
+      async () =>
+        (await executions('agent=unlucky'))[0]?.state === 'pending' &&
+        before.app.logLines.some(({ outcome }) => outcome === 'retried'),
+    );
     const running = await before.publish('Gated', { n: 1, batch: 'ended' });
     await started('ended', 1);
     await lacking.restart(['stayer']);
@@ -100,10 +124,19 @@ describe('an execution whose agent no process has', () => {
       ['/run/batch', { agent_name: 'stayer', batch_inputs: [{ n: 1 }] }],
     ] as const) {
       const { status, headers, body: answer } = await lacking.board.http.post(path).send(body);
-      expect([status, headers['retry-after'], answer]).toEqual([503, '5', { detail: '4 executions wait for agents that no process has, which is the most that this service keeps; start a process with price, or end them with POST /api/v1/executions/fail' }]);
+      expect([status, headers['retry-after'], answer]).toEqual([
+        503,
+        '5',
+        {
+          detail:
+            '4 executions wait for agents that no process has, which is the most that this service keeps; start a process with price, or end them with POST /api/v1/executions/fail',
+        },
+      ]);
     }
     await lacking.board.http.post('/api/v1/executions/fail').send({ agent: 'price' }).expect(200);
-    expect(await lacking.board.ended(await lacking.board.publish('Message', { n: 1 }))).toMatchObject({ state: 'completed' });
+    expect(await lacking.board.ended(await lacking.board.publish('Message', { n: 1 }))).toMatchObject({
+      state: 'completed',
+    });
   });
 
   it('is ended by a deadline and by cancelling', async () => {
@@ -127,7 +160,11 @@ describe('an execution whose agent no process has', () => {
     await lacking.restart(['stayer']);
     lacking.clock.advance(10 * MINUTE);
     await eventually('what ran waits', async () => (await executions('without_agent=true')).length > 0);
-    expect(await show(lacking.board, id)).toMatchObject({ status: 'running', failed_items: 0, waiting_for_agents: ['gate'] });
+    expect(await show(lacking.board, id)).toMatchObject({
+      status: 'running',
+      failed_items: 0,
+      waiting_for_agents: ['gate'],
+    });
     // It takes no share of the others.
     const other = await send(lacking.board, 'stayer', orders(20), { max_workers: 20 });
     await eventually('the other one has ended', async () => (await show(lacking.board, other)).status === 'completed');
@@ -148,7 +185,9 @@ describe('an execution whose agent no process has', () => {
     lacking.clock.advance(30 * MINUTE);
     await lacking.restart(ALL);
     const held = await new Outside(lacking.board.http).claimOne({ agents: ['approver'] });
-    expect(await new Outside(lacking.board.http).send(held, 'complete', { output: { ok: true } })).toMatchObject({ status: 200 });
+    expect(await new Outside(lacking.board.http).send(held, 'complete', { output: { ok: true } })).toMatchObject({
+      status: 200,
+    });
     expect(await lacking.board.ended(inTime)).toMatchObject({ state: 'completed' });
 
     const late = await lacking.board.publish('Request', { n: 2 });
@@ -188,14 +227,30 @@ describe('a join group or batch window whose subscription no process has', () =>
     const event = await before.publish('Event', {});
     const board = await lacking.restart(['stayer']);
     await passTime(20 * MINUTE);
-    for (const [correlation, agent] of [[left, 'pairer'], [event, 'window']] as const) {
-      expect(await lacking.status(correlation)).toMatchObject({ state: 'active', error_count: 0, waiting_for_agents: [agent] });
+    for (const [correlation, agent] of [
+      [left, 'pairer'],
+      [event, 'window'],
+    ] as const) {
+      expect(await lacking.status(correlation)).toMatchObject({
+        state: 'active',
+        error_count: 0,
+        waiting_for_agents: [agent],
+      });
     }
     const [artifact] = await board.artifacts(left);
-    const { verdicts } = (await board.http.get(`/api/v1/artifacts/${artifact!.id}/explain`).expect(200)).body as { verdicts: object[] };
-    expect(verdicts.at(-1)).toMatchObject({ agent: 'pairer', subscription: null, verdict: 'join_waiting', detail: expect.stringContaining('no process has its subscription of pairer') as string });
+    const { verdicts } = (await board.http.get(`/api/v1/artifacts/${artifact!.id}/explain`).expect(200)).body as {
+      verdicts: object[];
+    };
+    expect(verdicts.at(-1)).toMatchObject({
+      agent: 'pairer',
+      subscription: null,
+      verdict: 'join_waiting',
+      detail: expect.stringContaining('no process has its subscription of pairer') as string,
+    });
     expect((await board.http.get('/metrics')).text).toContain('starling_groups_without_subscription{agent="pairer"} 1');
-    expect(board.app.logLines.filter(({ level }) => level === 40)).toMatchObject([{ agents: { pairer: { executions: 0, groups: 1 }, window: { executions: 0, groups: 1 } } }]);
+    expect(board.app.logLines.filter(({ level }) => level === 40)).toMatchObject([
+      { agents: { pairer: { executions: 0, groups: 1 }, window: { executions: 0, groups: 1 } } },
+    ]);
 
     const after = await lacking.restart(ALL);
     expect(await after.ended(event)).toMatchObject({ state: 'completed', error_count: 0 });
@@ -213,7 +268,10 @@ describe('a join group or batch window whose subscription no process has', () =>
     await lacking.restart(ALL);
     await passTime(10 * MINUTE);
     expect(await lacking.board.ended(left)).toMatchObject({ state: 'failed', error_count: 1 });
-    expect((await lacking.board.artifacts(left)).at(-1)!.payload).toMatchObject({ error_type: 'join_expired', error_message: "pairer waited for Right and the join's window ended" });
+    expect((await lacking.board.artifacts(left)).at(-1)!.payload).toMatchObject({
+      error_type: 'join_expired',
+      error_message: "pairer waited for Right and the join's window ended",
+    });
   });
 
   it('is not let go unjudged', async () => {

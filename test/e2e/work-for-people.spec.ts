@@ -48,7 +48,8 @@ describe('work for a person', () => {
 
   afterAll(() => board.close());
 
-  const assigned = async (query: object): Promise<Listed['items']> => ((await board.http.get('/api/v1/executions').query(query).expect(200)).body as Listed).items;
+  const assigned = async (query: object): Promise<Listed['items']> =>
+    ((await board.http.get('/api/v1/executions').query(query).expect(200)).body as Listed).items;
 
   /** The execution that an artifact has made, which is the person's newest. */
   async function published(type: string, assignee: string): Promise<{ id: string; correlation: string }> {
@@ -57,7 +58,8 @@ describe('work for a person', () => {
     return { id: newest!.id, correlation };
   }
 
-  const claimed = async (id: string, body: object = {}): Promise<{ status: number; body: Record<string, unknown> }> => board.http.post(`/api/v1/executions/${id}/claim`).send(body);
+  const claimed = async (id: string, body: object = {}): Promise<{ status: number; body: Record<string, unknown> }> =>
+    board.http.post(`/api/v1/executions/${id}/claim`).send(body);
 
   it('is found in the list, chosen from it, and completed with what the form asks for', async () => {
     const { id, correlation } = await published('Invoice', 'anna');
@@ -72,21 +74,43 @@ describe('work for a person', () => {
 
     const held = await claimed(id, { claimed_by: 'anna' });
     expect([held.status, held.body.execution_id]).toEqual([200, id]);
-    expect(await claimed(id, { claimed_by: 'bela' })).toMatchObject({ status: 409, body: { detail: expect.stringContaining(`is held by anna until ${held.body.lease_until as string}`) } });
-    const { artifacts, executions } = (await board.http.get(`/api/v1/correlations/${correlation}/trace`).expect(200)).body as { artifacts: { id: string }[]; executions: object[] };
-    expect(executions).toMatchObject([{ id, assignee: 'anna', claimed_by: 'anna', lease_until: held.body.lease_until }]);
+    expect(await claimed(id, { claimed_by: 'bela' })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining(`is held by anna until ${held.body.lease_until as string}`) },
+    });
+    const { artifacts, executions } = (await board.http.get(`/api/v1/correlations/${correlation}/trace`).expect(200))
+      .body as { artifacts: { id: string }[]; executions: object[] };
+    expect(executions).toMatchObject([
+      { id, assignee: 'anna', claimed_by: 'anna', lease_until: held.body.lease_until },
+    ]);
     const explained = await board.http.get(`/api/v1/artifacts/${artifacts[0]!.id}/explain`).expect(200);
     expect(explained.text).toContain(`is held by anna until ${held.body.lease_until as string}`);
 
     const lease = { execution_id: id, lease_token: held.body.lease_token as string };
-    expect(await outside.send(lease, 'complete', { output: { approved: 'yes' } })).toMatchObject({ status: 400, body: { detail: expect.stringContaining('payload.approved: must be boolean') } });
-    expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({ status: 200, body: { claimed_by: 'anna', lease_until: null } });
+    expect(await outside.send(lease, 'complete', { output: { approved: 'yes' } })).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('payload.approved: must be boolean') },
+    });
+    expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({
+      status: 200,
+      body: { claimed_by: 'anna', lease_until: null },
+    });
     await board.ended(correlation);
     expect(await board.types(correlation)).toEqual(['Invoice', 'Approval', 'Payment']);
-    expect(await assigned({ assignee: 'anna', state: 'completed' })).toMatchObject([{ id, agent: 'approver', assignee: 'anna' }]);
-    expect(await claimed(id)).toMatchObject({ status: 409, body: { detail: expect.stringContaining('is completed; only a pending execution') } });
-    const [payer] = (await board.http.get('/api/v1/executions').query({ agent: 'payer', correlation_id: correlation }).expect(200)).body.items as Listed['items'];
-    expect(await claimed(payer!.id)).toMatchObject({ status: 400, body: { detail: `Execution ${payer!.id}: payer is not an external agent; its executions cannot be claimed` } });
+    expect(await assigned({ assignee: 'anna', state: 'completed' })).toMatchObject([
+      { id, agent: 'approver', assignee: 'anna' },
+    ]);
+    expect(await claimed(id)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('is completed; only a pending execution') },
+    });
+    const [payer] = (
+      await board.http.get('/api/v1/executions').query({ agent: 'payer', correlation_id: correlation }).expect(200)
+    ).body.items as Listed['items'];
+    expect(await claimed(payer!.id)).toMatchObject({
+      status: 400,
+      body: { detail: `Execution ${payer!.id}: payer is not an external agent; its executions cannot be claimed` },
+    });
   });
 
   it('is somebody else’s when it is due and escalates, which those who wait for that and those who watch are told', async () => {
@@ -100,7 +124,10 @@ describe('work for a person', () => {
     clock.advance(1_000);
     const [held] = await next;
     expect(held).toMatchObject({ execution_id: id, assignee: 'head-of-finance', attempt: 1 });
-    expect(await outside.execution(id)).toMatchObject({ assignee: 'head-of-finance', escalated_at: new Date(clock.now()).toISOString() });
+    expect(await outside.execution(id)).toMatchObject({
+      assignee: 'head-of-finance',
+      escalated_at: new Date(clock.now()).toISOString(),
+    });
     await eventually('the live event was seen', () => stream.text().includes('execution_escalated'));
     expect(stream.text()).toContain('"assignee":"head-of-finance"');
     stream.close();
@@ -110,7 +137,8 @@ describe('work for a person', () => {
 
   it('is nobody’s still where its configuration came to assign it later, and goes to who claims what is nobody’s', async () => {
     const folder = new ConfigurationFolder();
-    const agent = (assignee: string): string => `agents: { approver: { consumes: [{ types: [Invoice] }], publishes: [{ type: Approval }], engine: { kind: external${assignee} } } }`;
+    const agent = (assignee: string): string =>
+      `agents: { approver: { consumes: [{ types: [Invoice] }], publishes: [{ type: Approval }], engine: { kind: external${assignee} } } }`;
     const before = await Board.start(agent(''), { folder: folder.path });
     const earlier = await before.publish('Invoice', {});
     await before.close();
@@ -119,15 +147,20 @@ describe('work for a person', () => {
     const later = await after.publish('Invoice', {});
     expect(await claims.claimOne({ agents: ['approver'], assignee: 'anna' })).toMatchObject({ correlation_id: later });
     expect(await claims.claimOne({ agents: ['approver'] })).toMatchObject({ correlation_id: earlier, assignee: null });
-    await after.http.post('/api/v1/executions/claim').send({ agents: ['approver'] }).expect(400);
+    await after.http
+      .post('/api/v1/executions/claim')
+      .send({ agents: ['approver'] })
+      .expect(400);
     await after.close();
     folder.remove();
   });
 
   it('is for none who does not say whose it claims', async () => {
     const { id, correlation } = await published('Invoice', 'anna');
-    const detail = 'assignee: must name an assignee, because the configuration assigns the executions of approver (to anna)';
-    const claim = (body: object) => board.http.post('/api/v1/executions/claim').send({ agents: ['porter', 'approver'], ...body });
+    const detail =
+      'assignee: must name an assignee, because the configuration assigns the executions of approver (to anna)';
+    const claim = (body: object) =>
+      board.http.post('/api/v1/executions/claim').send({ agents: ['porter', 'approver'], ...body });
     for (const body of [{}, { wait: 60 }]) await claim(body).expect(400, { detail });
     await claim({ assigne: 'anna' }).expect(400, { detail: 'assigne: is not a known field; did you mean assignee?' });
     expect(await outside.execution(id)).toMatchObject({ state: 'pending' });
@@ -144,8 +177,14 @@ describe('work for a person', () => {
     expect(await outside.send(all, 'complete', { output: {} })).toMatchObject({ status: 200 });
     clock.advance(2 * HOUR_MS);
     let escalated;
-    await eventually('it is the head’s', async () => ([escalated] = await outside.claim({ agents: ['porter'], assignee: 'head-porter' })).length > 0);
-    expect(await outside.send(escalated!, 'release')).toMatchObject({ status: 200, body: { state: 'pending', assignee: 'head-porter' } });
+    await eventually(
+      'it is the head’s',
+      async () => ([escalated] = await outside.claim({ agents: ['porter'], assignee: 'head-porter' })).length > 0,
+    );
+    expect(await outside.send(escalated!, 'release')).toMatchObject({
+      status: 200,
+      body: { state: 'pending', assignee: 'head-porter' },
+    });
     expect(await outside.claim({ agents: ['porter'] })).toEqual([]);
     const held = await outside.claimOne({ agents: ['porter'], assignee: 'head-porter' });
     expect(held.correlation_id).toBe(trunks[1]);
@@ -154,18 +193,39 @@ describe('work for a person', () => {
 
   it('has failed for good when it is due and says so, be it that somebody holds it', async () => {
     const [waiting, held] = [await published('Audit', 'bela'), await published('Audit', 'bela')];
-    const lease = (await claimed(held.id, { claimed_by: 'bela' })).body as unknown as { execution_id: string; lease_token: string };
+    const lease = (await claimed(held.id, { claimed_by: 'bela' })).body as unknown as {
+      execution_id: string;
+      lease_token: string;
+    };
     for (let beats = 0; beats < 6; beats += 1) {
       expect(await outside.send(lease, 'heartbeat')).toMatchObject({ status: 200 });
       clock.advance(HOUR_MS / 3);
     }
-    for (const { correlation } of [waiting, held]) expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
-    expect(await outside.execution(waiting.id)).toMatchObject({ state: 'failed', attempt: 1, error_type: 'overdue', error_message: expect.stringContaining('no client claimed it in time') });
-    expect(await outside.execution(held.id)).toMatchObject({ state: 'failed', error_type: 'overdue', error_message: expect.stringContaining('bela did not end it in time') });
-    expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({ status: 409, body: { detail: expect.stringMatching(/ failed at \S+ and accepts no more requests: it was due at /) } });
+    for (const { correlation } of [waiting, held])
+      expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
+    expect(await outside.execution(waiting.id)).toMatchObject({
+      state: 'failed',
+      attempt: 1,
+      error_type: 'overdue',
+      error_message: expect.stringContaining('no client claimed it in time'),
+    });
+    expect(await outside.execution(held.id)).toMatchObject({
+      state: 'failed',
+      error_type: 'overdue',
+      error_message: expect.stringContaining('bela did not end it in time'),
+    });
+    expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringMatching(/ failed at \S+ and accepts no more requests: it was due at /) },
+    });
 
     const retried = await board.http.post(`/api/v1/executions/${waiting.id}/retry`).expect(200);
-    expect(retried.body).toMatchObject({ state: 'pending', round: 1, assignee: 'bela', due_at: new Date(clock.now() + 2 * HOUR_MS).toISOString() });
+    expect(retried.body).toMatchObject({
+      state: 'pending',
+      round: 1,
+      assignee: 'bela',
+      due_at: new Date(clock.now() + 2 * HOUR_MS).toISOString(),
+    });
     clock.advance(2 * HOUR_MS);
     await eventually('it is overdue again', async () => (await outside.execution(waiting.id)).state === 'failed');
   });
@@ -191,7 +251,10 @@ function watchLiveEvents(url: string, correlation: string): { text: () => string
   let seen = '';
   const read = async (): Promise<void> => {
     const headers = { 'last-event-id': '0' };
-    const response = await fetch(`${url}/api/v1/changelog/stream?correlation_id=${correlation}&live=true`, { headers, signal: abort.signal });
+    const response = await fetch(`${url}/api/v1/changelog/stream?correlation_id=${correlation}&live=true`, {
+      headers,
+      signal: abort.signal,
+    });
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) seen += chunk;
   };
   void read().catch(() => undefined);

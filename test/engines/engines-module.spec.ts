@@ -1,15 +1,16 @@
 import { type DynamicModule, Global, Injectable, Module, type Provider } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { pino } from 'pino';
+
 import { Catalog } from '../../src/catalog/catalog.js';
+import { ExpressionEvaluator } from '../../src/cel/evaluator.js';
+import { EVALUATION_PROCESSES, MOST_WAITING } from '../../src/cel/language/expression-limits.js';
 import { Clock } from '../../src/common/clock.js';
 import { LOGGER } from '../../src/common/logger.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import { Settings } from '../../src/config/settings.js';
 import { type AgentClass, type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
 import { EnginesModule } from '../../src/engines/engines.module.js';
-import { ExpressionEvaluator } from '../../src/cel/evaluator.js';
-import { EVALUATION_PROCESSES, MOST_WAITING } from '../../src/cel/language/expression-limits.js';
 import { Resolver, SystemResolver } from '../../src/http-client/resolver.js';
 import { Agent, type AgentArtifact, type ExecutionContext } from '../../src/index.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
@@ -57,15 +58,22 @@ describe('engines in a Nest application', () => {
     folder.remove();
   });
 
-  async function engines(text: string, classes: AgentClass[] = [], providers: Provider[] = []): Promise<PreparedEngines> {
+  async function engines(
+    text: string,
+    classes: AgentClass[] = [],
+    providers: Provider[] = [],
+  ): Promise<PreparedEngines> {
     const catalog = await catalogOf(folder, text, classes);
-    const module = await Test.createTestingModule({ imports: [Given.forRoot(catalog), EnginesModule], providers }).compile();
+    const module = await Test.createTestingModule({
+      imports: [Given.forRoot(catalog), EnginesModule],
+      providers,
+    }).compile();
     running.push(module);
     await module.init();
     return module.get(PreparedEngines, { strict: false });
   }
 
-  test("an agent class is made with what it injects, and answers by its execute", async () => {
+  test('an agent class is made with what it injects, and answers by its execute', async () => {
     const router = (await engines('types: {}', [Router], [Queues, Router])).for('router')!;
     expect(await router.run(inputsOf({ number: 1 }), context())).toEqual({ queue: 'cash', attempt: 2 });
     await expect(router.run(inputsOf({ number: 7 }), context())).rejects.toThrow('there is no queue 7');
@@ -77,13 +85,17 @@ describe('engines in a Nest application', () => {
 
   test('an expression sees the payload, the first artifact and all inputs', async () => {
     const expression = `'{"text": payload.text, "by": artifact.produced_by, "count": size(inputs), "tag": inputs[0].tags[0]}'`;
-    const prepared = await engines(`agents: { a: { consumes: [{ types: [Ticket] }], engine: { kind: expression, expression: ${expression} } } }`);
+    const prepared = await engines(
+      `agents: { a: { consumes: [{ types: [Ticket] }], engine: { kind: expression, expression: ${expression} } } }`,
+    );
     const answer = await prepared.for('a')!.run(inputsOf({ text: 'hi' }), context());
     expect(answer).toEqual({ text: 'hi', by: 'external', count: 1, tag: 'channel:chat' });
   });
 
   test('an expression that errs rejects with the reason', async () => {
-    const prepared = await engines('agents: { a: { consumes: [{ types: [Ticket] }], engine: { kind: expression, expression: payload.missing } } }');
+    const prepared = await engines(
+      'agents: { a: { consumes: [{ types: [Ticket] }], engine: { kind: expression, expression: payload.missing } } }',
+    );
     await expect(prepared.for('a')!.run(inputsOf({}), context())).rejects.toThrow(/missing/);
   });
 
@@ -113,7 +125,9 @@ describe('engines in a Nest application', () => {
     test('an expression stops asking when it is aborted', async () => {
       const { agent, relieved } = await overloaded();
       const abort = new AbortController();
-      const stopped = expect(agent.run(inputsOf({ list: [1] }), { ...context(), signal: abort.signal })).rejects.toThrow('time is up');
+      const stopped = expect(
+        agent.run(inputsOf({ list: [1] }), { ...context(), signal: abort.signal }),
+      ).rejects.toThrow('time is up');
       await relieved;
       abort.abort(new Error('time is up'));
       await stopped;

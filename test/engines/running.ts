@@ -1,12 +1,17 @@
 import { pino } from 'pino';
+
 import type { Catalog } from '../../src/catalog/catalog.js';
 import type { JsonObject } from '../../src/common/json.js';
 import type { AgentArtifact, EngineContext, ExecutionInputs } from '../../src/engines/engine.js';
-import { loadConfiguration } from '../../src/engines/load-configuration.js';
 import type { AgentClass } from '../../src/engines/engine.js';
+import { loadConfiguration } from '../../src/engines/load-configuration.js';
 import type { ConfigurationFolder } from '../support/configuration-folder.js';
 
-export async function catalogOf(folder: ConfigurationFolder, text: string, classes: AgentClass[] = []): Promise<Catalog> {
+export async function catalogOf(
+  folder: ConfigurationFolder,
+  text: string,
+  classes: AgentClass[] = [],
+): Promise<Catalog> {
   return (await loadConfiguration(folder.write('starling.yaml', text), {}, classes)).catalog;
 }
 
@@ -41,6 +46,6 @@ export const context = (): EngineContext => ({
   used: () => undefined,
   reserve: async () => undefined,
   settle: async () => undefined,
-    calls: () => () => undefined,
+  calls: () => () => undefined,
   wrote: () => undefined,
 });

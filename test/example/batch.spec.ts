@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+
 import { parse } from 'csv-parse/sync';
+
 import { startApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 
@@ -28,19 +30,36 @@ interface Message {
 
 // Real: the example's own configuration and agents, all of test.csv as one batch, HTTP and a SQLite file. Nothing is faked.
 describe('the test messages as a batch through the support desk', () => {
-  const rows = parse(readFileSync(new URL(`banking77/${FILE}`, EXAMPLE)), { columns: true, bom: true }) as { text: string; category: string }[];
+  const rows = parse(readFileSync(new URL(`banking77/${FILE}`, EXAMPLE)), { columns: true, bom: true }) as {
+    text: string;
+    category: string;
+  }[];
   let desk: TestApp;
   let items: Item[];
   let inputs: Map<string, string>;
 
   beforeAll(async () => {
     desk = await startApp({ configFile: new URL('starling.yaml', EXAMPLE).pathname, settings: { logLevel: 'warn' } });
-    const request = { agent_name: 'classifier', batch_inputs: FILE, input_mapping: { text: 'text' }, max_workers: 1_000 };
-    const { batch_id: id } = (await desk.http.post('/run/batch').send(request).expect(200)).body as { batch_id: string };
-    const status = async (): Promise<string> => ((await desk.http.get(`/batch/${id}?results_limit=0`)).body as { status: string }).status;
+    const request = {
+      agent_name: 'classifier',
+      batch_inputs: FILE,
+      input_mapping: { text: 'text' },
+      max_workers: 1_000,
+    };
+    const { batch_id: id } = (await desk.http.post('/run/batch').send(request).expect(200)).body as {
+      batch_id: string;
+    };
+    const status = async (): Promise<string> =>
+      ((await desk.http.get(`/batch/${id}?results_limit=0`)).body as { status: string }).status;
     await eventually('the batch has ended', async () => !['starting', 'running'].includes(await status()), 100_000);
     const { body } = await desk.http.get(`/batch/${id}?results_limit=10000`).expect(200);
-    expect(body).toMatchObject({ status: 'completed', total_items: rows.length, completed_items: rows.length, failed_items: 0, progress_percentage: 100 });
+    expect(body).toMatchObject({
+      status: 'completed',
+      total_items: rows.length,
+      completed_items: rows.length,
+      failed_items: 0,
+      progress_percentage: 100,
+    });
     items = (body as { results: Item[] }).results;
     inputs = await messages();
   });
@@ -76,7 +95,9 @@ describe('the test messages as a batch through the support desk', () => {
   it('names as many intents right as the example says of itself', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['examples/support-desk/accuracy.ts']);
     const [, right, of] = /^right: (\d+) of (\d+)$/m.exec(stdout)!;
-    const named = items.filter(({ result }, index) => ('Reply' in result ? result.Reply : result).intent === rows[index]!.category);
+    const named = items.filter(
+      ({ result }, index) => ('Reply' in result ? result.Reply : result).intent === rows[index]!.category,
+    );
     expect([named.length, items.length]).toEqual([Number(right), Number(of)]);
   });
 });

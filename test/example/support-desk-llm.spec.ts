@@ -10,7 +10,10 @@ describe('the support desk with a language model', () => {
   beforeAll(async () => {
     process.env.OPENAI_API_KEY = 'sk-desk';
     models = await ModelServer.start();
-    desk = await startApp({ configFile: CONFIGURATION, environment: { RESPONDER_URL: models.url, OPENAI_API_KEY: 'sk-desk' } });
+    desk = await startApp({
+      configFile: CONFIGURATION,
+      environment: { RESPONDER_URL: models.url, OPENAI_API_KEY: 'sk-desk' },
+    });
   });
   afterAll(async () => {
     await desk.close();
@@ -18,22 +21,41 @@ describe('the support desk with a language model', () => {
   });
 
   it('answers what the customer wrote, as the routing says, and knows what that cost', async () => {
-    const reply = { text: 'Your card is on its way. A colleague will look at it within a working day.', intent: 'card_arrival' };
+    const reply = {
+      text: 'Your card is on its way. A colleague will look at it within a working day.',
+      intent: 'card_arrival',
+    };
     models.answers({ text: JSON.stringify(reply) });
     const text = 'I am still waiting on my card?';
-    const { body } = await desk.http.post('/api/v1/artifacts/sync').send({ type: 'CustomerMessage', payload: { text } }).expect(200);
+    const { body } = await desk.http
+      .post('/api/v1/artifacts/sync')
+      .send({ type: 'CustomerMessage', payload: { text } })
+      .expect(200);
     const artifacts = body.artifacts as { type: string; payload: object }[];
     expect(artifacts.map(({ type }) => type)).toEqual(['Intent', 'Routing', 'Reply']);
     expect(artifacts[2]!.payload).toEqual(reply);
 
-    const { input, text: form } = models.requests[0]!.body as { input: [unknown, { content: [{ text: string }] }]; text: { format: { schema: object } } };
+    const { input, text: form } = models.requests[0]!.body as {
+      input: [unknown, { content: [{ text: string }] }];
+      text: { format: { schema: object } };
+    };
     const lines = input[1].content[0].text.split('\n');
-    const typesBetween = (from: string, to: string) => lines.slice(lines.indexOf(from) + 1, lines.indexOf(to)).map((line) => (JSON.parse(line) as { type: string }).type);
-    expect([typesBetween('<context>', '</context>'), typesBetween('<inputs>', '</inputs>')]).toEqual([['CustomerMessage', 'Intent'], ['Routing']]);
+    const typesBetween = (from: string, to: string) =>
+      lines
+        .slice(lines.indexOf(from) + 1, lines.indexOf(to))
+        .map((line) => (JSON.parse(line) as { type: string }).type);
+    expect([typesBetween('<context>', '</context>'), typesBetween('<inputs>', '</inputs>')]).toEqual([
+      ['CustomerMessage', 'Intent'],
+      ['Routing'],
+    ]);
     expect(lines.join()).toContain(text);
     expect(form.format.schema).toMatchObject({ required: ['text', 'intent'] });
 
     const { body: status } = await desk.http.get(`/api/v1/correlations/${body.correlation_id}/status`).expect(200);
-    expect(status.usage).toEqual({ input_tokens: USED.input, output_tokens: USED.output, cost: (USED.input * 0.25 + USED.output * 2) / 1_000_000 });
+    expect(status.usage).toEqual({
+      input_tokens: USED.input,
+      output_tokens: USED.output,
+      cost: (USED.input * 0.25 + USED.output * 2) / 1_000_000,
+    });
   });
 });

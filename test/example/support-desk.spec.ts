@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+
 import { parse } from 'csv-parse/sync';
+
 import { startApp, type TestApp } from '../support/app.js';
 
 const EXAMPLE = new URL('../../examples/support-desk/', import.meta.url);
@@ -24,7 +26,8 @@ describe('the support desk', () => {
     expect(response.body.completed).toBe(true);
     return response.body as Answer;
   };
-  const payloadOf = (answer: Answer, type: string) => answer.artifacts.find((artifact) => artifact.type === type)?.payload;
+  const payloadOf = (answer: Answer, type: string) =>
+    answer.artifacts.find((artifact) => artifact.type === type)?.payload;
 
   it('classifies, routes and answers a message that it understands', async () => {
     const answer = await publish('CustomerMessage', { text: 'I am still waiting on my card?' });
@@ -36,7 +39,9 @@ describe('the support desk', () => {
     ]);
     expect(payloadOf(answer, 'Intent')).toMatchObject({ intent: 'card_arrival' });
     expect(payloadOf(answer, 'Routing')).toEqual({ intent: 'card_arrival', queue: 'cards', priority: 'normal' });
-    expect(payloadOf(answer, 'Reply')?.text).toMatch(/^Thank you for your message \(topic: card arrival\)\. .+ within a working day\.$/);
+    expect(payloadOf(answer, 'Reply')?.text).toMatch(
+      /^Thank you for your message \(topic: card arrival\)\. .+ within a working day\.$/,
+    );
   });
 
   it('asks a person about a message that it does not understand', async () => {
@@ -59,7 +64,10 @@ describe('the support desk', () => {
 
     const { correlation_id } = await publish('CustomerMessage', { text });
 
-    const { body } = await desk.http.get('/api/v1/artifacts').query({ correlation_id, type: 'CustomerMessage' }).expect(200);
+    const { body } = await desk.http
+      .get('/api/v1/artifacts')
+      .query({ correlation_id, type: 'CustomerMessage' })
+      .expect(200);
     expect(body.items[0].payload.text).toBe(text);
   });
 
@@ -86,7 +94,10 @@ describe('the support desk', () => {
   });
 
   it('refuses a message without text', async () => {
-    const response = await desk.http.post('/api/v1/artifacts/sync').send({ type: 'CustomerMessage', payload: {} }).expect(400);
+    const response = await desk.http
+      .post('/api/v1/artifacts/sync')
+      .send({ type: 'CustomerMessage', payload: {} })
+      .expect(400);
     expect(response.body.detail).toContain('text');
   });
 });

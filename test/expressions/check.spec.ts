@@ -1,18 +1,20 @@
 import { checkExpression, expressionWarnings } from '../../src/cel/language/expression-check.js';
 
 describe('checkExpression', () => {
-  it.each([
-    'size(payload.text) > 3',
-    'payload.items.exists(i, i.price > 10 && i.sku in inputs[0].payload.skus)',
-    'type(payload.a) == string',
-    'payload.text.matches("^a+$")',
-    'strings.quote(payload.text)',
-    'type(timestamp("2026-01-01T00:00:00Z")) == google.protobuf.Timestamp',
-    '-9223372036854775808',
-    `${'('.repeat(100)}payload.a${')'.repeat(100)}`,
-    `"x"${' + payload.a'.repeat(200)}`,
-    'payload.items.map(i, payload.items.map(j, i.a == j.a))',
-  ].map((source) => [source.slice(0, 60), source]))('takes %s', (_start, source) => {
+  it.each(
+    [
+      'size(payload.text) > 3',
+      'payload.items.exists(i, i.price > 10 && i.sku in inputs[0].payload.skus)',
+      'type(payload.a) == string',
+      'payload.text.matches("^a+$")',
+      'strings.quote(payload.text)',
+      'type(timestamp("2026-01-01T00:00:00Z")) == google.protobuf.Timestamp',
+      '-9223372036854775808',
+      `${'('.repeat(100)}payload.a${')'.repeat(100)}`,
+      `"x"${' + payload.a'.repeat(200)}`,
+      'payload.items.map(i, payload.items.map(j, i.a == j.a))',
+    ].map((source) => [source.slice(0, 60), source]),
+  )('takes %s', (_start, source) => {
     expect(checkExpression(source)).toBeNull();
   });
 
@@ -30,8 +32,14 @@ describe('checkExpression', () => {
     ['payload.text.int()', 'calls int in the wrong form; write int(x), not x.int()'],
     ['size(payload.a, payload.b)', 'calls size with 2 arguments; it takes 1'],
     ['payload.a.substring(1, 2, 3)', 'calls substring with 3 arguments; it takes 1 or 2'],
-    ['payload.text.matches("(")', 'has a text that matches() does not accept, "(": error parsing regexp: missing closing ): `(`'],
-    ['duration("5 minutes")', 'has a text that duration() does not accept, "5 minutes": Failed to parse duration: invalid syntax'],
+    [
+      'payload.text.matches("(")',
+      'has a text that matches() does not accept, "(": error parsing regexp: missing closing ): `(`',
+    ],
+    [
+      'duration("5 minutes")',
+      'has a text that duration() does not accept, "5 minutes": Failed to parse duration: invalid syntax',
+    ],
     ['payload.a == 9223372036854775808', 'has the integer 9223372036854775808, which does not fit into 64 bits'],
     ['acme.Order{}', 'makes a message of the unknown type acme.Order'],
     [`"${'x'.repeat(20_000)}"`, 'must not be longer than 16384 characters'],
@@ -39,9 +47,12 @@ describe('checkExpression', () => {
     ['('.repeat(8_000), 'must not nest deeper than 250 operations'],
     ['['.repeat(300) + ']'.repeat(300), 'must not nest deeper than 250 operations'],
   ];
-  it.each(mistakes.map(([source, message]) => [source.slice(0, 60), source, message]))('refuses %s', (_start, source, message) => {
-    expect(checkExpression(source)).toBe(message);
-  });
+  it.each(mistakes.map(([source, message]) => [source.slice(0, 60), source, message]))(
+    'refuses %s',
+    (_start, source, message) => {
+      expect(checkExpression(source)).toBe(message);
+    },
+  );
 });
 
 describe('expressionWarnings', () => {
@@ -50,14 +61,20 @@ describe('expressionWarnings', () => {
     ['2 * (payload.a + payload.b) > 3', '2 * (payload.a + payload.b)', '2.0 * (payload.a + payload.b)'],
     ['-payload.a - 3u', '-payload.a - 3u', '-payload.a - 3.0'],
     ['payload.a % 2 == 0', 'payload.a % 2', 'int(payload.a) % 2'],
-    ['size(payload.items) * payload.price', 'size(payload.items) * payload.price', 'double(size(payload.items)) * payload.price'],
+    [
+      'size(payload.items) * payload.price',
+      'size(payload.items) * payload.price',
+      'double(size(payload.items)) * payload.price',
+    ],
     ['payload.items.map(i, i.price / 2)', 'i.price / 2', 'i.price / 2.0'],
     ['artifact.version - 1', 'artifact.version - 1', 'artifact.version - 1.0'],
     ['inputs[0].payload.a + 1', 'inputs[0].payload.a + 1', 'inputs[0].payload.a + 1.0'],
     ['2 * 1.5', '2 * 1.5', '2.0 * 1.5'],
   ];
   it.each(mixtures)('warns of %s', (source, mixture, advice) => {
-    expect(expressionWarnings(source)).toEqual([`${mixture} mixes a JSON number (a double) with an integer; write ${advice}`]);
+    expect(expressionWarnings(source)).toEqual([
+      `${mixture} mixes a JSON number (a double) with an integer; write ${advice}`,
+    ]);
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import { CelEvaluator } from '../../src/cel/sandbox/cel-evaluator.js';
 import { printedSeed } from '../support/random.js';
 
@@ -26,7 +27,8 @@ const VARIABLES = {
 };
 
 const evaluator = new CelEvaluator();
-const evaluate = (source: string, variables = VARIABLES): ReturnType<CelEvaluator['evaluate']> => evaluator.evaluate(source, variables);
+const evaluate = (source: string, variables = VARIABLES): ReturnType<CelEvaluator['evaluate']> =>
+  evaluator.evaluate(source, variables);
 
 afterAll(() => evaluator.close());
 
@@ -49,7 +51,13 @@ describe('results', () => {
     ['has(payload.text) && !has(payload.missing)', true],
     ['payload["a key"]', 1],
     ['payload.items[1].sku', 'b'],
-    ['payload.items', [{ sku: 'a', price: 2, tags: ['new'] }, { sku: 'b', price: 5, tags: [] }]],
+    [
+      'payload.items',
+      [
+        { sku: 'a', price: 2, tags: ['new'] },
+        { sku: 'b', price: 5, tags: [] },
+      ],
+    ],
     ['{"id": payload.ticket.id, "tags": artifact.tags}', { id: 'T-1', tags: ['vip', 'channel:chat'] }],
     ['{1: "one", true: "yes", 2u: "two"}', { 1: 'one', true: 'yes', 2: 'two' }],
     ['{"__proto__": 1}', JSON.parse('{"__proto__": 1}')],
@@ -112,7 +120,13 @@ describe('macros', () => {
     ['payload.items.map(i, i.price > 4, i.sku)', ['b']],
     ['payload.ticket.map(key, key)', ['id', 'when']],
     ['payload.items.map(payload, payload.sku)', ['a', 'b']],
-    ['[[1, 2]].map(x, [x + [3], x + [4]])[0]', [[1, 2, 3], [1, 2, 4]]],
+    [
+      '[[1, 2]].map(x, [x + [3], x + [4]])[0]',
+      [
+        [1, 2, 3],
+        [1, 2, 4],
+      ],
+    ],
   ];
   it.each(rows)('%s', async (source, value) => {
     expect(await evaluate(source)).toEqual({ ok: true, value });
@@ -120,7 +134,10 @@ describe('macros', () => {
 
   it('map and filter lists of many thousands', async () => {
     const payload = { list: Array.from({ length: 15_000 }, (_, index) => index) };
-    const result = await evaluator.evaluate('payload.list.filter(x, x >= 0.0).map(x, x + 1.0)', { ...VARIABLES, payload });
+    const result = await evaluator.evaluate('payload.list.filter(x, x >= 0.0).map(x, x + 1.0)', {
+      ...VARIABLES,
+      payload,
+    });
     expect(result).toEqual({ ok: true, value: payload.list.map((x) => x + 1) });
   });
 });
@@ -143,7 +160,10 @@ describe('errors', () => {
     ['int(payload.text) > 3 || payload.paid', 'an argument has a value that does not fit in `int(payload.text)`'],
     ['payload[payload.text]', 'field not found'],
     ['{payload.text: 1, payload.text: 2}', 'map key conflict'],
-    ['timestamp(payload.text) > timestamp("2026-01-01T00:00:00Z")', 'an argument has a value that does not fit in `timestamp(payload.text)`'],
+    [
+      'timestamp(payload.text) > timestamp("2026-01-01T00:00:00Z")',
+      'an argument has a value that does not fit in `timestamp(payload.text)`',
+    ],
   ];
   it.each(rows)('%s', async (source, error) => {
     expect(await evaluate(source)).toEqual({ ok: false, error });

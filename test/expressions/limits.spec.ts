@@ -1,6 +1,6 @@
-import { CelEvaluator } from '../../src/cel/sandbox/cel-evaluator.js';
 import type { EvaluationResult } from '../../src/cel/evaluator.js';
 import { rememberText } from '../../src/cel/language/json-text.js';
+import { CelEvaluator } from '../../src/cel/sandbox/cel-evaluator.js';
 import { watched } from '../support/main-thread.js';
 
 const MEGABYTE = 2 ** 20;
@@ -32,9 +32,12 @@ async function evaluateWithinLimits(source: string, payload: unknown, hasTime = 
   const tries: string[] = [];
   for (let count = 1; count <= TRIES; count++) {
     const { result, heldMs, tookMs, deniedMs } = await watched(() => evaluate(source, payload));
-    const isForOthers = hasTime && 'error' in result && result.error === TOO_LONG.error && deniedMs > LONGEST_MS / 4 && count < TRIES;
+    const isForOthers =
+      hasTime && 'error' in result && result.error === TOO_LONG.error && deniedMs > LONGEST_MS / 4 && count < TRIES;
     if (!isForOthers && heldMs <= MOST_HELD_MS && tookMs <= LONGEST_MS + LATE_MS + deniedMs) return result;
-    tries.push(`held ${heldMs.toFixed(1)} ms, took ${tookMs.toFixed(0)} ms, of which it was denied ${deniedMs.toFixed(0)} ms`);
+    tries.push(
+      `held ${heldMs.toFixed(1)} ms, took ${tookMs.toFixed(0)} ms, of which it was denied ${deniedMs.toFixed(0)} ms`,
+    );
   }
   throw new Error(`past the limits on every try: ${tries.join('; ')}`);
 }
@@ -51,37 +54,137 @@ const wide = (keys: number): Record<string, number> =>
 
 describe('a hostile payload', () => {
   const rows: [what: string, source: string, payload: unknown, expected: unknown][] = [
-    ['nested macros over a long list', 'payload.l.all(a, payload.l.all(b, payload.l.all(c, payload.l.all(d, a + b + c + d > 0.0))))', { l: listOf(500) }, TOO_LONG],
-    ['nested maps that grow', 'payload.l.map(a, payload.l.map(b, payload.l.map(c, payload.l)))', { l: listOf(400) }, { ok: false }],
+    [
+      'nested macros over a long list',
+      'payload.l.all(a, payload.l.all(b, payload.l.all(c, payload.l.all(d, a + b + c + d > 0.0))))',
+      { l: listOf(500) },
+      TOO_LONG,
+    ],
+    [
+      'nested maps that grow',
+      'payload.l.map(a, payload.l.map(b, payload.l.map(c, payload.l)))',
+      { l: listOf(400) },
+      { ok: false },
+    ],
     ['a macro over a megabyte of elements', 'payload.l.exists(x, x == 2)', { l: listOf(MEGABYTE / 2) }, {}],
-    ['a filter that compares all with all', 'payload.l.filter(x, payload.l.exists(y, x == y))', { l: listOf(5_000).map((_, index) => index) }, {}],
-    ['a macro over long texts', 'payload.l.exists(x, x.lowerAscii().upperAscii().contains("refund"))', { l: listOf(1_000, text(1_000)) }, { ok: true, value: false }],
-    ['a macro that looks through all of a list for each element', 'payload.l.all(x, x in payload.l)', { l: listOf(5_000).map((_, index) => index) }, {}],
-    ['a macro that copies a long text for each element', 'size(payload.l.map(x, payload.s.upperAscii() + x))', { l: listOf(1_000, 'x'), s: text(MEGABYTE / 2) }, { ok: false }],
-    ['a macro whose body errs for each element', 'payload.l.exists(x, x.nope < 1.0 || x.nope < 2.0)', { l: listOf(MEGABYTE / 4) }, { ok: false }],
-    ['a macro over the keys of a wide object', 'payload.o.exists(key, payload.o[key] == -1.0)', { o: wide(50_000) }, { ok: true, value: false }],
-    ['macros one after the other', 'size(payload.l.map(x, [x, x]).filter(x, x[0] == x[1]).map(x, x[0]))', { l: listOf(MEGABYTE / 8) }, {}],
+    [
+      'a filter that compares all with all',
+      'payload.l.filter(x, payload.l.exists(y, x == y))',
+      { l: listOf(5_000).map((_, index) => index) },
+      {},
+    ],
+    [
+      'a macro over long texts',
+      'payload.l.exists(x, x.lowerAscii().upperAscii().contains("refund"))',
+      { l: listOf(1_000, text(1_000)) },
+      { ok: true, value: false },
+    ],
+    [
+      'a macro that looks through all of a list for each element',
+      'payload.l.all(x, x in payload.l)',
+      { l: listOf(5_000).map((_, index) => index) },
+      {},
+    ],
+    [
+      'a macro that copies a long text for each element',
+      'size(payload.l.map(x, payload.s.upperAscii() + x))',
+      { l: listOf(1_000, 'x'), s: text(MEGABYTE / 2) },
+      { ok: false },
+    ],
+    [
+      'a macro whose body errs for each element',
+      'payload.l.exists(x, x.nope < 1.0 || x.nope < 2.0)',
+      { l: listOf(MEGABYTE / 4) },
+      { ok: false },
+    ],
+    [
+      'a macro over the keys of a wide object',
+      'payload.o.exists(key, payload.o[key] == -1.0)',
+      { o: wide(50_000) },
+      { ok: true, value: false },
+    ],
+    [
+      'macros one after the other',
+      'size(payload.l.map(x, [x, x]).filter(x, x[0] == x[1]).map(x, x[0]))',
+      { l: listOf(MEGABYTE / 8) },
+      {},
+    ],
     ['replace on a long text', 'size(payload.s.replace("a", "xyz"))', { s: text(MEGABYTE) }, { ok: true }],
     ['replace that makes a huge text', 'payload.s.replace("a", payload.s)', { s: text(MEGABYTE / 4) }, { ok: false }],
     ['a regular expression on a long text', 'payload.s.matches("(a*)*(a|b|c)*(ab)*$")', { s: text(MEGABYTE) }, {}],
-    ['a regular expression from the payload', 'payload.s.matches(payload.p)', { s: text(MEGABYTE / 4), p: '(a?){100}(b?){100}$'.repeat(20) }, {}],
-    ['a search for a long text', 'payload.s.contains(payload.t)', { s: listOf(MEGABYTE / 2, 'a').join(''), t: `${'a'.repeat(100_000)}b${'a'.repeat(100_000)}` }, {}],
-    ['a backward search for a long text', 'payload.s.lastIndexOf(payload.t)', { s: 'a'.repeat(MEGABYTE / 2), t: `${'a'.repeat(250_000)}b` }, {}],
-    ['joined long texts', 'size(payload.l.map(x, payload.s).join(""))', { s: text(MEGABYTE / 2), l: listOf(500) }, { ok: false }],
-    ['huge joined texts made flat', 'payload.l.map(x, payload.s).join("").lowerAscii()', { s: text(MEGABYTE), l: listOf(400) }, { ok: false }],
-    ['many copies in bytes', 'payload.l.map(x, bytes(payload.s))', { s: text(MEGABYTE), l: listOf(4_000) }, { ok: false, error: 'more than 33554432 bytes in values of type bytes in `bytes(payload.s)`' }],
+    [
+      'a regular expression from the payload',
+      'payload.s.matches(payload.p)',
+      { s: text(MEGABYTE / 4), p: '(a?){100}(b?){100}$'.repeat(20) },
+      {},
+    ],
+    [
+      'a search for a long text',
+      'payload.s.contains(payload.t)',
+      { s: listOf(MEGABYTE / 2, 'a').join(''), t: `${'a'.repeat(100_000)}b${'a'.repeat(100_000)}` },
+      {},
+    ],
+    [
+      'a backward search for a long text',
+      'payload.s.lastIndexOf(payload.t)',
+      { s: 'a'.repeat(MEGABYTE / 2), t: `${'a'.repeat(250_000)}b` },
+      {},
+    ],
+    [
+      'joined long texts',
+      'size(payload.l.map(x, payload.s).join(""))',
+      { s: text(MEGABYTE / 2), l: listOf(500) },
+      { ok: false },
+    ],
+    [
+      'huge joined texts made flat',
+      'payload.l.map(x, payload.s).join("").lowerAscii()',
+      { s: text(MEGABYTE), l: listOf(400) },
+      { ok: false },
+    ],
+    [
+      'many copies in bytes',
+      'payload.l.map(x, bytes(payload.s))',
+      { s: text(MEGABYTE), l: listOf(4_000) },
+      { ok: false, error: 'more than 33554432 bytes in values of type bytes in `bytes(payload.s)`' },
+    ],
     ['many splits', 'payload.l.map(x, payload.s.split(""))', { s: text(MEGABYTE), l: listOf(4_000) }, { ok: false }],
-    ['formats that grow', 'payload.l.map(x, "%s%s%s".format([payload.s, payload.s, payload.s]).upperAscii())', { s: text(MEGABYTE / 2), l: listOf(4_000) }, { ok: false }],
+    [
+      'formats that grow',
+      'payload.l.map(x, "%s%s%s".format([payload.s, payload.s, payload.s]).upperAscii())',
+      { s: text(MEGABYTE / 2), l: listOf(4_000) },
+      { ok: false },
+    ],
     ['a format of a huge precision', '"%.9999999f".format([payload.n])', { n: 1.5 }, { ok: false }],
     ['a long number', 'int(payload.s)', { s: '9'.repeat(MEGABYTE) }, { ok: false }],
-    ['a time zone that is a long text', 'timestamp("2026-01-01T00:00:00Z").getHours(payload.s)', { s: text(MEGABYTE) }, { ok: false }],
+    [
+      'a time zone that is a long text',
+      'timestamp("2026-01-01T00:00:00Z").getHours(payload.s)',
+      { s: text(MEGABYTE) },
+      { ok: false },
+    ],
     ['concatenations of long texts', `size(${listOf(60, 'payload.s').join(' + ')}) > 3`, { s: text(MEGABYTE) }, {}],
     ['a result of a megabyte', 'payload', { s: text(MEGABYTE - 100) }, { ok: true }],
-    ['a result that is too long', 'payload.s + payload.s', { s: text(MEGABYTE) }, { ok: false, error: 'the result is longer than 1048576 characters of JSON' }],
-    ['a result of many values', 'payload', { l: listOf(MEGABYTE / 2) }, { ok: false, error: 'the result has more than 20000 values' }],
+    [
+      'a result that is too long',
+      'payload.s + payload.s',
+      { s: text(MEGABYTE) },
+      { ok: false, error: 'the result is longer than 1048576 characters of JSON' },
+    ],
+    [
+      'a result of many values',
+      'payload',
+      { l: listOf(MEGABYTE / 2) },
+      { ok: false, error: 'the result has more than 20000 values' },
+    ],
     ['a result of as many keys as may be', 'payload', wide(9_990), { ok: true }],
     ['inputs beyond the limit', 'size(payload)', listOf(10).map(() => ({ s: text(MEGABYTE) })), { ok: false }],
-    ['inputs just below the limit, of two bytes a character', 'size(payload)', listOf(15).map(() => 'ы'.repeat(MEGABYTE / 2)), { ok: true, value: 15 }],
+    [
+      'inputs just below the limit, of two bytes a character',
+      'size(payload)',
+      listOf(15).map(() => 'ы'.repeat(MEGABYTE / 2)),
+      { ok: true, value: 15 },
+    ],
   ];
   it.each(rows)('%s', async (_what, source, payload, expected) => {
     const { ok, error } = expected as { ok?: boolean; error?: string };
@@ -156,11 +259,17 @@ describe('macros over lists as long as the main thread takes them', () => {
     'map(x, payload.other)',
     'filter(x, x == x).map(x, x).filter(x, x == x)',
   ];
-  it.each(elements.flatMap(([what, element]) => bodies.map((body) => [what, body, element] as const)))('%s: %s', async (_what, body, element) => {
-    for (let length = 1; length <= 1_000; length = Math.ceil(length * 1.25)) {
-      await evaluateWithinLimits(`payload.list.${body}`, { list: listOf(length, element), other: listOf(length, element) });
-    }
-  });
+  it.each(elements.flatMap(([what, element]) => bodies.map((body) => [what, body, element] as const)))(
+    '%s: %s',
+    async (_what, body, element) => {
+      for (let length = 1; length <= 1_000; length = Math.ceil(length * 1.25)) {
+        await evaluateWithinLimits(`payload.list.${body}`, {
+          list: listOf(length, element),
+          other: listOf(length, element),
+        });
+      }
+    },
+  );
 
   it('macros that compare all elements of one list in a list with each other', async () => {
     for (let length = 1; length <= 1_000; length = Math.ceil(length * 1.25)) {

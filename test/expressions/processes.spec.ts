@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { DomainError } from '../../src/common/domain-error.js';
-import { CelEvaluator } from '../../src/cel/sandbox/cel-evaluator.js';
+
 import { type EvaluationResult, ExpressionEvaluator } from '../../src/cel/evaluator.js';
+import { CelEvaluator } from '../../src/cel/sandbox/cel-evaluator.js';
 import { ExpressionsModule } from '../../src/cel/sandbox/expressions.module.js';
+import { DomainError } from '../../src/common/domain-error.js';
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
 
@@ -48,13 +50,24 @@ describe('evaluation processes', () => {
   });
   afterEach(() => evaluator.close());
 
-  const SMALL = { items: [{ sku: 'a', price: 2 }, { sku: 'b', price: 5 }], least: 4, skus: ['b', 'c'] };
+  const SMALL = {
+    items: [
+      { sku: 'a', price: 2 },
+      { sku: 'b', price: 5 },
+    ],
+    least: 4,
+    skus: ['b', 'c'],
+  };
   const inline: [source: string, payload: unknown, value: unknown][] = [
     ['size(payload.l) > 3', HOSTILE, true],
     ['payload.items.exists(i, i.sku == "b")', SMALL, true],
     ['payload.items.all(i, i.price > payload.least)', SMALL, false],
     ['payload.items.exists_one(i, i.sku in payload.skus)', SMALL, true],
-    ['payload.items.filter(i, i.price > payload.least).map(i, {"sku": i.sku, "of": payload.skus})', SMALL, [{ sku: 'b', of: ['b', 'c'] }]],
+    [
+      'payload.items.filter(i, i.price > payload.least).map(i, {"sku": i.sku, "of": payload.skus})',
+      SMALL,
+      [{ sku: 'b', of: ['b', 'c'] }],
+    ],
     ['payload.items.map(i, i.price > 4.0, i.sku)', SMALL, ['b']],
     ['payload.map(i, i.n)', Array.from({ length: 100 }, (_, n) => ({ n })), Array.from({ length: 100 }, (_, n) => n)],
     ['payload.exists(key, key == "sku")', { sku: 'a', price: 2 }, true],
@@ -65,14 +78,20 @@ describe('evaluation processes', () => {
   });
 
   it('are started when an expression needs one', async () => {
-    expect(await evaluate(evaluator, 'payload.l.all(x, x == 1)', { l: new Array<number>(5_000).fill(1) })).toEqual(TRUE);
+    expect(await evaluate(evaluator, 'payload.l.all(x, x == 1)', { l: new Array<number>(5_000).fill(1) })).toEqual(
+      TRUE,
+    );
     expect(evaluationProcesses()).toHaveLength(1);
   });
 
   it('serve an innocent expression before the queue of a hostile one, which fails alone', async () => {
     const ended: string[] = [];
-    const hostile = Array.from({ length: 6 }, () => evaluate(evaluator, ENDLESS, HOSTILE).finally(() => ended.push('hostile')));
-    const innocent = Array.from({ length: 20 }, () => evaluate(evaluator, INNOCENT, HOSTILE).finally(() => ended.push('innocent')));
+    const hostile = Array.from({ length: 6 }, () =>
+      evaluate(evaluator, ENDLESS, HOSTILE).finally(() => ended.push('hostile')),
+    );
+    const innocent = Array.from({ length: 20 }, () =>
+      evaluate(evaluator, INNOCENT, HOSTILE).finally(() => ended.push('innocent')),
+    );
     expect(await Promise.all(innocent)).toEqual(innocent.map(() => TRUE));
     expect(await Promise.all(hostile)).toEqual(hostile.map(() => TOO_LONG));
     expect(ended.indexOf('innocent')).toBeLessThanOrEqual(2);
@@ -151,7 +170,9 @@ describe('a program as it was built', () => {
   });
 
   it('leaves no evaluation behind when it is killed in the midst of one', async () => {
-    const child = await program(`await evaluate(${JSON.stringify(INNOCENT)}); console.log('evaluating'); await evaluate(${JSON.stringify(ENDLESS)})`);
+    const child = await program(
+      `await evaluate(${JSON.stringify(INNOCENT)}); console.log('evaluating'); await evaluate(${JSON.stringify(ENDLESS)})`,
+    );
     await once(child.stdout!, 'data');
     const [evaluation] = evaluationProcesses(child.pid);
     expect(isRunning(evaluation!)).toBe(true);

@@ -18,11 +18,35 @@ it('what waits for an agent that no process has is failed once, be the service k
   const folder = new ConfigurationFolder();
   const database: TestDatabase = await databaseOf(folder.path);
   const start = (config: string): Promise<Service> =>
-    Service.start(['--config', folder.write('starling.yaml', config), '--database-url', database.url, '--lease', '1s', '--log-level', 'warn']);
-  const post = (service: Service, path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
-    fetch(`${service.url}${path}`, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) });
+    Service.start([
+      '--config',
+      folder.write('starling.yaml', config),
+      '--database-url',
+      database.url,
+      '--lease',
+      '1s',
+      '--log-level',
+      'warn',
+    ]);
+  const post = (
+    service: Service,
+    path: string,
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<Response> =>
+    fetch(`${service.url}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
   const count = async (state: string): Promise<number> =>
-    Number((await database.rows<{ count: number }>(`select count(*) as count from executions where agent = 'packer' and state = '${state}'`))[0]!.count);
+    Number(
+      (
+        await database.rows<{ count: number }>(
+          `select count(*) as count from executions where agent = 'packer' and state = '${state}'`,
+        )
+      )[0]!.count,
+    );
   const end = async (service: Service): Promise<number> => {
     const response = await post(service, '/api/v1/executions/fail', { agent: 'packer' });
     expect(response.status).toBe(200);
@@ -51,10 +75,16 @@ it('what waits for an agent that no process has is failed once, be the service k
       await end(service);
       return (await count('failed')) === total;
     });
-    const errors = await database.rows<{ execution_id: string }>(`select execution_id from artifacts where type = 'WorkflowError'`);
+    const errors = await database.rows<{ execution_id: string }>(
+      `select execution_id from artifacts where type = 'WorkflowError'`,
+    );
     expect([errors.length, new Set(errors.map(({ execution_id }) => execution_id)).size]).toEqual([total, total]);
     for (const correlation of CORRELATIONS) {
-      expect(await service.get(`/api/v1/correlations/${correlation}/status`)).toMatchObject({ state: 'completed', has_pending_work: false, error_count: PARCELS });
+      expect(await service.get(`/api/v1/correlations/${correlation}/status`)).toMatchObject({
+        state: 'completed',
+        has_pending_work: false,
+        error_count: PARCELS,
+      });
     }
     expect(await end(service)).toBe(0);
   } finally {

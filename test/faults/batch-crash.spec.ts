@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync } from 'node:fs';
+
 import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
@@ -6,8 +7,8 @@ import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { Service } from '../support/service.js';
 import { batchIds, breaches, rowsComingIn, stateOf, unfinished } from './batch-invariants.js';
-import { importLeasesRunOut } from './run-out.js';
 import { BatchLedger, CSV, CSV_FILE, FIRST_TWIN, type Order, ROWS } from './batch-ledger.js';
+import { importLeasesRunOut } from './run-out.js';
 
 const CONFIG = `
 types:
@@ -44,36 +45,67 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
   });
 
   const start = (): Promise<Service> =>
-    Service.start(['--config', `${folder.path}/starling.yaml`, '--csv-root', `${folder.path}/rows`, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn'], { TMPDIR: uploads });
+    Service.start(
+      [
+        '--config',
+        `${folder.path}/starling.yaml`,
+        '--csv-root',
+        `${folder.path}/rows`,
+        '--database-url',
+        database.url,
+        '--lease',
+        '2s',
+        '--log-level',
+        'warn',
+      ],
+      { TMPDIR: uploads },
+    );
 
-  it('loses no row, runs none to completion twice, and leaves nothing half in', async () => {
-    const random = new Random(printedSeed());
-    const found: Awaited<ReturnType<typeof stateOf>>[] = [];
-    for (let round = 1; round <= ROUNDS; round += 1) {
+  it(
+    'loses no row, runs none to completion twice, and leaves nothing half in',
+    async () => {
+      const random = new Random(printedSeed());
+      const found: Awaited<ReturnType<typeof stateOf>>[] = [];
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        service = await start();
+        expect(await breaches(database, ledger)).toEqual([]);
+        await (round % 2 === 1
+          ? killAmidImport(service, database, ledger, random)
+          : killAmidRuns(service, ledger, random));
+        found.push(await stateOf(database));
+        await importLeasesRunOut(database);
+        expect(readdirSync(uploads)).toEqual([]);
+      }
+
       service = await start();
       expect(await breaches(database, ledger)).toEqual([]);
-      await (round % 2 === 1 ? killAmidImport(service, database, ledger, random) : killAmidRuns(service, ledger, random));
-      found.push(await stateOf(database));
-      await importLeasesRunOut(database);
-      expect(readdirSync(uploads)).toEqual([]);
-    }
-
-    service = await start();
-    expect(await breaches(database, ledger)).toEqual([]);
-    // A request whose answer was lost comes again with its key, and finds the same batch.
-    if (ledger.unanswered) expect(await ledger.send(service, ledger.unanswered)).toBe(true);
-    await eventually('every batch has ended', async () => (await unended(service)).length === 0, 300_000 + ROUNDS * 3_000);
-    expect([...(await breaches(database, ledger)), ...(await unfinished(database))]).toEqual([]);
-    for (const [name, id] of await batchIds(database)) await checkResults(service, id, ledger.orders.get(name)!);
-    expect(await service.kill('SIGTERM')).toBe(0);
-    const halfIn = found.filter(({ isHalfIn }) => isHalfIn).length;
-    const amidRuns = found.filter(({ openRuns }) => openRuns > 0).length;
-    console.log(`${ROUNDS} kills: ${halfIn} with a batch half in, ${amidRuns} with open runs; ${ledger.acknowledged.size} of ${ledger.orders.size} batches acknowledged`);
-  }, 300_000 + ROUNDS * 20_000);
+      // A request whose answer was lost comes again with its key, and finds the same batch.
+      if (ledger.unanswered) expect(await ledger.send(service, ledger.unanswered)).toBe(true);
+      await eventually(
+        'every batch has ended',
+        async () => (await unended(service)).length === 0,
+        300_000 + ROUNDS * 3_000,
+      );
+      expect([...(await breaches(database, ledger)), ...(await unfinished(database))]).toEqual([]);
+      for (const [name, id] of await batchIds(database)) await checkResults(service, id, ledger.orders.get(name)!);
+      expect(await service.kill('SIGTERM')).toBe(0);
+      const halfIn = found.filter(({ isHalfIn }) => isHalfIn).length;
+      const amidRuns = found.filter(({ openRuns }) => openRuns > 0).length;
+      console.log(
+        `${ROUNDS} kills: ${halfIn} with a batch half in, ${amidRuns} with open runs; ${ledger.acknowledged.size} of ${ledger.orders.size} batches acknowledged`,
+      );
+    },
+    300_000 + ROUNDS * 20_000,
+  );
 });
 
 /** Kills a random moment after a random number of rows of a batch has come in; at times that is before the first, or after the last. */
-async function killAmidImport(service: Service, database: TestDatabase, ledger: BatchLedger, random: Random): Promise<void> {
+async function killAmidImport(
+  service: Service,
+  database: TestDatabase,
+  ledger: BatchLedger,
+  random: Random,
+): Promise<void> {
   const target = random.between(0, ROWS);
   let isAnswered = false;
   const sent = ledger.send(service, ledger.next(random)).finally(() => (isAnswered = true));
@@ -106,7 +138,8 @@ interface Listed {
 }
 
 async function unended(service: Service): Promise<Listed[]> {
-  const listed = async (status: string): Promise<Listed[]> => (await service.get<{ items: Listed[] }>(`/api/v1/batches?limit=500&status=${status}`)).items;
+  const listed = async (status: string): Promise<Listed[]> =>
+    (await service.get<{ items: Listed[] }>(`/api/v1/batches?limit=500&status=${status}`)).items;
   // In the order of their states: at once, one that begins to run in between would be in neither.
   const starting = await listed('starting');
   const running = await listed('running');
@@ -122,8 +155,15 @@ interface Item {
 /** Whole and in order. */
 async function checkResults(service: Service, id: string, { name, hasTwins }: Order): Promise<void> {
   const response = await fetch(`${service.url}/batch/${id}/results`);
-  const items = (await response.text()).trimEnd().split('\n').map((line) => JSON.parse(line) as Item);
+  const items = (await response.text())
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Item);
   const row = (index: number): number => (hasTwins ? index % FIRST_TWIN : index);
-  const expected = Array.from({ length: ROWS }, (_, index) => ({ index, status: 'completed', result: { n: row(index), batch: name } }));
+  const expected = Array.from({ length: ROWS }, (_, index) => ({
+    index,
+    status: 'completed',
+    result: { n: row(index), batch: name },
+  }));
   expect(items.map(({ index, status, result }) => ({ index, status, result }))).toEqual(expected);
 }

@@ -16,12 +16,16 @@ export const breaches = (database: TestDatabase, ledger: BatchLedger): Promise<s
 /** What must hold besides when every batch has ended. */
 export const unfinished = (database: TestDatabase): Promise<string[]> =>
   database.look(async (rows) => [
-    ...(await rows<{ id: string; status: string }>(`select id, status from batches where status <> 'completed' or succeeded_items <> ${ROWS}`)).map(
-      ({ id, status }) => `batch ${id} is ${status}, or not all of it was completed`,
-    ),
-    ...(await rows<{ id: string; attempt: number }>(`select id, attempt from executions where state <> 'completed' or attempt <> 1`)).map(
-      ({ id, attempt }) => `execution ${id} was not completed, or not in its first attempt (${attempt})`,
-    ),
+    ...(
+      await rows<{ id: string; status: string }>(
+        `select id, status from batches where status <> 'completed' or succeeded_items <> ${ROWS}`,
+      )
+    ).map(({ id, status }) => `batch ${id} is ${status}, or not all of it was completed`),
+    ...(
+      await rows<{ id: string; attempt: number }>(
+        `select id, attempt from executions where state <> 'completed' or attempt <> 1`,
+      )
+    ).map(({ id, attempt }) => `execution ${id} was not completed, or not in its first attempt (${attempt})`),
     ...(
       await rows<{ batch: number; position: number }>(
         `select batch_seq as batch, position from batch_rows r where repeats is null and not exists (select 1 from artifacts a where a.correlation_id = r.run_id and a.type = 'Done')`,
@@ -39,7 +43,9 @@ export const stateOf = (database: TestDatabase): Promise<{ isHalfIn: boolean; op
 /** How much of a batch is in that is not in yet. */
 export async function rowsComingIn(database: TestDatabase): Promise<number> {
   const importing = `select seq from batches where status = 'importing'`;
-  const [found] = await database.rows<{ count: number }>(`select count(*) as count from batch_rows where batch_seq in (${importing})`);
+  const [found] = await database.rows<{ count: number }>(
+    `select count(*) as count from batch_rows where batch_seq in (${importing})`,
+  );
   return found!.count;
 }
 
@@ -47,14 +53,21 @@ export async function rowsComingIn(database: TestDatabase): Promise<number> {
 export const batchIds = async (database: TestDatabase): Promise<Map<string, string>> =>
   new Map((await named(database.rows)).map(({ name, id }) => [name, id]));
 
-const named = (rows: Rows): Promise<{ id: string; name: string }[]> => rows(`select id, ${jsonField('static_inputs', 'batch')} as name from batches`);
+const named = (rows: Rows): Promise<{ id: string; name: string }[]> =>
+  rows(`select id, ${jsonField('static_inputs', 'batch')} as name from batches`);
 
 const leftovers = async (rows: Rows): Promise<string[]> => [
-  ...(await rows<{ id: string }>(`select id from batches where status = 'importing'`)).map(({ id }) => `batch ${id} is still half in`),
-  ...(await rows<{ seq: number }>('select distinct batch_seq as seq from batch_rows where batch_seq not in (select seq from batches)')).map(
-    ({ seq }) => `there are rows of batch ${seq}, which does not exist`,
+  ...(await rows<{ id: string }>(`select id from batches where status = 'importing'`)).map(
+    ({ id }) => `batch ${id} is still half in`,
   ),
-  ...(await rows<{ seq: number }>('select distinct batch_seq as seq from batch_keys')).map(({ seq }) => `there are row keys of batch ${seq}`),
+  ...(
+    await rows<{ seq: number }>(
+      'select distinct batch_seq as seq from batch_rows where batch_seq not in (select seq from batches)',
+    )
+  ).map(({ seq }) => `there are rows of batch ${seq}, which does not exist`),
+  ...(await rows<{ seq: number }>('select distinct batch_seq as seq from batch_keys')).map(
+    ({ seq }) => `there are row keys of batch ${seq}`,
+  ),
 ];
 
 /** Each acknowledged batch once, under the id that was answered; every other at most once. */
@@ -63,7 +76,9 @@ async function made(rows: Rows, ledger: BatchLedger): Promise<string[]> {
   return [
     ...[...byName].filter(([, batches]) => batches.length > 1).map(([name]) => `${name} was made twice`),
     ...[...byName.keys()].filter((name) => !ledger.orders.has(name)).map((name) => `nobody sent ${name}`),
-    ...[...ledger.acknowledged].filter(([name, id]) => byName.get(name)?.[0]?.id !== id).map(([name, id]) => `${name} was acknowledged as ${id} and is lost`),
+    ...[...ledger.acknowledged]
+      .filter(([name, id]) => byName.get(name)?.[0]?.id !== id)
+      .map(([name, id]) => `${name} was acknowledged as ${id} and is lost`),
   ];
 }
 
@@ -85,15 +100,20 @@ async function wholeness(rows: Rows): Promise<string[]> {
 /** A lost lease repeats an execution and makes no other one. */
 async function doubles(rows: Rows): Promise<string[]> {
   const row = `${jsonField('payload', 'batch')} as batch, ${jsonField('payload', 'n')} as n, count(*) as count`;
-  const twice = (from: string): Promise<{ batch: string; n: string; count: number }[]> => rows(`select ${row} from ${from} group by 1, 2 having count(*) > 1`);
+  const twice = (from: string): Promise<{ batch: string; n: string; count: number }[]> =>
+    rows(`select ${row} from ${from} group by 1, 2 having count(*) > 1`);
   return [
-    ...(await twice(`artifacts where type = 'Done'`)).map(({ batch, n, count }) => `row ${n} of ${batch} has ${count} outputs`),
+    ...(await twice(`artifacts where type = 'Done'`)).map(
+      ({ batch, n, count }) => `row ${n} of ${batch} has ${count} outputs`,
+    ),
     ...(await twice(`artifacts a join executions e on e.correlation_id = a.correlation_id where a.type = 'Row'`)).map(
       ({ batch, n, count }) => `row ${n} of ${batch} has ${count} executions`,
     ),
-    ...(await rows<{ id: string }>('select id from runs where id not in (select run_id from batch_rows where run_id is not null)')).map(
-      ({ id }) => `run ${id} belongs to no row`,
-    ),
+    ...(
+      await rows<{ id: string }>(
+        'select id from runs where id not in (select run_id from batch_rows where run_id is not null)',
+      )
+    ).map(({ id }) => `run ${id} belongs to no row`),
   ];
 }
 

@@ -34,7 +34,12 @@ export class BatchLedger {
     if (this.unanswered) return this.unanswered;
     const name = `batch ${this.orders.size + 1}`;
     const way = (['list', 'path', 'upload'] as const)[random.between(0, 2)]!;
-    const order = { name, way, hasTwins: random.next() < 0.3, ...(random.next() < 0.5 && { key: name.replace(' ', '-') }) };
+    const order = {
+      name,
+      way,
+      hasTwins: random.next() < 0.3,
+      ...(random.next() < 0.5 && { key: name.replace(' ', '-') }),
+    };
     this.orders.set(name, order);
     return order;
   }
@@ -52,7 +57,12 @@ export class BatchLedger {
   }
 
   private post(service: Service, { name, way, hasTwins, key }: Order): Promise<Response> {
-    const request = { agent_name: 'clerk', static_inputs: { batch: name }, max_workers: 1_000, ...(hasTwins && { row_key: 'twin' }) };
+    const request = {
+      agent_name: 'clerk',
+      static_inputs: { batch: name },
+      max_workers: 1_000,
+      ...(hasTwins && { row_key: 'twin' }),
+    };
     const headers: Record<string, string> = key ? { 'x-idempotency-key': key } : {};
     const url = `${service.url}/run/batch`;
     if (way === 'upload') {
@@ -62,6 +72,10 @@ export class BatchLedger {
       return fetch(url, { method: 'POST', headers, body });
     }
     const inputs = way === 'path' ? CSV_FILE : LIST;
-    return fetch(url, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify({ ...request, batch_inputs: inputs }) });
+    return fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...request, batch_inputs: inputs }),
+    });
   }
 }

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+
 import { connected } from '../support/postgres-cluster.js';
 
 /** Changes what is stored past the service: for a database that no process has open. */

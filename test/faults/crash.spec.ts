@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { builtProgram } from '../support/built-program.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { printedSeed, Random } from '../support/random.js';
 import { Service } from '../support/service.js';
 import { breaches } from './invariants.js';
 import { Ledger, type Order } from './ledger.js';
-import { printedSeed, Random } from '../support/random.js';
 
 const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
 const ROUNDS = Number(process.env.STARLING_CRASH_ROUNDS ?? 8);
@@ -28,27 +29,34 @@ describe(`killed ${ROUNDS} times under load`, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('loses nothing that it acknowledged, doubles nothing, and leaves nothing unfinished', async () => {
-    const random = new Random(printedSeed());
-    const ledger = new Ledger();
-    const database = await databaseOf(folder);
-    const start = (): Promise<Service> => Service.start(['--config', CONFIG, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn']);
-    let unfinished: Order[] = [];
+  it(
+    'loses nothing that it acknowledged, doubles nothing, and leaves nothing unfinished',
+    async () => {
+      const random = new Random(printedSeed());
+      const ledger = new Ledger();
+      const database = await databaseOf(folder);
+      const start = (): Promise<Service> =>
+        Service.start(['--config', CONFIG, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn']);
+      let unfinished: Order[] = [];
 
-    for (let round = 1; round <= ROUNDS; round += 1) {
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        service = await start();
+        const killed = killAfter(service, random.between(0, 800));
+        unfinished = await sendUntilKilled(service, ledger, random, unfinished, killed);
+      }
+
       service = await start();
-      const killed = killAfter(service, random.between(0, 800));
-      unfinished = await sendUntilKilled(service, ledger, random, unfinished, killed);
-    }
-
-    service = await start();
-    // A request whose answer was lost comes again with its key, and finds the same workflow.
-    for (const order of unfinished) expect(await ledger.send(service, order)).toBe(true);
-    await eventually('no work is left', () => nothingLeft(service!, database, ledger));
-    expect(await breaches(database, ledger)).toEqual([]);
-    expect(await service.kill('SIGTERM')).toBe(0);
-    console.log(`${ROUNDS} kills, ${ledger.acknowledged.size} orders acknowledged, ${ledger.unanswered.size} unanswered`);
-  }, 300_000 + ROUNDS * 10_000);
+      // A request whose answer was lost comes again with its key, and finds the same workflow.
+      for (const order of unfinished) expect(await ledger.send(service, order)).toBe(true);
+      await eventually('no work is left', () => nothingLeft(service!, database, ledger));
+      expect(await breaches(database, ledger)).toEqual([]);
+      expect(await service.kill('SIGTERM')).toBe(0);
+      console.log(
+        `${ROUNDS} kills, ${ledger.acknowledged.size} orders acknowledged, ${ledger.unanswered.size} unanswered`,
+      );
+    },
+    300_000 + ROUNDS * 10_000,
+  );
 });
 
 async function killAfter(service: Service, ms: number): Promise<void> {
@@ -85,5 +93,7 @@ async function nothingLeft(service: Service, database: TestDatabase, ledger: Led
     const { state } = await service.get<{ state: string }>(`/api/v1/correlations/${id}/status`);
     if (state === 'active') return false;
   }
-  return (await breaches(database, ledger)).every((breach) => !/is still (pending|running)|is active|timer .* is left over/.test(breach));
+  return (await breaches(database, ledger)).every(
+    (breach) => !/is still (pending|running)|is active|timer .* is left over/.test(breach),
+  );
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import { builtProgram } from '../support/built-program.js';
 import { databaseAt, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -27,7 +28,16 @@ describe('a service whose database', () => {
     await builtProgram();
     cluster = await PostgresCluster.start({ max_connections: '50' });
     database = databaseAt(cluster.url());
-    replica = new Replica('the service', ['--config', CONFIG, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn']);
+    replica = new Replica('the service', [
+      '--config',
+      CONFIG,
+      '--database-url',
+      database.url,
+      '--lease',
+      '2s',
+      '--log-level',
+      'warn',
+    ]);
     await replica.start();
     await publishRate(replica.url);
     rate = await publishRate(replica.url);
@@ -44,13 +54,20 @@ describe('a service whose database', () => {
     await eventually('each client has had an answer', () => new Set(probe.seen.map(({ what }) => what)).size === 12);
     await loss();
     const back = performance.now();
-    const isReady = async (): Promise<boolean> => replica.crashes.length > 0 || (await observe(replica.url, 'ready', '/health/ready')).status === 200;
+    const isReady = async (): Promise<boolean> =>
+      replica.crashes.length > 0 || (await observe(replica.url, 'ready', '/health/ready')).status === 200;
     await eventually('the service is ready', isReady, RECOVERY_MS);
     expect(replica.crashes).toEqual([]);
     await probe.stop();
     const rates: number[] = [];
-    await eventually('the rate is as before', async () => rates.push(await publishRate(replica.url)) > 0 && rates.at(-1)! >= rate * SAME_RATE, RECOVERY_MS);
-    const statuses = Object.entries(Object.groupBy(probe.seen, ({ status }) => String(status))).map(([status, all]) => `${all!.length} of ${status}`);
+    await eventually(
+      'the rate is as before',
+      async () => rates.push(await publishRate(replica.url)) > 0 && rates.at(-1)! >= rate * SAME_RATE,
+      RECOVERY_MS,
+    );
+    const statuses = Object.entries(Object.groupBy(probe.seen, ({ status }) => String(status))).map(
+      ([status, all]) => `${all!.length} of ${status}`,
+    );
     const slowest = Math.max(...probe.seen.map(({ ms }) => ms));
     console.log(
       `${expect.getState().currentTestName}: ${statuses.join(', ')}, the slowest after ${slowest} ms; ${rates.join(', ')} publishes/s (${rate} before), ${Math.round(performance.now() - back)} ms after its return`,
@@ -66,7 +83,17 @@ describe('a service whose database', () => {
       await delay(4_000);
       await cluster.restart();
     });
-    for (const what of ['publish', 'publish and wait', 'publish with a key', 'run', 'batch', 'list artifacts', 'list runs', 'status', 'ready']) {
+    for (const what of [
+      'publish',
+      'publish and wait',
+      'publish with a key',
+      'run',
+      'batch',
+      'list artifacts',
+      'list runs',
+      'status',
+      'ready',
+    ]) {
       expect({ what, refused: probe.statuses(what).includes(503) }).toEqual({ what, refused: true });
     }
   });
@@ -84,7 +111,11 @@ describe('a service whose database', () => {
     const probe = await during(async () => {
       const all = await AllConnections.take(cluster);
       // More than the service has connections for: those that it has serve all.
-      const crowd = await Promise.all(Array.from({ length: 100 }, () => observe(replica.url, 'crowd', '/api/v1/artifacts', { type: 'Left', payload: { n: 4 } })));
+      const crowd = await Promise.all(
+        Array.from({ length: 100 }, () =>
+          observe(replica.url, 'crowd', '/api/v1/artifacts', { type: 'Left', payload: { n: 4 } }),
+        ),
+      );
       expect(complaints(crowd)).toEqual([]);
       await all.takeFromService();
       await delay(3_000);
@@ -95,7 +126,8 @@ describe('a service whose database', () => {
   });
 
   it('has fewer connections than there are requests answers all of them', async () => {
-    const publish = (n: number) => observe(replica.url, 'publish', '/api/v1/artifacts', { type: 'Left', payload: { n } });
+    const publish = (n: number) =>
+      observe(replica.url, 'publish', '/api/v1/artifacts', { type: 'Left', payload: { n } });
     const read = (n: number) => observe(replica.url, 'read', `/api/v1/artifacts?limit=1&offset=${n}`);
     const answers = await Promise.all(Array.from({ length: 400 }, (_, n) => (n % 2 === 0 ? publish(n) : read(n))));
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
@@ -117,7 +149,10 @@ describe('a service whose database', () => {
 
   it('has lost and doubled nothing in all of this', async () => {
     const unfinished = /is still|is active|is left over|lease/;
-    await eventually('all work has ended', async () => !(await breaches(database, ledger)).some((breach) => unfinished.test(breach)));
+    await eventually(
+      'all work has ended',
+      async () => !(await breaches(database, ledger)).some((breach) => unfinished.test(breach)),
+    );
     expect(await breaches(database, ledger)).toEqual([]);
     expect(await replica.end()).toBe(0);
   });

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -25,7 +26,10 @@ describe('an external queue', () => {
   let service: Service;
 
   const start = (): Promise<Service> =>
-    Service.start(['--config', `${EXAMPLE}/starling.yaml`, '--database-url', database.url, '--lease', '1s', '--log-level', 'warn'], { READER_TIMEOUT: '2s' });
+    Service.start(
+      ['--config', `${EXAMPLE}/starling.yaml`, '--database-url', database.url, '--lease', '1s', '--log-level', 'warn'],
+      { READER_TIMEOUT: '2s' },
+    );
 
   beforeAll(async () => {
     database = await databaseOf(folder.path);
@@ -48,12 +52,17 @@ describe('an external queue', () => {
 
   async function post<T>(path: string, body: object, correlation?: string): Promise<T> {
     const headers = { 'Content-Type': 'application/json', ...(correlation && { 'X-Correlation-ID': correlation }) };
-    const response = await fetch(`${service.url}/api/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const response = await fetch(`${service.url}/api/v1/${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
     expect([path, response.status]).toEqual([path, 200]);
     return (await response.json()) as T;
   }
 
-  const executions = async (query: string): Promise<Execution[]> => (await service.get<{ items: Execution[] }>(`/api/v1/executions?limit=500&${query}`)).items;
+  const executions = async (query: string): Promise<Execution[]> =>
+    (await service.get<{ items: Execution[] }>(`/api/v1/executions?limit=500&${query}`)).items;
 
   async function approve(id: string, { lease_token }: { lease_token: string }): Promise<void> {
     await post(`executions/${id}/complete`, { lease_token, output: { approved: true } });
@@ -63,12 +72,24 @@ describe('an external queue', () => {
     const leaving = worker('leaving', 3_600_000);
     await post('artifacts', { type: 'Invoice', payload: { lines: [{ text: 'a', amount: 1 }] } }, 'invoice-left');
     let theirs: Execution | undefined;
-    await eventually('the worker holds it', async () => ([theirs] = await executions('state=running&agent=reader')).length > 0);
+    await eventually(
+      'the worker holds it',
+      async () => ([theirs] = await executions('state=running&agent=reader')).length > 0,
+    );
     const gone = once(leaving, 'exit');
     leaving.kill('SIGTERM');
     expect(await gone).toEqual([0, null]);
-    expect(await service.get(`/api/v1/executions/${theirs!.id}`)).toMatchObject({ state: 'pending', attempt: 1, lost_leases: 0, claimed_by: null });
-    const { executions: [held] } = await post<{ executions: { execution_id: string; lease_token: string }[] }>('executions/claim', { agents: ['reader'] });
+    expect(await service.get(`/api/v1/executions/${theirs!.id}`)).toMatchObject({
+      state: 'pending',
+      attempt: 1,
+      lost_leases: 0,
+      claimed_by: null,
+    });
+    const {
+      executions: [held],
+    } = await post<{ executions: { execution_id: string; lease_token: string }[] }>('executions/claim', {
+      agents: ['reader'],
+    });
     expect(held!.execution_id).toBe(theirs!.id);
     await post(`executions/${theirs!.id}/complete`, { lease_token: held!.lease_token, output: { total: 1 } });
   });
@@ -76,9 +97,25 @@ describe('an external queue', () => {
   it('is drained by workers and a person, whoever and whatever is killed on the way: nothing is lost and nothing done twice', async () => {
     const idle = worker('stuck', 3_600_000);
     const correlations = Array.from({ length: INVOICES }, (_, n) => `invoice-${n}`);
-    for (const correlation of correlations) await post('artifacts', { type: 'Invoice', payload: { lines: [{ text: 'a', amount: 100 }, { text: 'b', amount: 1 }] } }, correlation);
+    for (const correlation of correlations)
+      await post(
+        'artifacts',
+        {
+          type: 'Invoice',
+          payload: {
+            lines: [
+              { text: 'a', amount: 100 },
+              { text: 'b', amount: 1 },
+            ],
+          },
+        },
+        correlation,
+      );
     let stuck: Execution | undefined;
-    await eventually('a worker holds one', async () => ([stuck] = await executions('state=running&agent=reader')).length > 0);
+    await eventually(
+      'a worker holds one',
+      async () => ([stuck] = await executions('state=running&agent=reader')).length > 0,
+    );
     expect(stuck).toMatchObject({ claimed_by: 'stuck' });
     for (const name of ['quick', 'slow']) worker(name, name === 'quick' ? 0 : 5);
     const gone = once(idle, 'exit');
@@ -87,9 +124,15 @@ describe('an external queue', () => {
 
     // A person opens one, and the service is killed meanwhile.
     let mine: Execution | undefined;
-    await eventually('a person has something to do', async () => ([mine] = await executions('state=pending&assignee=anna')).length > 0);
+    await eventually(
+      'a person has something to do',
+      async () => ([mine] = await executions('state=pending&assignee=anna')).length > 0,
+    );
     const lease = await post<{ lease_token: string }>(`executions/${mine!.id}/claim`, { claimed_by: 'anna' });
-    await eventually('the others are read', async () => (await executions('state=completed&agent=reader')).length >= INVOICES - 1);
+    await eventually(
+      'the others are read',
+      async () => (await executions('state=completed&agent=reader')).length >= INVOICES - 1,
+    );
     await service.kill('SIGKILL');
     service = await start();
     worker('late', 0);
@@ -105,11 +148,21 @@ describe('an external queue', () => {
       return approved === INVOICES;
     });
     for (const correlation of correlations) {
-      await eventually(`${correlation} has ended`, async () => (await service.get<{ state: string }>(`/api/v1/correlations/${correlation}/status`)).state === 'completed');
-      const { items } = await service.get<{ items: { type: string }[] }>(`/api/v1/artifacts?correlation_id=${correlation}`);
+      await eventually(
+        `${correlation} has ended`,
+        async () =>
+          (await service.get<{ state: string }>(`/api/v1/correlations/${correlation}/status`)).state === 'completed',
+      );
+      const { items } = await service.get<{ items: { type: string }[] }>(
+        `/api/v1/artifacts?correlation_id=${correlation}`,
+      );
       expect(items.map(({ type }) => type)).toEqual(['Invoice', 'Reading', 'Approval', 'Payment']);
     }
     expect(await service.get(`/api/v1/executions/${stuck!.id}`)).toMatchObject({ state: 'completed', attempt: 1 });
-    expect(await service.get(`/api/v1/executions/${mine!.id}`)).toMatchObject({ state: 'completed', claimed_by: 'anna', lost_leases: 0 });
+    expect(await service.get(`/api/v1/executions/${mine!.id}`)).toMatchObject({
+      state: 'completed',
+      claimed_by: 'anna',
+      lost_leases: 0,
+    });
   });
 });

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { runProgram } from '../cli/run-program.js';
 import { builtProgram } from '../support/built-program.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
@@ -49,7 +50,10 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
 
   it('answers 503, keeps what it acknowledged, and heals when there is space again', async () => {
     for (let count = 0; count < 20; count += 1) expect(await ledger.send(service, ledger.next(false))).toBe(true);
-    await eventually('their work has ended, and nothing else grows', async () => (await breaches(database, ledger)).length === 0);
+    await eventually(
+      'their work has ended, and nothing else grows',
+      async () => (await breaches(database, ledger)).length === 0,
+    );
     const { bavail, bsize } = statfsSync(disk!);
     writeFileSync(join(disk!, 'ballast'), Buffer.alloc(bavail * bsize - MEBIBYTE));
 
@@ -63,7 +67,10 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
 
     rmSync(join(disk!, 'ballast'));
     await eventually('publishing works again', () => ledger.send(service, ledger.next(false)));
-    await eventually('all work has ended, and nothing is lost or doubled', async () => (await breaches(database, ledger)).length === 0);
+    await eventually(
+      'all work has ended, and nothing is lost or doubled',
+      async () => (await breaches(database, ledger)).length === 0,
+    );
   });
 
   // With no room, the lock cannot be taken; with room for the lock alone, a new database cannot be migrated.
@@ -74,9 +81,22 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
     writeFileSync(`${path}.lock`, '');
     const { bavail, bsize } = statfsSync(disk!);
     writeFileSync(join(disk!, 'ballast'), Buffer.alloc((bavail - pages) * bsize));
-    const { code, stderr } = await runProgram(['serve', '--port', '0', '--config', CONFIG, '--database-url', `sqlite:${path}`]);
+    const { code, stderr } = await runProgram([
+      'serve',
+      '--port',
+      '0',
+      '--config',
+      CONFIG,
+      '--database-url',
+      `sqlite:${path}`,
+    ]);
     rmSync(join(disk!, 'ballast'));
-    expect(stderr.trim().split('\n').filter((line) => !line.startsWith('{'))).toEqual([`database_url: ${path}: the disk is full; free some space, and start again`]);
+    expect(
+      stderr
+        .trim()
+        .split('\n')
+        .filter((line) => !line.startsWith('{')),
+    ).toEqual([`database_url: ${path}: the disk is full; free some space, and start again`]);
     expect(code).toBe(1);
   });
 });

@@ -11,7 +11,8 @@ const OTHERS = ['Audit', 'Left', 'Right', 'Match', 'Row', 'Done', 'Nap', 'Slept'
 type Acknowledged = { readonly acknowledged: ReadonlyMap<string, unknown> };
 
 /** Everything that must hold on the database of a service with no work left; one line for each breach. */
-export const breaches = (database: TestDatabase, ledger: Acknowledged): Promise<string[]> => database.look((rows) => breachesIn(rows, ledger));
+export const breaches = (database: TestDatabase, ledger: Acknowledged): Promise<string[]> =>
+  database.look((rows) => breachesIn(rows, ledger));
 
 export const breachesIn = async (rows: Rows, ledger: Acknowledged): Promise<string[]> => [
   ...(await integrity(rows)),
@@ -45,7 +46,9 @@ async function wholeness(rows: Rows): Promise<string[]> {
 }
 
 async function audits(rows: Rows): Promise<string[]> {
-  const shipments = await rows<{ n: string }>(`select ${jsonField('payload', 'n')} as n from artifacts where type = 'Shipment'`);
+  const shipments = await rows<{ n: string }>(
+    `select ${jsonField('payload', 'n')} as n from artifacts where type = 'Shipment'`,
+  );
   const reports = await rows<{ payload: string }>(`select payload from artifacts where type = 'Audit'`);
   const shipped = shipments.map(({ n }) => Number(n));
   const audited = reports.flatMap(({ payload }) => (JSON.parse(payload) as { audited: number[] }).audited);
@@ -56,21 +59,25 @@ async function audits(rows: Rows): Promise<string[]> {
 }
 
 const unended = async (rows: Rows): Promise<string[]> => [
-  ...(await rows<{ id: string; state: string }>(`select id, state from executions where state in ('pending', 'running')`)).map(
-    ({ id, state }) => `execution ${id} is still ${state}`,
-  ),
+  ...(
+    await rows<{ id: string; state: string }>(`select id, state from executions where state in ('pending', 'running')`)
+  ).map(({ id, state }) => `execution ${id} is still ${state}`),
   // Naps are there to be cancelled.
-  ...(await rows<{ id: string; state: string }>(`select id, state from correlations where state <> 'completed' and not (id like 'nap-%' and state = 'cancelled')`)).map(
-    ({ id, state }) => `correlation ${id} is ${state}`,
-  ),
+  ...(
+    await rows<{ id: string; state: string }>(
+      `select id, state from correlations where state <> 'completed' and not (id like 'nap-%' and state = 'cancelled')`,
+    )
+  ).map(({ id, state }) => `correlation ${id} is ${state}`),
   ...(await rows<{ id: string }>('select id from timers')).map(({ id }) => `timer ${id} is left over`),
 ];
 
 /** Correlations that still count work as pending. */
 export const pendingOf = async (rows: Rows): Promise<string[]> =>
-  (await rows<{ id: string; state: string; pending: number }>('select id, state, pending from correlations where pending <> 0')).map(
-    ({ id, state, pending }) => `correlation ${id} is ${state} with ${pending} pending`,
-  );
+  (
+    await rows<{ id: string; state: string; pending: number }>(
+      'select id, state, pending from correlations where pending <> 0',
+    )
+  ).map(({ id, state, pending }) => `correlation ${id} is ${state} with ${pending} pending`);
 
 export const countsOf = async (rows: Rows): Promise<string[]> => {
   const differing = await rows<{ id: string }>(

@@ -1,10 +1,10 @@
+import { KEYS, responder } from '../engines/llm/llm-board.js';
 import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
 import { Service } from '../support/service.js';
-import { KEYS, responder } from '../engines/llm/llm-board.js';
 
 /** Of at most 280 or so that are reserved for a call. */
 const CALL = 120;
@@ -16,21 +16,38 @@ const BUDGET = 2 * 280 + 3 * CALL;
 test('what a replica has reserved of a budget when it is killed counts as taken for the others, who do not overrun it', async () => {
   await builtProgram();
   const folder = new ConfigurationFolder();
-  const models = await ModelServer.start(() => ({ text: '{"text":"never said"}', halfway: new Promise(() => undefined) }));
-  folder.write('starling.yaml', `budget: { tokens: ${BUDGET} }\n${responder(models, 'max_output_tokens: 50', undefined, `concurrency: ${QUESTIONS}, retry: { attempts: 1 }`)}`);
+  const models = await ModelServer.start(() => ({
+    text: '{"text":"never said"}',
+    halfway: new Promise(() => undefined),
+  }));
+  folder.write(
+    'starling.yaml',
+    `budget: { tokens: ${BUDGET} }\n${responder(models, 'max_output_tokens: 50', undefined, `concurrency: ${QUESTIONS}, retry: { attempts: 1 }`)}`,
+  );
   const database = await databaseOf(folder.path);
-  const start = (): Promise<Service> => Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--lease', '1s'], KEYS);
+  const start = (): Promise<Service> =>
+    Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--lease', '1s'], KEYS);
   const first = await start();
   for (let n = 0; n < QUESTIONS; n += 1) {
     const headers = { 'content-type': 'application/json', 'x-correlation-id': 'shared' };
-    await fetch(`${first.url}/api/v1/artifacts`, { method: 'POST', headers, body: JSON.stringify({ type: 'Question', payload: { text: 'Are you there?' } }) });
+    await fetch(`${first.url}/api/v1/artifacts`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ type: 'Question', payload: { text: 'Are you there?' } }),
+    });
   }
-  const waiting = async (): Promise<number> => (await database.rows('select execution_id from budget_reservations where waits = 1')).length;
-  await eventually('as many wait as there is no room for', async () => models.requests.length + (await waiting()) === QUESTIONS);
+  const waiting = async (): Promise<number> =>
+    (await database.rows('select execution_id from budget_reservations where waits = 1')).length;
+  await eventually(
+    'as many wait as there is no room for',
+    async () => models.requests.length + (await waiting()) === QUESTIONS,
+  );
   const atOnce = models.requests.length;
   expect(atOnce * 2 * CALL).toBeLessThanOrEqual(BUDGET);
   const second = await start();
-  const [reserved] = await database.rows<{ tokens: number }>('select sum(tokens) as tokens from budget_reservations where waits = 0');
+  const [reserved] = await database.rows<{ tokens: number }>(
+    'select sum(tokens) as tokens from budget_reservations where waits = 0',
+  );
   await first.kill('SIGKILL');
   models.answers({ text: '{"text":"said at last"}' });
   type Status = { state: string; error_count: number; usage: { input_tokens: number; output_tokens: number } };

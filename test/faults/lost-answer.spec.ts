@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+
 import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
@@ -28,7 +29,16 @@ describe('an answer that was lost in a crash', () => {
   let service: Service;
 
   const start = (): Promise<Service> =>
-    Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn']);
+    Service.start([
+      '--config',
+      `${folder.path}/starling.yaml`,
+      '--database-url',
+      database.url,
+      '--lease',
+      '2s',
+      '--log-level',
+      'warn',
+    ]);
 
   const send = (path: string, body: object): Promise<Response> =>
     fetch(`${service.url}${path}`, {
@@ -73,7 +83,11 @@ describe('an answer that was lost in a crash', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('x-correlation-id')).toBe(correlationId);
     // The crash cost no attempt.
-    expect(await response.json()).toMatchObject({ completed: true, correlation_id: correlationId, artifacts: [{ payload: { n: 1, attempt: 1 } }] });
+    expect(await response.json()).toMatchObject({
+      completed: true,
+      correlation_id: correlationId,
+      artifacts: [{ payload: { n: 1, attempt: 1 } }],
+    });
     const { pagination } = await service.get<{ pagination: { total: number } }>('/api/v1/artifacts?type=Question');
     expect(pagination.total).toBe(1);
 
@@ -88,7 +102,8 @@ describe('an answer that was lost in a crash', () => {
       () => 'answered',
       () => 'lost',
     );
-    const runs = async (): Promise<{ run_id: string; status: string }[]> => (await service.get<{ items: { run_id: string; status: string }[] }>('/api/v1/runs')).items;
+    const runs = async (): Promise<{ run_id: string; status: string }[]> =>
+      (await service.get<{ items: { run_id: string; status: string }[] }>('/api/v1/runs')).items;
     await eventually('the agent runs', async () => (await runs())[0]?.status === 'running');
     const id = (await runs())[0]!.run_id;
     await service.kill('SIGKILL');

@@ -32,10 +32,23 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
     cluster = await PostgresCluster.start({ listen_addresses: '*' });
     await admit(cluster, `${namespace!.database.there}/32`);
     database = databaseAt(cluster.url());
-    const args = (url: string): string[] => ['--config', CONFIG, '--database-url', url, '--lease', '2s', '--log-level', 'warn'];
+    const args = (url: string): string[] => [
+      '--config',
+      CONFIG,
+      '--database-url',
+      url,
+      '--lease',
+      '2s',
+      '--log-level',
+      'warn',
+    ];
     const url = new URL(database.url);
     url.hostname = namespace!.database.here;
-    cutOff = new Replica('the replica that is cut off', [...args(url.href), '--host', namespace!.clients.there], namespace!.within);
+    cutOff = new Replica(
+      'the replica that is cut off',
+      [...args(url.href), '--host', namespace!.clients.there],
+      namespace!.within,
+    );
     others = [new Replica('replica 1', args(database.url)), new Replica('replica 2', args(database.url))];
     await cutOff.start();
   });
@@ -46,19 +59,22 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
     namespace!.remove();
   });
 
-  const nap = (replica: Replica): Promise<Observed> => observe(replica.url, 'publish', '/api/v1/artifacts', { type: 'Nap', payload: { n: (naps += 1), ms: 3_000 } });
+  const nap = (replica: Replica): Promise<Observed> =>
+    observe(replica.url, 'publish', '/api/v1/artifacts', { type: 'Nap', payload: { n: (naps += 1), ms: 3_000 } });
 
   it('is replaced by the others, says so, and comes back by itself', async () => {
     const [worker] = await database.rows<{ id: string }>('select id from workers');
     const held = async (): Promise<number> =>
-      (await database.rows(`select id from executions where state = 'running' and lease_owner = '${worker!.id}'`)).length;
+      (await database.rows(`select id from executions where state = 'running' and lease_owner = '${worker!.id}'`))
+        .length;
     await Promise.all(others.map((replica) => replica.start()));
     const load = new Load([cutOff, ...others], ledger, new Random(printedSeed()));
     await eventually('it runs something', async () => (await nap(cutOff)).status === 200 && (await held()) > 0);
 
     namespace!.cut();
     let since = performance.now();
-    const say = (what: string): void => console.log(`${what}, ${Math.round((performance.now() - since) / 100) / 10} s later`);
+    const say = (what: string): void =>
+      console.log(`${what}, ${Math.round((performance.now() - since) / 100) / 10} s later`);
     const seen: Observed[] = [];
     const answers = (what: string, path: string, status: number) => async (): Promise<boolean> =>
       seen.push(await observe(cutOff.url, what, path)) > 0 && seen.at(-1)!.status === status;
@@ -66,7 +82,11 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
     say('cut off; what it ran is taken over');
     await eventually('it says that it is not ready', answers('ready', '/health/ready', 503), RECOVERY_MS);
     expect(await answers('live', '/health/live', 200)()).toBe(true);
-    await eventually('it refuses', async () => seen.push(await nap(cutOff)) > 0 && seen.at(-1)!.status === 503, RECOVERY_MS);
+    await eventually(
+      'it refuses',
+      async () => seen.push(await nap(cutOff)) > 0 && seen.at(-1)!.status === 503,
+      RECOVERY_MS,
+    );
     await eventually('the others go on', async () => (await nap(others[0]!)).status === 200);
 
     say('cut off; it refuses, the others go on');
@@ -74,7 +94,11 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
     namespace!.mend();
     since = performance.now();
     await eventually('it is ready again', answers('ready', '/health/ready', 200), RECOVERY_MS);
-    await eventually('it works again', async () => (await nap(cutOff)).status === 200 && (await held()) > 0, RECOVERY_MS);
+    await eventually(
+      'it works again',
+      async () => (await nap(cutOff)).status === 200 && (await held()) > 0,
+      RECOVERY_MS,
+    );
     say('mended; it works again');
     await load.stop();
     expect(complaints(seen)).toEqual([]);
@@ -84,6 +108,9 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
 
 /** Lets clients from an address log in. */
 async function admit(cluster: PostgresCluster, address: string): Promise<void> {
-  await queryOnce(cluster.url(), `copy (select 'host all all ${address} scram-sha-256') to program 'cat >> pg_hba.conf'`);
+  await queryOnce(
+    cluster.url(),
+    `copy (select 'host all all ${address} scram-sha-256') to program 'cat >> pg_hba.conf'`,
+  );
   await queryOnce(cluster.url(), 'select pg_reload_conf()');
 }

@@ -36,7 +36,16 @@ describe('an execution that kills its process every time', () => {
 
   it('fails after ten lost leases, and the service goes on', async () => {
     const start = (): Promise<Service> =>
-      Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--lease', '1s', '--log-level', 'warn']);
+      Service.start([
+        '--config',
+        `${folder.path}/starling.yaml`,
+        '--database-url',
+        database.url,
+        '--lease',
+        '1s',
+        '--log-level',
+        'warn',
+      ]);
     service = await start();
     // It may die before it has answered.
     const publish = fetch(`${service.url}/api/v1/artifacts`, {
@@ -48,7 +57,7 @@ describe('an execution that kills its process every time', () => {
     let starts = 1;
     await eventually('it has died of the poison', () => service!.hasEnded);
     await changeStored(database.url, `update executions set lost_leases = ${MADE_UP}`);
-    for (let alive = false; !alive; ) {
+    for (let alive = false; !alive;) {
       starts += 1;
       expect(starts).toBeLessThanOrEqual(11 - MADE_UP);
       service = await start().catch((error: Error) => {
@@ -56,10 +65,15 @@ describe('an execution that kills its process every time', () => {
         if (!error.message.includes('(SIGKILL)')) throw error;
         return service;
       });
-      await eventually('it dies again, or is rid of it', async () => service!.hasEnded || (alive = await isOver(service!)));
+      await eventually(
+        'it dies again, or is rid of it',
+        async () => service!.hasEnded || (alive = await isOver(service!)),
+      );
     }
     expect(starts).toBe(11 - MADE_UP);
-    const { items } = await service!.get<{ items: { type: string; payload: object }[] }>('/api/v1/artifacts?correlation_id=poison');
+    const { items } = await service!.get<{ items: { type: string; payload: object }[] }>(
+      '/api/v1/artifacts?correlation_id=poison',
+    );
     expect(items.map(({ type }) => type)).toEqual(['Poison', 'WorkflowError']);
     expect(items[1]!.payload).toMatchObject({ failed_agent: 'poisoned', error_type: 'lost', attempts: 1 });
   });

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+
 import { builtProgram } from '../support/built-program.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -48,11 +49,23 @@ describe('remote agents', () => {
   let isOpen = true;
 
   const start = (): Promise<Service> =>
-    Service.start(['--config', join(folder, 'starling.yaml'), '--database-url', database.url, '--lease', '2s', '--log-level', 'warn'], {
-      AGENT_SECRET: SECRET,
-      INVOICER_URL: invoicer?.url ?? 'http://127.0.0.1:9/',
-      ARCHIVE_URL: archive.url,
-    });
+    Service.start(
+      [
+        '--config',
+        join(folder, 'starling.yaml'),
+        '--database-url',
+        database.url,
+        '--lease',
+        '2s',
+        '--log-level',
+        'warn',
+      ],
+      {
+        AGENT_SECRET: SECRET,
+        INVOICER_URL: invoicer?.url ?? 'http://127.0.0.1:9/',
+        ARCHIVE_URL: archive.url,
+      },
+    );
 
   beforeAll(async () => {
     await builtProgram();
@@ -60,17 +73,26 @@ describe('remote agents', () => {
     gate = createServer((request, response) => {
       if (!isOpen) return void response.destroy();
       void text(request)
-        .then((body) => fetch(service.url + request.url!, { method: 'POST', headers: { 'content-type': 'application/json' }, body }))
+        .then((body) =>
+          fetch(service.url + request.url!, { method: 'POST', headers: { 'content-type': 'application/json' }, body }),
+        )
         .then(async (answer) => void response.writeHead(answer.status).end(await answer.text()))
         .catch(() => response.destroy());
     });
     await new Promise<void>((listening) => gate.listen(0, '127.0.0.1', listening));
     const env = { AGENT_SECRET: SECRET, PORT: '0' };
     const gateUrl = `http://127.0.0.1:${(gate.address() as AddressInfo).port}`;
-    archive = await Program.start(process.execPath, [join(EXAMPLE, 'archive.mjs')], { ...env, STARLING_URL: gateUrl, TAKES_MS: '0' });
+    archive = await Program.start(process.execPath, [join(EXAMPLE, 'archive.mjs')], {
+      ...env,
+      STARLING_URL: gateUrl,
+      TAKES_MS: '0',
+    });
     if (hasPython) invoicer = await Program.start('python3', [join(EXAMPLE, 'invoicer.py')], env);
     forgetful = await Receiver.start();
-    await writeFile(join(folder, 'starling.yaml'), (await readFile(join(EXAMPLE, 'starling.yaml'), 'utf8')) + FORGETFUL(forgetful.url('/')));
+    await writeFile(
+      join(folder, 'starling.yaml'),
+      (await readFile(join(EXAMPLE, 'starling.yaml'), 'utf8')) + FORGETFUL(forgetful.url('/')),
+    );
     database = await databaseOf(folder);
     service = await start();
   }, 200_000);
@@ -85,39 +107,68 @@ describe('remote agents', () => {
   });
 
   const publish = async (type: string, payload: object): Promise<string> => {
-    const response = await fetch(`${service.url}/api/v1/artifacts`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ type, payload }) });
+    const response = await fetch(`${service.url}/api/v1/artifacts`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ type, payload }),
+    });
     expect(response.status).toBe(200);
     return response.headers.get('x-correlation-id')!;
   };
 
   const executionOf = async (correlation: string, agent: string): Promise<Execution> => {
-    const { items } = await service.get<{ items: Execution[] }>(`/api/v1/executions?correlation_id=${correlation}&agent=${agent}`);
+    const { items } = await service.get<{ items: Execution[] }>(
+      `/api/v1/executions?correlation_id=${correlation}&agent=${agent}`,
+    );
     return service.get<Execution>(`/api/v1/executions/${items[0]!.id}`);
   };
 
   const isLeft = async (correlation: string): Promise<boolean> => {
-    const rows = await database.rows<object>(`select id from executions where correlation_id = '${correlation}' and state = 'running' and lease_owner is null`);
+    const rows = await database.rows<object>(
+      `select id from executions where correlation_id = '${correlation}' and state = 'running' and lease_owner is null`,
+    );
     return rows.length === 1;
   };
 
-  const produced = async (correlation: string): Promise<{ type: string; payload: Record<string, unknown>; tags: string[] }[]> => {
-    await eventually('the correlation has settled', async () => (await service.get<{ state: string }>(`/api/v1/correlations/${correlation}/status`)).state === 'completed');
-    const { items } = await service.get<{ items: { type: string; payload: Record<string, unknown>; tags: string[]; produced_by: string }[] }>(`/api/v1/artifacts?correlation_id=${correlation}`);
-    return items.filter(({ produced_by }) => produced_by !== 'external').map(({ type, payload, tags }) => ({ type, payload, tags }));
+  const produced = async (
+    correlation: string,
+  ): Promise<{ type: string; payload: Record<string, unknown>; tags: string[] }[]> => {
+    await eventually(
+      'the correlation has settled',
+      async () =>
+        (await service.get<{ state: string }>(`/api/v1/correlations/${correlation}/status`)).state === 'completed',
+    );
+    const { items } = await service.get<{
+      items: { type: string; payload: Record<string, unknown>; tags: string[]; produced_by: string }[];
+    }>(`/api/v1/artifacts?correlation_id=${correlation}`);
+    return items
+      .filter(({ produced_by }) => produced_by !== 'external')
+      .map(({ type, payload, tags }) => ({ type, payload, tags }));
   };
 
-  (hasPython ? it : it.skip)('in Python and in Node do their part of a cascade, one at once and one later', async () => {
-    const [invoice, archived, ...more] = await produced(await publish('Order', { number: 'A-17', net: 100 }));
-    expect([invoice, more]).toEqual([{ type: 'Invoice', payload: { number: 'A-17', gross: 119 }, tags: ['taxed'] }, []]);
-    expect(archived).toMatchObject({ type: 'Archived', payload: { number: 'A-17', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } });
-  });
+  (hasPython ? it : it.skip)(
+    'in Python and in Node do their part of a cascade, one at once and one later',
+    async () => {
+      const [invoice, archived, ...more] = await produced(await publish('Order', { number: 'A-17', net: 100 }));
+      expect([invoice, more]).toEqual([
+        { type: 'Invoice', payload: { number: 'A-17', gross: 119 }, tags: ['taxed'] },
+        [],
+      ]);
+      expect(archived).toMatchObject({
+        type: 'Archived',
+        payload: { number: 'A-17', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      });
+    },
+  );
 
   it('answer nobody who does not know the secret', async () => {
     const now = String(Math.floor(Date.now() / 1_000));
     const signed = { 'webhook-id': 'x', 'webhook-timestamp': now, 'webhook-signature': 'v1,AAAA' };
     for (const agent of [archive, ...(invoicer ? [invoicer] : [])]) {
       for (const headers of [{}, signed, { ...signed, 'webhook-timestamp': 'soon' }]) {
-        expect((await fetch(agent.url, { method: 'POST', headers: headers as Record<string, string>, body: '{}' })).status).toBe(401);
+        expect(
+          (await fetch(agent.url, { method: 'POST', headers: headers as Record<string, string>, body: '{}' })).status,
+        ).toBe(401);
       }
     }
   });
@@ -145,6 +196,9 @@ describe('remote agents', () => {
     await produced(correlation);
     // A restart that took it over would have repeated the first attempt.
     expect(forgetful.received.map((request) => requestIn(request).attempt)).toEqual([1, 2]);
-    expect((await executionOf(correlation, 'forgetful')).attempts.map(({ error_type }) => error_type)).toEqual(['timeout', null]);
+    expect((await executionOf(correlation, 'forgetful')).attempts.map(({ error_type }) => error_type)).toEqual([
+      'timeout',
+      null,
+    ]);
   });
 });

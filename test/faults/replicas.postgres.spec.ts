@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import { builtProgram } from '../support/built-program.js';
 import { databaseAt, type TestDatabase } from '../support/database.js';
 import { PostgresCluster, queryOnce } from '../support/postgres-cluster.js';
@@ -50,13 +51,24 @@ describe(`three replicas, ${ROUNDS} rounds of faults under load`, () => {
     const database = await newDatabase(`round_${roundSeed}`);
     replicas = flags.map((flag, index) => {
       const name = `replica ${index}${flag.map((text) => ` (${text})`).join('')}`;
-      return new Replica(name, ['--config', CONFIG, '--database-url', database.url, '--lease', `${LEASE_MS}ms`, '--log-level', 'warn', ...flag]);
+      return new Replica(name, [
+        '--config',
+        CONFIG,
+        '--database-url',
+        database.url,
+        '--lease',
+        `${LEASE_MS}ms`,
+        '--log-level',
+        'warn',
+        ...flag,
+      ]);
     });
     await Promise.all(replicas.map((replica) => replica.start()));
     const ledger = new LoadLedger();
     const load = new Load(replicas, ledger, new Random(roundSeed + 1));
     const began = performance.now();
-    const say = (what: string): void => void history.push(`${String(Math.round(performance.now() - began)).padStart(6)} ms  ${what}`);
+    const say = (what: string): void =>
+      void history.push(`${String(Math.round(performance.now() - began)).padStart(6)} ms  ${what}`);
 
     // What befalls one of them waits until the fault before is over; different ones suffer side by side.
     const ends = new Map<string, Promise<void>>();
@@ -67,12 +79,17 @@ describe(`three replicas, ${ROUNDS} rounds of faults under load`, () => {
         say(tell(fault));
         return befall(fault);
       });
-      ends.set(target, befallen.then(() => say(`over: ${tell(fault)}`)));
+      ends.set(
+        target,
+        befallen.then(() => say(`over: ${tell(fault)}`)),
+      );
     }
     await Promise.all(ends.values());
     await delay(500);
     await load.stop();
-    say(`the load ends: ${ledger.sent.size} requests, ${ledger.open().length} with a key are open, ${ledger.refused} were refused`);
+    say(
+      `the load ends: ${ledger.sent.size} requests, ${ledger.open().length} with a key are open, ${ledger.refused} were refused`,
+    );
 
     expect(await aftermath(replicas, database, ledger, say)).toEqual([]);
     expect(await Promise.all(replicas.map((replica) => replica.end()))).toEqual([0, 0, 0]);
@@ -116,4 +133,7 @@ describe(`three replicas, ${ROUNDS} rounds of faults under load`, () => {
   }
 });
 
-const tell = ({ do: what, ...fault }: Fault): string => `${what} ${Object.entries(fault).map(([name, value]) => `${name} ${value}`).join(' ')}`;
+const tell = ({ do: what, ...fault }: Fault): string =>
+  `${what} ${Object.entries(fault)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(' ')}`;

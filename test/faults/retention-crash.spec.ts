@@ -49,7 +49,16 @@ describe(`killed ${ROUNDS} times while it deletes what has been kept long enough
   });
 
   async function start(): Promise<void> {
-    const args = ['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn'];
+    const args = [
+      '--config',
+      `${folder.path}/starling.yaml`,
+      '--database-url',
+      database.url,
+      '--lease',
+      '2s',
+      '--log-level',
+      'warn',
+    ];
     service = await Service.start(args, { NODE_OPTIONS: `--import=${HURRIED}` });
   }
 
@@ -60,21 +69,30 @@ describe(`killed ${ROUNDS} times while it deletes what has been kept long enough
     return (await response.json()) as T;
   }
 
-  const publish = (correlation: string, type: string, payload: object): Promise<unknown> => post('/api/v1/artifacts', { type, payload }, correlation);
-  const count = async (from: string): Promise<number> => Number((await database.rows<{ count: number | string }>(`select count(*) as count from ${from}`))[0]!.count);
-  const due = async (): Promise<number> => (await count(`artifacts where correlation_id like 'old-%'`)) + (await count(`executions where correlation_id like 'old-%'`));
+  const publish = (correlation: string, type: string, payload: object): Promise<unknown> =>
+    post('/api/v1/artifacts', { type, payload }, correlation);
+  const count = async (from: string): Promise<number> =>
+    Number((await database.rows<{ count: number | string }>(`select count(*) as count from ${from}`))[0]!.count);
+  const due = async (): Promise<number> =>
+    (await count(`artifacts where correlation_id like 'old-%'`)) +
+    (await count(`executions where correlation_id like 'old-%'`));
   /** But for when it was, which the test changes. */
   const resultOf = async (run: string): Promise<unknown> => {
     const { status, result } = await service.get<{ status: string; result: unknown }>(`/run/${run}`);
     return { status, result };
   };
   const idsOf = async (correlations: readonly string[]): Promise<string[]> =>
-    (await database.rows<{ id: string }>(`select id from artifacts where correlation_id in (${correlations.map((id) => `'${id}'`).join()}) order by seq`)).map(({ id }) => id);
+    (
+      await database.rows<{ id: string }>(
+        `select id from artifacts where correlation_id in (${correlations.map((id) => `'${id}'`).join()}) order by seq`,
+      )
+    ).map(({ id }) => id);
 
   /** What is to be deleted, and something that stays though it is as old: a run, half of a join with a time limit, and the input of an agent that is paused. */
   async function fill(): Promise<{ run: string; kept: string[] }> {
     await post('/api/v1/agents/opener/pause', {});
-    for (let seed = 0; seed < SEEDS; seed += 1) await publish(`old-${seed}`, 'Seed', { grains: Array.from({ length: GRAINS }, () => ({})) });
+    for (let seed = 0; seed < SEEDS; seed += 1)
+      await publish(`old-${seed}`, 'Seed', { grains: Array.from({ length: GRAINS }, () => ({})) });
     const { run_id: run } = await post<{ run_id: string }>('/run/flock', { agent_name: 'copier', inputs: { n: 1 } });
     await publish('half', 'Half', { key: 'a' });
     await publish('parcel', 'Parcel', { n: 1 });
@@ -93,51 +111,75 @@ describe(`killed ${ROUNDS} times while it deletes what has been kept long enough
   async function publishUntilKilled(): Promise<void> {
     while (!service.hasEnded) {
       const n = (sent += 1);
-      if (await publish(`busy-${n % 3}`, 'Note', { n }).then(() => true, () => false)) acknowledged.add(n);
+      if (
+        await publish(`busy-${n % 3}`, 'Note', { n }).then(
+          () => true,
+          () => false,
+        )
+      )
+        acknowledged.add(n);
     }
   }
 
-  it('keeps what is needed, holds every reference and count, and deletes what is due in the end', async () => {
-    const random = new Random(printedSeed());
-    await start();
-    const { run, kept } = await fill();
-    const [ids, result] = [await idsOf(kept), await resultOf(run)];
-    expect(await service.kill('SIGTERM')).toBe(0);
-    await letPass(database.url, 2 * DAY_MS);
-
-    const left: number[] = [];
-    for (let round = 1; round <= ROUNDS; round += 1) {
-      const there = await due();
-      // Of the rows that are left, some for the rounds to come.
-      const enough = there - random.between(1, Math.ceil(there / (ROUNDS - round + 2)));
+  it(
+    'keeps what is needed, holds every reference and count, and deletes what is due in the end',
+    async () => {
+      const random = new Random(printedSeed());
       await start();
-      const killed = eventually('some of it has been deleted', async () => (await due()) <= enough).finally(() => service.kill('SIGKILL'));
-      await Promise.all([killed, publishUntilKilled()]);
-      left.push(await due());
-      expect(await database.look(retentionBreaches)).toEqual([]);
+      const { run, kept } = await fill();
+      const [ids, result] = [await idsOf(kept), await resultOf(run)];
+      expect(await service.kill('SIGTERM')).toBe(0);
+      await letPass(database.url, 2 * DAY_MS);
+
+      const left: number[] = [];
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        const there = await due();
+        // Of the rows that are left, some for the rounds to come.
+        const enough = there - random.between(1, Math.ceil(there / (ROUNDS - round + 2)));
+        await start();
+        const killed = eventually('some of it has been deleted', async () => (await due()) <= enough).finally(() =>
+          service.kill('SIGKILL'),
+        );
+        await Promise.all([killed, publishUntilKilled()]);
+        left.push(await due());
+        expect(await database.look(retentionBreaches)).toEqual([]);
+        expect(await idsOf(kept)).toEqual(ids);
+        // The turn is left to whoever looks when the next is due.
+        await letPass(database.url, 11 * MINUTE_MS);
+      }
+
+      await start();
+      await eventually('what was due is gone', async () => (await due()) === 0);
+      await settled();
+      await eventually(
+        'their correlations are gone',
+        async () => (await count(`correlations where id like 'old-%'`)) === 0,
+      );
+      const notes = await database.rows<{ n: string }>(
+        `select ${jsonField('payload', 'n')} as n from artifacts where type = 'Note'`,
+      );
+      const stored = new Set(notes.map(({ n }) => Number(n)));
+      expect([...acknowledged].filter((n) => !stored.has(n))).toEqual([]);
+      const ever = SEEDS * (1 + 2 * GRAINS) + ids.length + 2 * stored.size;
+      expect(await fetch(`${service.url}/metrics`).then((response) => response.text())).toContain(
+        `\nblackboard_artifacts_total ${ever}\n`,
+      );
       expect(await idsOf(kept)).toEqual(ids);
-      // The turn is left to whoever looks when the next is due.
-      await letPass(database.url, 11 * MINUTE_MS);
-    }
+      expect(await database.look(retentionBreaches)).toEqual([]);
 
-    await start();
-    await eventually('what was due is gone', async () => (await due()) === 0);
-    await settled();
-    await eventually('their correlations are gone', async () => (await count(`correlations where id like 'old-%'`)) === 0);
-    const notes = await database.rows<{ n: string }>(`select ${jsonField('payload', 'n')} as n from artifacts where type = 'Note'`);
-    const stored = new Set(notes.map(({ n }) => Number(n)));
-    expect([...acknowledged].filter((n) => !stored.has(n))).toEqual([]);
-    const ever = SEEDS * (1 + 2 * GRAINS) + ids.length + 2 * stored.size;
-    expect(await fetch(`${service.url}/metrics`).then((response) => response.text())).toContain(`\nblackboard_artifacts_total ${ever}\n`);
-    expect(await idsOf(kept)).toEqual(ids);
-    expect(await database.look(retentionBreaches)).toEqual([]);
-
-    // What was kept is still good for what it was kept for.
-    await publish('other-half', 'OtherHalf', { key: 'a' });
-    await post('/api/v1/agents/opener/resume', {});
-    await eventually('the join and the execution have ended', async () => (await count(`artifacts where type in ('Whole', 'Opened')`)) === 2);
-    expect(await resultOf(run)).toEqual(result);
-    expect(await service.kill('SIGTERM')).toBe(0);
-    console.log(`${ROUNDS} kills with ${left.join(', ')} rows left to delete, ${acknowledged.size} notes acknowledged meanwhile`);
-  }, 300_000 + ROUNDS * 10_000);
+      // What was kept is still good for what it was kept for.
+      await publish('other-half', 'OtherHalf', { key: 'a' });
+      await post('/api/v1/agents/opener/resume', {});
+      await eventually(
+        'the join and the execution have ended',
+        async () => (await count(`artifacts where type in ('Whole', 'Opened')`)) === 2,
+      );
+      expect(await resultOf(run)).toEqual(result);
+      expect(await service.kill('SIGTERM')).toBe(0);
+      console.log(
+        `${ROUNDS} kills with ${left.join(', ')} rows left to delete, ${acknowledged.size} notes acknowledged meanwhile`,
+      );
+    },
+    300_000 + ROUNDS * 10_000,
+  );
 });

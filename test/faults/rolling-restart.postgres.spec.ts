@@ -1,13 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
+import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
-import { builtProgram } from '../support/built-program.js';
 import { Replica } from './replicas/replica.js';
 
 const SLOW = `export default async ([{ payload }]) => { await new Promise((resolve) => setTimeout(resolve, 100)); return { n: payload.n }; };`;
 
-const slow = (consumes: string): string => `{ consumes: [{ types: [${consumes}] }], publishes: [{ type: Done }], engine: { kind: function, module: ./slow.mjs }, concurrency: 2 }`;
+const slow = (consumes: string): string =>
+  `{ consumes: [{ types: [${consumes}] }], publishes: [{ type: Done }], engine: { kind: function, module: ./slow.mjs }, concurrency: 2 }`;
 const TYPES = 'types: { Order: {}, Early: {}, Late: {}, Left: {}, Right: {}, Event: {} }';
 
 /** What both have stands in another place of each. */
@@ -47,37 +49,66 @@ describe('a rolling restart with another configuration, and back', () => {
   });
 
   const replicaOf = async (name: string, configuration: 'a' | 'b'): Promise<Replica> => {
-    const replica = new Replica(name, ['--config', `${folder.path}/${configuration}.yaml`, '--database-url', database.url, '--lease', '2s', '--shutdown-grace', '200ms', '--log-level', 'warn']);
+    const replica = new Replica(name, [
+      '--config',
+      `${folder.path}/${configuration}.yaml`,
+      '--database-url',
+      database.url,
+      '--lease',
+      '2s',
+      '--shutdown-grace',
+      '200ms',
+      '--log-level',
+      'warn',
+    ]);
     replicas.push(replica);
     await replica.start();
     return replica;
   };
-  const post = async (replica: Replica, path: string, body: object, headers: Record<string, string> = {}): Promise<Record<string, string>> => {
-    const response = await fetch(`${replica.url}${path}`, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) });
+  const post = async (
+    replica: Replica,
+    path: string,
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<Record<string, string>> => {
+    const response = await fetch(`${replica.url}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
     const answer = (await response.json()) as Record<string, string>;
     expect([response.status, answer]).toEqual([200, expect.anything()]);
     return answer;
   };
   /** Some of its executions run, and the others wait, however fast the machine is. */
-  const pause = (replica: Replica, agent: string): Promise<unknown> => post(replica, `/api/v1/agents/${agent}/pause`, {});
-  const resume = (replica: Replica, agent: string): Promise<unknown> => post(replica, `/api/v1/agents/${agent}/resume`, {});
-  const get = async <T>(replica: Replica, path: string): Promise<T> => (await (await fetch(`${replica.url}${path}`)).json()) as T;
+  const pause = (replica: Replica, agent: string): Promise<unknown> =>
+    post(replica, `/api/v1/agents/${agent}/pause`, {});
+  const resume = (replica: Replica, agent: string): Promise<unknown> =>
+    post(replica, `/api/v1/agents/${agent}/resume`, {});
+  const get = async <T>(replica: Replica, path: string): Promise<T> =>
+    (await (await fetch(`${replica.url}${path}`)).json()) as T;
 
   it('fails nothing and loses nothing of what waits for either', async () => {
     const running = [await replicaOf('one with A', 'a'), await replicaOf('two with A', 'a')];
     const runs: string[] = [];
     const orders: string[] = [];
     const startRuns = async (replica: Replica, agent: string): Promise<void> => {
-      for (let n = 0; n < RUNS; n += 1) runs.push((await post(replica, '/run/flock', { agent_name: agent, inputs: { n }, async_run: true })).run_id!);
+      for (let n = 0; n < RUNS; n += 1)
+        runs.push((await post(replica, '/run/flock', { agent_name: agent, inputs: { n }, async_run: true })).run_id!);
     };
-    const publish = (replica: Replica, type: string, correlation: string): Promise<unknown> => post(replica, '/api/v1/artifacts', { type, payload: { n: 1 } }, { 'X-Correlation-ID': correlation });
+    const publish = (replica: Replica, type: string, correlation: string): Promise<unknown> =>
+      post(replica, '/api/v1/artifacts', { type, payload: { n: 1 } }, { 'X-Correlation-ID': correlation });
     const roll = async (index: number, configuration: 'a' | 'b'): Promise<void> => {
       const old = running.splice(index, 1)[0]!;
       expect(await old.end()).toBe(0);
       running.splice(index, 0, await replicaOf(`${index} with ${configuration}`, configuration));
     };
     const lacking = async (): Promise<Set<string>> =>
-      new Set((await get<{ items: { agent: string }[] }>(running[0]!, '/api/v1/executions?without_agent=true&limit=500')).items.map(({ agent }) => agent));
+      new Set(
+        (
+          await get<{ items: { agent: string }[] }>(running[0]!, '/api/v1/executions?without_agent=true&limit=500')
+        ).items.map(({ agent }) => agent),
+      );
 
     // Clients who publish what both configurations have, at whichever is there.
     let isOver = false;
@@ -105,9 +136,20 @@ describe('a rolling restart with another configuration, and back', () => {
     await publish(running[1]!, 'Event', 'event');
     await roll(1, 'b');
     await eventually('what waits for A alone is shown', async () => (await lacking()).has('early'));
-    expect(await get(running[1]!, '/api/v1/correlations/event/status')).toMatchObject({ state: 'active', error_count: 0, waiting_for_agents: ['pairer'] });
-    await eventually("the window's time has passed", async () => (await database.rows(`select id from timers where kind = 'close' and was_due_at is not null`)).length === 1);
-    expect(await get(running[1]!, '/api/v1/correlations/event/status')).toMatchObject({ state: 'active', error_count: 0 });
+    expect(await get(running[1]!, '/api/v1/correlations/event/status')).toMatchObject({
+      state: 'active',
+      error_count: 0,
+      waiting_for_agents: ['pairer'],
+    });
+    await eventually(
+      "the window's time has passed",
+      async () =>
+        (await database.rows(`select id from timers where kind = 'close' and was_due_at is not null`)).length === 1,
+    );
+    expect(await get(running[1]!, '/api/v1/correlations/event/status')).toMatchObject({
+      state: 'active',
+      error_count: 0,
+    });
     await startRuns(running[0]!, 'late');
     await pause(running[0]!, 'late');
     await roll(0, 'a');
@@ -130,7 +172,9 @@ describe('a rolling restart with another configuration, and back', () => {
     const rows = await database.rows<{ id: string; status: string }>('select id, status from runs');
     expect(runs.filter((id) => rows.find((row) => row.id === id)?.status !== 'completed')).toEqual([]);
     for (const id of [...orders, 'pair', 'event']) {
-      const [correlation] = await database.rows<object>(`select state, error_count, output_count from correlations where id = '${id}'`);
+      const [correlation] = await database.rows<object>(
+        `select state, error_count, output_count from correlations where id = '${id}'`,
+      );
       expect([id, correlation]).toEqual([id, { state: 'completed', error_count: 0, output_count: 1 }]);
     }
     expect(await database.rows(`select id from artifacts where type = 'WorkflowError'`)).toEqual([]);

@@ -1,4 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
+
 import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
@@ -45,10 +46,13 @@ describe('a process that was stopped for longer than its lease', () => {
 
   beforeEach(() => folder.write('invocations', ''));
 
-  const invocations = (): number[] => readFileSync(`${folder.path}/invocations`, 'utf8').trim().split('\n').filter(Boolean).map(Number);
+  const invocations = (): number[] =>
+    readFileSync(`${folder.path}/invocations`, 'utf8').trim().split('\n').filter(Boolean).map(Number);
   const byPid = (pid: number): Service => services.find(({ process }) => process.pid === pid)!;
   const answers = async (service: Service): Promise<object[]> =>
-    (await service.get<{ items: { payload: object }[] }>('/api/v1/artifacts?type=Answer')).items.map(({ payload }) => payload);
+    (await service.get<{ items: { payload: object }[] }>('/api/v1/artifacts?type=Answer')).items.map(
+      ({ payload }) => payload,
+    );
 
   it('commits nothing of what was taken over from it', async () => {
     await fetch(`${services[0]!.url}/api/v1/artifacts`, {
@@ -66,14 +70,19 @@ describe('a process that was stopped for longer than its lease', () => {
     // It wakes with its answer at hand, while the other one still runs.
     folder.write(`open-${stopped.process.pid}`, '');
     stopped.process.kill('SIGCONT');
-    await eventually('its outcome is discarded', () => stopped.log.some((line) => line.includes('"outcome":"discarded"')));
+    await eventually('its outcome is discarded', () =>
+      stopped.log.some((line) => line.includes('"outcome":"discarded"')),
+    );
     expect(await answers(other)).toEqual([]);
 
     folder.write(`open-${other.process.pid}`, '');
     const taken = [{ by: other.process.pid, attempt: 1 }];
     await eventually('the other one has answered', async () => (await answers(stopped)).length > 0);
     expect(await answers(stopped)).toEqual(taken);
-    expect(await stopped.get('/api/v1/correlations/question/status')).toMatchObject({ state: 'completed', artifact_count: 2 });
+    expect(await stopped.get('/api/v1/correlations/question/status')).toMatchObject({
+      state: 'completed',
+      artifact_count: 2,
+    });
     expect(invocations()).toHaveLength(2);
   });
 
@@ -91,7 +100,8 @@ describe('a process that was stopped for longer than its lease', () => {
     const [stopped, other] = services as [Service, Service];
     const late = ask(stopped);
     await eventually('it runs', () => invocations().length === 1);
-    const owner = async (): Promise<unknown> => (await database.rows<{ owner: string }>('select owner from idempotency_keys'))[0]!.owner;
+    const owner = async (): Promise<unknown> =>
+      (await database.rows<{ owner: string }>('select owner from idempotency_keys'))[0]!.owner;
     const first = await owner();
     stopped.process.kill('SIGSTOP');
     const asked = ask(other);

@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { SseReader } from '../support/changelog-readers.js';
+
 import { builtProgram } from '../support/built-program.js';
+import { SseReader } from '../support/changelog-readers.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
@@ -30,7 +31,16 @@ let database: TestDatabase;
 const services: (Service | undefined)[] = [];
 
 const start = (): Promise<Service> =>
-  Service.start(['--config', join(folder, 'starling.yaml'), '--database-url', database.url, '--log-level', 'warn', '--max-streams-per-address', '2000']);
+  Service.start([
+    '--config',
+    join(folder, 'starling.yaml'),
+    '--database-url',
+    database.url,
+    '--log-level',
+    'warn',
+    '--max-streams-per-address',
+    '2000',
+  ]);
 
 beforeAll(async () => {
   await builtProgram();
@@ -46,47 +56,59 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it(`${READERS} readers who disconnect and resume at random, under ${RATE} publishes/s and a kill, see all of their own once and in order`, async () => {
-  const random = new Random(printedSeed());
-  const anyUrl = (): string | undefined => {
-    const up = services.filter((service) => service && !service.hasEnded);
-    return up[random.between(0, up.length - 1)]?.url;
-  };
-  const correlation = (): string => `c-${random.between(1, CORRELATIONS)}`;
-  const wanderers = Array.from({ length: READERS }, (_, index) => new Wanderer(random, index < UNFILTERED ? undefined : correlation(), anyUrl));
-  const publisher = new Publisher(RATE, anyUrl, correlation);
-  for (const [index, service] of [...services.entries()]) {
+it(
+  `${READERS} readers who disconnect and resume at random, under ${RATE} publishes/s and a kill, see all of their own once and in order`,
+  async () => {
+    const random = new Random(printedSeed());
+    const anyUrl = (): string | undefined => {
+      const up = services.filter((service) => service && !service.hasEnded);
+      return up[random.between(0, up.length - 1)]?.url;
+    };
+    const correlation = (): string => `c-${random.between(1, CORRELATIONS)}`;
+    const wanderers = Array.from(
+      { length: READERS },
+      (_, index) => new Wanderer(random, index < UNFILTERED ? undefined : correlation(), anyUrl),
+    );
+    const publisher = new Publisher(RATE, anyUrl, correlation);
+    for (const [index, service] of [...services.entries()]) {
+      await setTimeout((SECONDS * 1_000) / (services.length + 1));
+      services[index] = undefined;
+      await service!.kill();
+      services[index] = await start();
+    }
     await setTimeout((SECONDS * 1_000) / (services.length + 1));
-    services[index] = undefined;
-    await service!.kill();
-    services[index] = await start();
-  }
-  await setTimeout((SECONDS * 1_000) / (services.length + 1));
-  await publisher.stop();
-  await Promise.all(wanderers.map((wanderer) => wanderer.settle()));
+    await publisher.stop();
+    await Promise.all(wanderers.map((wanderer) => wanderer.settle()));
 
-  const all = await allEntries(services[0]!);
-  for (const wanderer of wanderers) {
-    const expected = all.filter((entry) => wanderer.asksFor(entry));
-    await eventually(`${expected.length} entries came`, () => wanderer.count >= expected.length);
-    wanderer.close();
-    const seqs = (entries: typeof all): number[] => entries.map(({ seq }) => seq);
-    expect(seqs(wanderer.entries)).toEqual(seqs(expected));
-    expect(wanderer.entries).toEqual(expected);
-  }
-  const stored = new Map<string, number>();
-  for (const { correlation_id: id } of all) stored.set(id, (stored.get(id) ?? 0) + 1);
-  for (const [id, acknowledged] of Map.groupBy(publisher.acknowledged, (id) => id)) expect([id, stored.get(id)! >= acknowledged.length]).toEqual([id, true]);
-  expect(publisher.failures.filter((failure) => !failure.startsWith('503'))).toEqual([]);
-  const sessions = wanderers.reduce((sum, wanderer) => sum + wanderer.sessions, 0);
-  expect(sessions).toBeGreaterThan(READERS);
-  console.log(`${all.length} entries, ${publisher.acknowledged.length} acknowledged, ${READERS} readers in ${sessions} sessions`);
-}, 300_000 + SECONDS * 3_000);
+    const all = await allEntries(services[0]!);
+    for (const wanderer of wanderers) {
+      const expected = all.filter((entry) => wanderer.asksFor(entry));
+      await eventually(`${expected.length} entries came`, () => wanderer.count >= expected.length);
+      wanderer.close();
+      const seqs = (entries: typeof all): number[] => entries.map(({ seq }) => seq);
+      expect(seqs(wanderer.entries)).toEqual(seqs(expected));
+      expect(wanderer.entries).toEqual(expected);
+    }
+    const stored = new Map<string, number>();
+    for (const { correlation_id: id } of all) stored.set(id, (stored.get(id) ?? 0) + 1);
+    for (const [id, acknowledged] of Map.groupBy(publisher.acknowledged, (id) => id))
+      expect([id, stored.get(id)! >= acknowledged.length]).toEqual([id, true]);
+    expect(publisher.failures.filter((failure) => !failure.startsWith('503'))).toEqual([]);
+    const sessions = wanderers.reduce((sum, wanderer) => sum + wanderer.sessions, 0);
+    expect(sessions).toBeGreaterThan(READERS);
+    console.log(
+      `${all.length} entries, ${publisher.acknowledged.length} acknowledged, ${READERS} readers in ${sessions} sessions`,
+    );
+  },
+  300_000 + SECONDS * 3_000,
+);
 
 it(`${READERS} readers who take nothing are closed: memory stays flat, and another one sees no delay`, async () => {
   const service = services[0]!;
-  const residentMb = (): number => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))![1]) / 1_024;
-  const open = async (): Promise<number> => Number(/^starling_streams (\d+)$/m.exec(await (await fetch(`${service.url}/metrics`)).text())![1]);
+  const residentMb = (): number =>
+    Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))![1]) / 1_024;
+  const open = async (): Promise<number> =>
+    Number(/^starling_streams (\d+)$/m.exec(await (await fetch(`${service.url}/metrics`)).text())![1]);
   // Entries of 25 KB.
   const visibility = { kind: 'Private', agents: Array.from({ length: 100 }, (_, n) => `${n}`.padStart(255, 'x')) };
   const body = JSON.stringify({ type: 'Note', payload: {}, visibility });
@@ -103,13 +125,19 @@ it(`${READERS} readers who take nothing are closed: memory stays flat, and anoth
   const took: number[] = [];
   for (; (await open()) > 1; published += 1) {
     expect(published).toBeLessThan(1_000);
-    await fetch(`${service.url}/api/v1/artifacts`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+    await fetch(`${service.url}/api/v1/artifacts`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body,
+    });
     const acknowledged = performance.now();
     await eventually('the other has it', () => reading.entries.length > published);
     took.push(performance.now() - acknowledged);
     most = Math.max(most, residentMb());
   }
-  console.log(`${READERS} stalled readers closed after ${published} entries; ${Math.round(before)} MB before, ${Math.round(most)} MB at most; the slowest entry took ${Math.round(Math.max(...took))} ms`);
+  console.log(
+    `${READERS} stalled readers closed after ${published} entries; ${Math.round(before)} MB before, ${Math.round(most)} MB at most; the slowest entry took ${Math.round(Math.max(...took))} ms`,
+  );
   expect([reading.hasEnded, await open()]).toEqual([false, 1]);
   expect(most - before).toBeLessThan(GROWTH + GROWTH_PER_READER * READERS);
   // A busy machine holds up one or the other.

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -17,7 +18,8 @@ it('what people have asked for holds when the process is killed: a pause, a dead
   const database = await databaseOf(folder.path);
   const config = join(folder.path, 'starling.yaml');
   await writeFile(config, CONFIG);
-  const start = (): Promise<Service> => Service.start(['--config', config, '--database-url', database.url, '--lease', '1s', '--log-level', 'warn']);
+  const start = (): Promise<Service> =>
+    Service.start(['--config', config, '--database-url', database.url, '--lease', '1s', '--log-level', 'warn']);
   let service = await start();
   const post = async (path: string, body: object = {}, correlation?: string): Promise<unknown> => {
     const headers = { 'Content-Type': 'application/json', ...(correlation && { 'X-Correlation-ID': correlation }) };
@@ -25,8 +27,10 @@ it('what people have asked for holds when the process is killed: a pause, a dead
     expect([path, response.status]).toEqual([path, 200]);
     return response.json();
   };
-  const stateOf = async (correlation: string): Promise<string> => (await service.get<{ state: string }>(`/api/v1/correlations/${correlation}/status`)).state;
-  const comesTo = (correlation: string, state: string) => eventually(`${correlation} is ${state}`, async () => (await stateOf(correlation)) === state);
+  const stateOf = async (correlation: string): Promise<string> =>
+    (await service.get<{ state: string }>(`/api/v1/correlations/${correlation}/status`)).state;
+  const comesTo = (correlation: string, state: string) =>
+    eventually(`${correlation} is ${state}`, async () => (await stateOf(correlation)) === state);
   try {
     await post('/api/v1/artifacts/sync', { type: 'Order' }, 'retried');
     const { items } = await service.get<{ items: { id: string }[] }>('/api/v1/executions?state=failed');

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { builtProgram } from '../support/built-program.js';
 import { databaseOf } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -47,44 +48,58 @@ describe(`killed ${ROUNDS} times while it publishes and delivers`, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('delivers every artifact to each of its targets, with one id each, in order', async () => {
-    const random = new Random(printedSeed());
-    const database = await databaseOf(folder);
-    const config = join(folder, 'starling.yaml');
-    await writeFile(config, CONFIG);
-    const args = ['--config', config, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn'];
-    const webhooks = ['--webhook-url', operators.url('/operator'), '--outbound-allow', '127.0.0.0/8', '--webhook-retries', '100ms,200ms,400ms,1s,2s,4s,8s,16s,32s'];
-    const start = (): Promise<Service> => Service.start([...args, ...webhooks]);
-    operators.on('/operator', troubled(random));
-    clients.on('/client', troubled(random));
+  it(
+    'delivers every artifact to each of its targets, with one id each, in order',
+    async () => {
+      const random = new Random(printedSeed());
+      const database = await databaseOf(folder);
+      const config = join(folder, 'starling.yaml');
+      await writeFile(config, CONFIG);
+      const args = ['--config', config, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn'];
+      const webhooks = [
+        '--webhook-url',
+        operators.url('/operator'),
+        '--outbound-allow',
+        '127.0.0.0/8',
+        '--webhook-retries',
+        '100ms,200ms,400ms,1s,2s,4s,8s,16s,32s',
+      ];
+      const start = (): Promise<Service> => Service.start([...args, ...webhooks]);
+      operators.on('/operator', troubled(random));
+      clients.on('/client', troubled(random));
 
-    let published = 0;
-    for (let round = 1; round <= ROUNDS; round += 1) {
+      let published = 0;
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        service = await start();
+        published += await publishUntilKilled(service, round, clients.url('/client'), random.between(50, 800));
+      }
       service = await start();
-      published += await publishUntilKilled(service, round, clients.url('/client'), random.between(50, 800));
-    }
-    service = await start();
-    // One look at each: what goes from one state to the next is in neither of two lists that are asked for at once.
-    const open = async (table: string): Promise<number> => (await database.rows(`select id from ${table} where state in ('waiting', 'pending', 'running')`)).length;
-    await eventually('every execution has ended', async () => (await open('executions')) === 0);
-    await eventually('every delivery has ended', async () => (await open('deliveries')) === 0);
+      // One look at each: what goes from one state to the next is in neither of two lists that are asked for at once.
+      const open = async (table: string): Promise<number> =>
+        (await database.rows(`select id from ${table} where state in ('waiting', 'pending', 'running')`)).length;
+      await eventually('every execution has ended', async () => (await open('executions')) === 0);
+      await eventually('every delivery has ended', async () => (await open('deliveries')) === 0);
 
-    const owed = await all(service);
-    expect(owed.filter(({ state }) => state !== 'delivered')).toEqual([]);
-    const { pagination } = await service.get<{ pagination: { total: number } }>('/api/v1/artifacts?limit=1');
-    const artifacts = pagination.total;
-    // Each to the operator's target and to the client's, which every publish names.
-    expect(owed).toHaveLength(2 * artifacts);
-    expect(artifacts).toBeGreaterThanOrEqual(published);
-    for (const receiver of [operators, clients]) {
-      expect(idsOf(receiver.received)).toEqual(new Map([...idsOf(receiver.received).keys()].map((key) => [key, 1])));
-      expect(outOfOrder(receiver.received)).toEqual([]);
-    }
-    const arrived = new Set([...operators.received, ...clients.received].map(({ id }) => id));
-    expect(owed.filter(({ delivery_id }) => !arrived.has(delivery_id))).toEqual([]);
-    expect(await service.kill('SIGTERM')).toBe(0);
-    console.log(`${ROUNDS} kills, ${artifacts} artifacts, ${operators.received.length + clients.received.length} tries for ${owed.length} deliveries`);
-  }, 300_000 + ROUNDS * 10_000);
+      const owed = await all(service);
+      expect(owed.filter(({ state }) => state !== 'delivered')).toEqual([]);
+      const { pagination } = await service.get<{ pagination: { total: number } }>('/api/v1/artifacts?limit=1');
+      const artifacts = pagination.total;
+      // Each to the operator's target and to the client's, which every publish names.
+      expect(owed).toHaveLength(2 * artifacts);
+      expect(artifacts).toBeGreaterThanOrEqual(published);
+      for (const receiver of [operators, clients]) {
+        expect(idsOf(receiver.received)).toEqual(new Map([...idsOf(receiver.received).keys()].map((key) => [key, 1])));
+        expect(outOfOrder(receiver.received)).toEqual([]);
+      }
+      const arrived = new Set([...operators.received, ...clients.received].map(({ id }) => id));
+      expect(owed.filter(({ delivery_id }) => !arrived.has(delivery_id))).toEqual([]);
+      expect(await service.kill('SIGTERM')).toBe(0);
+      console.log(
+        `${ROUNDS} kills, ${artifacts} artifacts, ${operators.received.length + clients.received.length} tries for ${owed.length} deliveries`,
+      );
+    },
+    300_000 + ROUNDS * 10_000,
+  );
 });
 
 /** Mostly well, sometimes slow, broken or gone in the midst of an answer. */
@@ -104,9 +119,14 @@ async function publishUntilKilled(service: Service, round: number, url: string, 
   let isKilled = false;
   const sender = async (_: unknown, index: number): Promise<void> => {
     for (let n = 0; !isKilled; n += 1) {
-      const headers = { 'content-type': 'application/json', 'x-correlation-id': `round-${round}-${(n + index) % CORRELATIONS}` };
+      const headers = {
+        'content-type': 'application/json',
+        'x-correlation-id': `round-${round}-${(n + index) % CORRELATIONS}`,
+      };
       const body = JSON.stringify({ type: 'Note', payload: { round, index, n }, webhook: { url } });
-      const response = await fetch(`${service.url}/api/v1/artifacts`, { method: 'POST', headers, body }).catch(() => null);
+      const response = await fetch(`${service.url}/api/v1/artifacts`, { method: 'POST', headers, body }).catch(
+        () => null,
+      );
       if (response && response.status !== 200) throw new Error(`a publish was refused: ${await response.text()}`);
       if (response) answered += 1;
     }
@@ -125,7 +145,9 @@ async function publishUntilKilled(service: Service, round: number, url: string, 
 async function all(service: Service): Promise<Delivery[]> {
   const found: Delivery[] = [];
   for (;;) {
-    const { items } = await service.get<{ items: Delivery[] }>(`/api/v1/webhooks/deliveries?limit=500&offset=${found.length}`);
+    const { items } = await service.get<{ items: Delivery[] }>(
+      `/api/v1/webhooks/deliveries?limit=500&offset=${found.length}`,
+    );
     found.push(...items);
     if (items.length < 500) return found;
   }

@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
+
 import type { ApiDocument, Route } from './document.js';
 import type { FuzzRequest } from './requests.js';
 import type { Answer } from './send.js';
@@ -8,10 +9,12 @@ import type { Answer } from './send.js';
 const HEADERS_TOO_LARGE = 431;
 
 /** The answer to a direct run whose agent failed: its inputs are stored. */
-export const tellsFailedAgent = (status: number, text: string): boolean => status === 500 && /^\{"detail":"Agent \w+ failed: /.test(text);
+export const tellsFailedAgent = (status: number, text: string): boolean =>
+  status === 500 && /^\{"detail":"Agent \w+ failed: /.test(text);
 
 /** A large request that waited for another one with its key, which failed: its body would have taken memory meanwhile. */
-const asksToComeBack = (status: number, text: string): boolean => status === 503 && text.includes('this one was too large to keep');
+const asksToComeBack = (status: number, text: string): boolean =>
+  status === 503 && text.includes('this one was too large to keep');
 
 /** Says what is wrong with an answer, by what holds for all of them and by what the document says of its route's. */
 export class AnswerCheck {
@@ -25,10 +28,12 @@ export class AnswerCheck {
   /** Empty where the answer is right. */
   problemsOf({ status, headers, text }: Answer, { method, target, route }: FuzzRequest): string[] {
     const problems: string[] = [];
-    const isForeseen = (status >= 200 && status < 500) || tellsFailedAgent(status, text) || asksToComeBack(status, text);
+    const isForeseen =
+      (status >= 200 && status < 500) || tellsFailedAgent(status, text) || asksToComeBack(status, text);
     if (!isForeseen) problems.push(`status ${status}`);
     if (tellsFailedAgent(status, text) && !/\/run\b/i.test(target)) problems.push('an agent failed that nobody ran');
-    if (!/^[0-9a-f-]{36}$/.test((headers['x-request-id'] as string | undefined) ?? '')) problems.push('no X-Request-ID');
+    if (!/^[0-9a-f-]{36}$/.test((headers['x-request-id'] as string | undefined) ?? ''))
+      problems.push('no X-Request-ID');
     if (method === 'HEAD') return problems;
     if (status >= 400 && !isDetail(text)) problems.push('no body with a detail alone');
     return route ? [...problems, ...this.contradictions(route, status, text)] : problems;
@@ -37,7 +42,16 @@ export class AnswerCheck {
   private contradictions(route: Route, status: number, text: string): string[] {
     if (status === HEADERS_TOO_LARGE) return [];
     if (!(status in route.responses)) return [`${status} is not documented`];
-    const at = ['paths', route.path, route.method.toLowerCase(), 'responses', String(status), 'content', 'application/json', 'schema'];
+    const at = [
+      'paths',
+      route.path,
+      route.method.toLowerCase(),
+      'responses',
+      String(status),
+      'content',
+      'application/json',
+      'schema',
+    ];
     const content = route.responses[status]!.content?.['application/json'];
     if (!content?.schema) return [];
     const validate = this.ajv.getSchema(`api#/${at.map(escape).join('/')}`)!;

@@ -1,9 +1,10 @@
 // The whole application on a database, over HTTP. Faked: the clock's pace, so that five minutes' timeouts pass at once.
 import fc from 'fast-check';
-import { FastClock, UNHURRIED_TRANSFERS } from '../support/fast-clock.js';
+
 import { startApp, type TestApp } from '../support/app.js';
+import { FastClock, UNHURRIED_TRANSFERS } from '../support/fast-clock.js';
 import { printedSeed } from '../support/random.js';
-import { AGENTS, AGENT_FILES, Shouter } from './agents.js';
+import { AGENT_FILES, AGENTS, Shouter } from './agents.js';
 import { AnswerCheck } from './answers.js';
 import { BODY_LIMIT } from './bodies.js';
 import type { ApiDocument } from './document.js';
@@ -34,11 +35,14 @@ afterAll(async () => {
   await app.close();
 });
 
-const get = async <T>(path: string): Promise<T> => JSON.parse((await client.send({ method: 'GET', target: path, headers: {}, body: null })).text) as T;
+const get = async <T>(path: string): Promise<T> =>
+  JSON.parse((await client.send({ method: 'GET', target: path, headers: {}, body: null })).text) as T;
 
 /** What there is to ask for, by the names of the fields that ask for it. */
 async function knownValues() {
-  const types = (await get<{ artifact_types: { name: string }[] }>('/api/v1/artifact-types')).artifact_types.map(({ name }) => name);
+  const types = (await get<{ artifact_types: { name: string }[] }>('/api/v1/artifact-types')).artifact_types.map(
+    ({ name }) => name,
+  );
   const agents = (await get<{ agents: { name: string }[] }>('/api/v1/agents')).agents.map(({ name }) => name);
   for (const type of types) await publish(type);
   const { items } = await get<{ items: { id: string }[] }>('/api/v1/artifacts');
@@ -46,7 +50,10 @@ async function knownValues() {
   const correlations = ['order-1', 'order-2', 'order-3'];
   return {
     type: types,
-    payload: [{ text: 'hello', n: 1, key: 'a' }, { text: 'x', n: -2, key: null }],
+    payload: [
+      { text: 'hello', n: 1, key: 'a' },
+      { text: 'x', n: -2, key: null },
+    ],
     inputs: types.map((type) => [{ type, payload: { text: 'hello', n: 1, key: 'a' } }]),
     agent_name: agents,
     agent_id: agents,
@@ -82,7 +89,13 @@ async function resumingAll(answered: Promise<unknown>): Promise<void> {
 async function resumeAll(): Promise<void> {
   const { agents } = await get<{ agents: { name: string; paused: boolean }[] }>('/api/v1/agents');
   for (const { name, paused } of agents) {
-    if (paused) await client.send({ method: 'POST', target: `/api/v1/agents/${encodeURIComponent(name)}/resume`, headers: JSON_BODY, body: Buffer.from('{}') });
+    if (paused)
+      await client.send({
+        method: 'POST',
+        target: `/api/v1/agents/${encodeURIComponent(name)}/resume`,
+        headers: JSON_BODY,
+        body: Buffer.from('{}'),
+      });
   }
 }
 
@@ -93,7 +106,10 @@ async function expectHealthy(): Promise<void> {
   expect(await get('/health')).toMatchObject({ status: 'ok' });
   const body = Buffer.from(JSON.stringify({ type: 'Whisper', payload: { text: 'still there' } }));
   const { text } = await client.send({ method: 'POST', target: '/api/v1/artifacts/sync', headers: JSON_BODY, body });
-  expect(JSON.parse(text)).toMatchObject({ completed: true, artifacts: [{ payload: { text: 'STILL THERE' } }, { type: 'Routing' }] });
+  expect(JSON.parse(text)).toMatchObject({
+    completed: true,
+    artifacts: [{ payload: { text: 'STILL THERE' } }, { type: 'Routing' }],
+  });
   expect(app.logLines.filter(({ level }) => (level as number) >= 50)).toEqual([]);
 }
 
@@ -105,7 +121,9 @@ it(`${REQUESTS} requests of every kind are answered as documented, and what is r
   const judge = (request: FuzzRequest, answer: Answer): void => {
     statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
     const found = check.problemsOf(answer, request);
-    problems.push(...found.map((problem) => `${problem}: ${inWords(request)} → ${answer.status} ${answer.text.slice(0, 500)}`));
+    problems.push(
+      ...found.map((problem) => `${problem}: ${inWords(request)} → ${answer.status} ${answer.text.slice(0, 500)}`),
+    );
     ledger.enter(request, answer);
   };
   const ask = (request: FuzzRequest): Promise<void> =>

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import type { JsonValue } from '../../src/common/json.js';
 
 /** Of the application under test, so that a body beyond it is no megabyte. */
@@ -8,9 +9,26 @@ type Damage = (text: string) => string | Buffer;
 
 const BROKEN_UTF8 = Buffer.from([0x22, 0xff, 0xc0, 0x80, 0xed, 0xa0, 0x80, 0x22]);
 
-const LITERALS = ['1e999', 'NaN', '-Infinity', '0x10', '01', "'a'", '"\\ud800"', '"\t"', '"\\u0000"', '[1,]', '/**/1', '1'.repeat(400)];
+const LITERALS = [
+  '1e999',
+  'NaN',
+  '-Infinity',
+  '0x10',
+  '01',
+  "'a'",
+  '"\\ud800"',
+  '"\t"',
+  '"\\u0000"',
+  '[1,]',
+  '/**/1',
+  '1'.repeat(400),
+];
 
-const HEADS = ['{"__proto__":{"type":"Reply"},', '{"type":1,"type":"Reply",', '{"payload":{"constructor":{"prototype":{}}},'];
+const HEADS = [
+  '{"__proto__":{"type":"Reply"},',
+  '{"type":1,"type":"Reply",',
+  '{"payload":{"constructor":{"prototype":{}}},',
+];
 
 const WHOLE: Damage[] = [
   () => '',
@@ -25,11 +43,31 @@ const WHOLE: Damage[] = [
 
 /** What happens to a body's text once it is written. */
 const damage: fc.Arbitrary<Damage> = fc.oneof(
-  fc.nat().map((place): Damage => (text) => text.slice(0, place % (text.length + 1))),
-  fc.tuple(fc.nat(), fc.string({ unit: 'binary', maxLength: 5 })).map(([place, odd]): Damage => (text) => inserted(text, place, Buffer.from(odd))),
-  fc.nat().map((place): Damage => (text) => inserted(text, place, BROKEN_UTF8)),
-  fc.constantFrom(...LITERALS).map((odd): Damage => (text) => `{"odd":${odd},${text.slice(1)}`),
-  fc.constantFrom(...HEADS).map((head): Damage => (text) => head + text.slice(1)),
+  fc.nat().map(
+    (place): Damage =>
+      (text) =>
+        text.slice(0, place % (text.length + 1)),
+  ),
+  fc.tuple(fc.nat(), fc.string({ unit: 'binary', maxLength: 5 })).map(
+    ([place, odd]): Damage =>
+      (text) =>
+        inserted(text, place, Buffer.from(odd)),
+  ),
+  fc.nat().map(
+    (place): Damage =>
+      (text) =>
+        inserted(text, place, BROKEN_UTF8),
+  ),
+  fc.constantFrom(...LITERALS).map(
+    (odd): Damage =>
+      (text) =>
+        `{"odd":${odd},${text.slice(1)}`,
+  ),
+  fc.constantFrom(...HEADS).map(
+    (head): Damage =>
+      (text) =>
+        head + text.slice(1),
+  ),
   fc.constantFrom(...WHOLE),
 );
 
@@ -42,7 +80,10 @@ function inserted(text: string, place: number, odd: Buffer): Buffer {
 export const bytesOf = (values: fc.Arbitrary<JsonValue>): fc.Arbitrary<Buffer> =>
   fc.oneof(
     { weight: 7, arbitrary: values.map((value) => Buffer.from(JSON.stringify(value))) },
-    { weight: 1, arbitrary: fc.tuple(values, damage).map(([value, spoil]) => Buffer.from(spoil(JSON.stringify(value)))) },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(values, damage).map(([value, spoil]) => Buffer.from(spoil(JSON.stringify(value)))),
+    },
   );
 
 const CONTENT_TYPES = [
@@ -62,10 +103,16 @@ const CONTENT_ENCODINGS = ['identity', 'gzip', 'br', 'deflate', 'zip', '', 'toSt
 
 /** The headers that describe a body. */
 export const contentHeaders: fc.Arbitrary<Record<string, string>> = fc
-  .record(
-    {
-      'Content-Type': fc.oneof({ weight: 15, arbitrary: fc.constant('application/json') }, { weight: 1, arbitrary: fc.constantFrom(undefined, ...CONTENT_TYPES) }),
-      'Content-Encoding': fc.oneof({ weight: 40, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constantFrom(...CONTENT_ENCODINGS) }),
-    },
-  )
-  .map((headers) => Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)));
+  .record({
+    'Content-Type': fc.oneof(
+      { weight: 15, arbitrary: fc.constant('application/json') },
+      { weight: 1, arbitrary: fc.constantFrom(undefined, ...CONTENT_TYPES) },
+    ),
+    'Content-Encoding': fc.oneof(
+      { weight: 40, arbitrary: fc.constant(undefined) },
+      { weight: 1, arbitrary: fc.constantFrom(...CONTENT_ENCODINGS) },
+    ),
+  })
+  .map((headers) =>
+    Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)),
+  );

@@ -1,7 +1,7 @@
 import type { TestDatabase } from '../support/database.js';
 import { tellsFailedAgent } from './answers.js';
-import type { Answer } from './send.js';
 import type { FuzzRequest } from './requests.js';
+import type { Answer } from './send.js';
 
 /** What the database holds on behalf of requests; agents add to none of it. */
 export interface Holdings {
@@ -27,7 +27,10 @@ export class Ledger {
 
   /** Goes by the answer: a target may be written in many ways. */
   enter({ headers, body }: FuzzRequest, { status, headers: answered, text }: Answer): void {
-    const answer = status === 200 && text !== '' && answered['content-type']?.startsWith('application/json') ? (JSON.parse(text) as object) : {};
+    const answer =
+      status === 200 && text !== '' && answered['content-type']?.startsWith('application/json')
+        ? (JSON.parse(text) as object)
+        : {};
     const isAccepted = 'status' in answer && answer.status === 'accepted';
     const isSync = 'duration_ms' in answer;
     if (isAccepted || isSync) {
@@ -51,7 +54,14 @@ export class Ledger {
     const { published, directRuns, directInputs, runs, batches, keys } = this;
     const sorted = (ids: Set<string>): string[] => [...ids].sort();
     const outsideRuns = new Map([...published].filter(([correlation]) => !runs.has(correlation)));
-    return { published: outsideRuns, directRuns, directInputs, runs: sorted(runs), batches: sorted(batches), keys: sorted(keys) };
+    return {
+      published: outsideRuns,
+      directRuns,
+      directInputs,
+      runs: sorted(runs),
+      batches: sorted(batches),
+      keys: sorted(keys),
+    };
   }
 }
 
@@ -60,12 +70,16 @@ const count = (counts: Map<string, number>, id: string): void => void counts.set
 
 /** What the application's database really holds. */
 export async function storedIn(database: TestDatabase): Promise<Holdings> {
-  const texts = async (query: string): Promise<string[]> => (await database.rows<{ value: string }>(query)).map(({ value }) => value).sort();
+  const texts = async (query: string): Promise<string[]> =>
+    (await database.rows<{ value: string }>(query)).map(({ value }) => value).sort();
   const directly = `select distinct correlation_id as value from executions where direct = 1`;
   const ofRuns = `select id as value from runs`;
   const published = new Map<string, number>();
   const external = `select correlation_id as value from artifacts where produced_by = 'external'`;
-  for (const id of await texts(`${external} and correlation_id not in (${directly}) and correlation_id not in (${ofRuns})`)) count(published, id);
+  for (const id of await texts(
+    `${external} and correlation_id not in (${directly}) and correlation_id not in (${ofRuns})`,
+  ))
+    count(published, id);
   return {
     published,
     directRuns: (await texts(directly)).length,

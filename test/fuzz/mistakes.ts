@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
+
 import type { JsonValue } from '../../src/common/json.js';
 import { type ApiDocument, resolved, type Schema } from './document.js';
 import type { KnownValues } from './schema-values.js';
@@ -12,7 +13,21 @@ export interface Mistake {
 }
 
 /** Texts of which one breaks any pattern and any format. */
-const ODD_TEXTS = ['\0', 'a\0b', '"', ' ', 'a b', 'é', 'none', 'P', 'PT', 'P1Y', 'whsec_no-base64-at-all', 'ftp://example.com/', 'https://user@example.com/'];
+const ODD_TEXTS = [
+  '\0',
+  'a\0b',
+  '"',
+  ' ',
+  'a b',
+  'é',
+  'none',
+  'P',
+  'PT',
+  'P1Y',
+  'whsec_no-base64-at-all',
+  'ftp://example.com/',
+  'https://user@example.com/',
+];
 
 /** Takes one value that a schema allows and spoils it in each place, in each way that the document rules out. */
 export class Mistakes {
@@ -35,7 +50,18 @@ export class Mistakes {
   valid(schema: Schema, name = ''): JsonValue {
     const known = this.known[name]?.[0];
     if (known !== undefined) return known;
-    const { type, properties = {}, required = [], items, minItems = 0, enum: choices, example, oneOf, allOf, minimum = 0 } = resolved(schema, this.document);
+    const {
+      type,
+      properties = {},
+      required = [],
+      items,
+      minItems = 0,
+      enum: choices,
+      example,
+      oneOf,
+      allOf,
+      minimum = 0,
+    } = resolved(schema, this.document);
     if (oneOf && !type) return this.valid(oneOf[0]!);
     if (allOf) return this.valid(allOf[0]!);
     if (type === 'object') {
@@ -44,7 +70,9 @@ export class Mistakes {
     }
     if (type === 'array') return Array.from({ length: minItems }, () => this.valid(items!));
     if (choices) return choices[0]!;
-    return (example as JsonValue | undefined) ?? { string: 'a', integer: minimum, number: minimum, boolean: true }[type!];
+    return (
+      (example as JsonValue | undefined) ?? { string: 'a', integer: minimum, number: minimum, boolean: true }[type!]
+    );
   }
 
   private compiled(schema: Schema): ValidateFunction {
@@ -57,9 +85,15 @@ export class Mistakes {
     const own = [...wrongTypes(plain), ...bounds(plain), ...this.wrongCounts(plain, name)];
     const inner = [
       ...(properties ? this.ofFields(plain, properties, name) : []),
-      ...(type === 'array' ? this.within(items!).map(({ what, value }) => ({ what: `[0]${what}`, value: [value] })) : []),
-      ...(typeof additionalProperties === 'object' ? this.within(additionalProperties).map(({ what, value }) => ({ what: `.any${what}`, value: { any: value } })) : []),
-      ...[...(oneOf ?? []), ...(allOf ?? [])].flatMap((one) => (one.properties || one.$ref || one.type ? this.within(one, name) : [])),
+      ...(type === 'array'
+        ? this.within(items!).map(({ what, value }) => ({ what: `[0]${what}`, value: [value] }))
+        : []),
+      ...(typeof additionalProperties === 'object'
+        ? this.within(additionalProperties).map(({ what, value }) => ({ what: `.any${what}`, value: { any: value } }))
+        : []),
+      ...[...(oneOf ?? []), ...(allOf ?? [])].flatMap((one) =>
+        one.properties || one.$ref || one.type ? this.within(one, name) : [],
+      ),
     ];
     return [...own, ...inner];
   }
@@ -67,12 +101,27 @@ export class Mistakes {
   private ofFields(schema: Schema, properties: Record<string, Schema>, name: string): Mistake[] {
     const value = this.valid(schema, name) as Record<string, JsonValue>;
     const alternatives = (schema.oneOf ?? []).flatMap(({ required = [] }) => required);
-    const all = { what: ' with all alternatives', value: { ...value, ...Object.fromEntries(alternatives.map((field) => [field, this.valid(properties[field]!, field)])) } };
-    const none = { what: ' without an alternative', value: Object.fromEntries(Object.entries(value).filter(([key]) => !alternatives.includes(key))) };
-    const without = (schema.required ?? []).map((field) => ({ what: ` without ${field}`, value: Object.fromEntries(Object.entries(value).filter(([key]) => key !== field)) }));
+    const all = {
+      what: ' with all alternatives',
+      value: {
+        ...value,
+        ...Object.fromEntries(alternatives.map((field) => [field, this.valid(properties[field]!, field)])),
+      },
+    };
+    const none = {
+      what: ' without an alternative',
+      value: Object.fromEntries(Object.entries(value).filter(([key]) => !alternatives.includes(key))),
+    };
+    const without = (schema.required ?? []).map((field) => ({
+      what: ` without ${field}`,
+      value: Object.fromEntries(Object.entries(value).filter(([key]) => key !== field)),
+    }));
     const unknown = { what: ' with an unknown field', value: { ...value, visibilty: { kind: 'Public' } } };
     const inside = Object.entries(properties).flatMap(([field, one]) =>
-      this.within(one, field).map((mistake) => ({ what: `.${field}${mistake.what}`, value: { ...(alternatives.includes(field) ? none.value : value), [field]: mistake.value } })),
+      this.within(one, field).map((mistake) => ({
+        what: `.${field}${mistake.what}`,
+        value: { ...(alternatives.includes(field) ? none.value : value), [field]: mistake.value },
+      })),
     );
     return [...without, unknown, all, none, ...inside];
   }
@@ -80,7 +129,10 @@ export class Mistakes {
   private wrongCounts({ type, items, minItems = 0, maxItems }: Schema, name: string): Mistake[] {
     if (type !== 'array') return [];
     const item = (this.known[name]?.[0] as JsonValue[] | undefined)?.[0] ?? this.valid(items!);
-    const many = (count: number): Mistake => ({ what: `: ${count} items`, value: Array.from({ length: count }, () => item) });
+    const many = (count: number): Mistake => ({
+      what: `: ${count} items`,
+      value: Array.from({ length: count }, () => item),
+    });
     return [...(minItems > 0 ? [many(minItems - 1)] : []), ...(maxItems !== undefined ? [many(maxItems + 1)] : [])];
   }
 }
@@ -92,16 +144,32 @@ function wrongTypes({ type, nullable }: Schema): Mistake[] {
   return wrong.map((value) => ({ what: `: ${JSON.stringify(value)} as ${type}`, value }));
 }
 
-function bounds({ type, minimum, maximum, minLength = 0, maxLength, pattern, format, enum: choices, example = 'a' }: Schema): Mistake[] {
+function bounds({
+  type,
+  minimum,
+  maximum,
+  minLength = 0,
+  maxLength,
+  pattern,
+  format,
+  enum: choices,
+  example = 'a',
+}: Schema): Mistake[] {
   if (type === 'integer' || type === 'number') {
     const step = type === 'integer' ? 1 : 0.001;
-    const beyond = [minimum === undefined ? [] : [minimum - step], maximum === undefined ? [] : [maximum + step]].flat();
+    const beyond = [
+      minimum === undefined ? [] : [minimum - step],
+      maximum === undefined ? [] : [maximum + step],
+    ].flat();
     return beyond.map((value) => ({ what: `: ${value}`, value }));
   }
   if (type !== 'string') return [];
   const text = String(example);
   const lengths = [...(minLength > 0 ? [minLength - 1] : []), ...(maxLength !== undefined ? [maxLength + 1] : [])];
-  const sized = lengths.map((length) => ({ what: `: ${length} characters`, value: text.slice(0, length).padEnd(length, 'a') }));
+  const sized = lengths.map((length) => ({
+    what: `: ${length} characters`,
+    value: text.slice(0, length).padEnd(length, 'a'),
+  }));
   const odd = pattern !== undefined || format !== undefined || choices ? ODD_TEXTS : [];
   return [...sized, ...odd.map((value) => ({ what: `: ${JSON.stringify(value)}`, value }))];
 }

@@ -1,16 +1,55 @@
 import fc from 'fast-check';
+
 import type { JsonValue } from '../../src/common/json.js';
 
 /** An own key `__proto__`, which an object literal cannot have. */
 const withProto = JSON.parse('{"__proto__": {"type": "Reply"}, "a": 1}') as JsonValue;
 
-const nested = (levels: number, inner: JsonValue = null): JsonValue => (levels === 0 ? inner : { a: [nested(levels - 1, inner)] });
+const nested = (levels: number, inner: JsonValue = null): JsonValue =>
+  levels === 0 ? inner : { a: [nested(levels - 1, inner)] };
 
 /** Texts that are refused somewhere, or should be. */
 export const oddText: fc.Arbitrary<string> = fc.oneof(
-  fc.constantFrom('', ' ', '\0', 'a\0b', '\ud800', '\udc00\ud800', '\ufeff', '\u2028', '\u202e', '🐦', 'é', "' OR 1=1 --", '${x}', '../../etc/passwd'),
-  fc.constantFrom('null', 'true', '0', '-1', '1e999', 'NaN', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'summary', 'sync'),
-  fc.constantFrom('2026-02-30', '2026-11-20', '9999-12-31T23:59:59Z', '0000-01-01', '+275760-09-13T00:00:00Z', 'PT', 'P1000000D', 'PT0.0001S'),
+  fc.constantFrom(
+    '',
+    ' ',
+    '\0',
+    'a\0b',
+    '\ud800',
+    '\udc00\ud800',
+    '\ufeff',
+    '\u2028',
+    '\u202e',
+    '🐦',
+    'é',
+    "' OR 1=1 --",
+    '${x}',
+    '../../etc/passwd',
+  ),
+  fc.constantFrom(
+    'null',
+    'true',
+    '0',
+    '-1',
+    '1e999',
+    'NaN',
+    '__proto__',
+    'constructor',
+    'toString',
+    'hasOwnProperty',
+    'summary',
+    'sync',
+  ),
+  fc.constantFrom(
+    '2026-02-30',
+    '2026-11-20',
+    '9999-12-31T23:59:59Z',
+    '0000-01-01',
+    '+275760-09-13T00:00:00Z',
+    'PT',
+    'P1000000D',
+    'PT0.0001S',
+  ),
   fc.integer({ min: 250, max: 260 }).map((length) => 'x'.repeat(length)),
   fc.constantFrom(2_000, 70_000).map((length) => 'é'.repeat(length)),
   fc.string({ unit: 'binary', maxLength: 20 }),
@@ -19,9 +58,38 @@ export const oddText: fc.Arbitrary<string> = fc.oneof(
 
 /** JSON values of the wrong type or beyond the bounds, wherever they stand. */
 export const oddValue: fc.Arbitrary<JsonValue> = fc.oneof(
-  fc.constantFrom<JsonValue[]>(null, true, false, 0, -1, 0.1, 1e308, -1e-308, 2 ** 53, 501, 1_001, [], {}, [[]], [null], [{}], withProto),
-  fc.constantFrom<JsonValue[]>({ constructor: {} }, { constructor: 'x' }, { prototype: [] }, { then: 1 }, { toString: null, toJSON: 1 }, { length: 1e9 }),
-  fc.constantFrom<JsonValue[]>({ kind: 'After' }, { kind: 'After', ttl: 'PT0S', then: { kind: 'After', ttl: 'PT1H' } }, { kind: 'Tenant', tenant_id: 1 }),
+  fc.constantFrom<JsonValue[]>(
+    null,
+    true,
+    false,
+    0,
+    -1,
+    0.1,
+    1e308,
+    -1e-308,
+    2 ** 53,
+    501,
+    1_001,
+    [],
+    {},
+    [[]],
+    [null],
+    [{}],
+    withProto,
+  ),
+  fc.constantFrom<JsonValue[]>(
+    { constructor: {} },
+    { constructor: 'x' },
+    { prototype: [] },
+    { then: 1 },
+    { toString: null, toJSON: 1 },
+    { length: 1e9 },
+  ),
+  fc.constantFrom<JsonValue[]>(
+    { kind: 'After' },
+    { kind: 'After', ttl: 'PT0S', then: { kind: 'After', ttl: 'PT1H' } },
+    { kind: 'Tenant', tenant_id: 1 },
+  ),
   oddText,
   fc.jsonValue() as fc.Arbitrary<JsonValue>,
   fc.integer({ min: 28, max: 40 }).map((levels) => nested(levels)),
@@ -46,7 +114,12 @@ const edit: fc.Arbitrary<Edit> = fc.record({
 
 /** The value as it is, or spoiled in a few places. */
 export const spoiled = (values: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonValue> =>
-  fc.oneof(values, fc.tuple(values, fc.array(edit, { minLength: 1, maxLength: 3 })).map(([value, edits]) => edits.reduce(apply, value)));
+  fc.oneof(
+    values,
+    fc
+      .tuple(values, fc.array(edit, { minLength: 1, maxLength: 3 }))
+      .map(([value, edits]) => edits.reduce(apply, value)),
+  );
 
 type Container = Record<string, JsonValue>;
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import type { Parameter, Route } from './document.js';
 import { oddText } from './odd-values.js';
 import type { SchemaValues } from './schema-values.js';
@@ -13,7 +14,8 @@ function textsFor({ name, schema }: Parameter, values: SchemaValues): fc.Arbitra
   return mostly(6, fitting, fc.array(oddText, { minLength: 1, maxLength: 3 }));
 }
 
-const parametersIn = (place: Parameter['in'], { parameters = [] }: Route): Parameter[] => parameters.filter((parameter) => parameter.in === place);
+const parametersIn = (place: Parameter['in'], { parameters = [] }: Route): Parameter[] =>
+  parameters.filter((parameter) => parameter.in === place);
 
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());
 
@@ -22,7 +24,11 @@ const RAW_SEGMENTS = ['%', '%FF', '%00', '%2F', '..', '%2e%2e%2f', ';a=b', '*'];
 export function pathOf(route: Route, values: SchemaValues): fc.Arbitrary<string> {
   const parameters = parametersIn('path', route);
   const segments = parameters.map((parameter) =>
-    mostly(20, textsFor(parameter, values).map(([text = '']) => encoded(text)), fc.constantFrom(...RAW_SEGMENTS)),
+    mostly(
+      20,
+      textsFor(parameter, values).map(([text = '']) => encoded(text)),
+      fc.constantFrom(...RAW_SEGMENTS),
+    ),
   );
   const filled = (chosen: string[]): string =>
     parameters.reduce((path, { name }, index) => path.replace(`{${name}}`, () => chosen[index]!), route.path);
@@ -44,7 +50,9 @@ const RAW_QUERIES = [
 export function queryOf(route: Route, values: SchemaValues): fc.Arbitrary<string> {
   const none = fc.constant<string[]>([]);
   const known = parametersIn('query', route).map((parameter) => {
-    const pairs = textsFor(parameter, values).map((texts) => texts.map((text) => `${encoded(parameter.name)}=${encoded(text)}`));
+    const pairs = textsFor(parameter, values).map((texts) =>
+      texts.map((text) => `${encoded(parameter.name)}=${encoded(text)}`),
+    );
     return fc.oneof({ weight: 4, arbitrary: none }, { weight: 1, arbitrary: pairs });
   });
   const unknown = fc.tuple(oddText, oddText).map(([name, text]) => [`${encoded(name)}=${encoded(text)}`]);
@@ -54,7 +62,11 @@ export function queryOf(route: Route, values: SchemaValues): fc.Arbitrary<string
 }
 
 /** Bytes that Node's own client lets through; others are sent on a bare socket, by the test beside. */
-const asHeader = (text: string): string => Buffer.from(text, 'utf8').toString('latin1').replace(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, 5_000);
+const asHeader = (text: string): string =>
+  Buffer.from(text, 'utf8')
+    .toString('latin1')
+    .replace(/[^\t\x20-\x7e\x80-\xff]/g, '?')
+    .slice(0, 5_000);
 
 const OTHER_HEADERS: Record<string, string>[] = [
   { Origin: 'https://evil.test' },
@@ -67,7 +79,12 @@ const OTHER_HEADERS: Record<string, string>[] = [
 ];
 
 export function headersOf(route: Route, values: SchemaValues): fc.Arbitrary<Record<string, string>> {
-  const own = parametersIn('header', route).map((parameter) => [parameter.name, textsFor(parameter, values).map(([text = '']) => asHeader(text))]);
+  const own = parametersIn('header', route).map((parameter) => [
+    parameter.name,
+    textsFor(parameter, values).map(([text = '']) => asHeader(text)),
+  ]);
   const described = fc.record(Object.fromEntries(own) as Record<string, fc.Arbitrary<string>>, { requiredKeys: [] });
-  return fc.tuple(described, mostly(30, fc.constant({}), fc.constantFrom(...OTHER_HEADERS))).map(([ours, others]) => ({ ...ours, ...others }));
+  return fc
+    .tuple(described, mostly(30, fc.constant({}), fc.constantFrom(...OTHER_HEADERS)))
+    .map(([ours, others]) => ({ ...ours, ...others }));
 }

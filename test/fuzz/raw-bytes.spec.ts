@@ -1,5 +1,6 @@
 // The whole application over sockets: requests that no HTTP client would send.
 import fc from 'fast-check';
+
 import { startApp, type TestApp } from '../support/app.js';
 import { printedSeed } from '../support/random.js';
 import { sendRaw } from './raw.js';
@@ -21,18 +22,40 @@ const REQUESTS = [
 ];
 
 const ODD = [
-  '\0', '\r', '\n', '\r\n', '\r\n\r\n', ' ', '\t', ':', '\x7f', '\xff',
-  'Host: other\r\n', 'Content-Length: 5\r\n', 'Content-Length: -1\r\n', 'Transfer-Encoding: chunked\r\n',
-  'Expect: 100-continue\r\n', 'Upgrade: websocket\r\nConnection: Upgrade\r\n', 'X-Idempotency-Key: a\0b\r\n',
-  'HTTP/0.9', 'HTTP/2.0', `X: ${'x'.repeat(20_000)}\r\n`,
+  '\0',
+  '\r',
+  '\n',
+  '\r\n',
+  '\r\n\r\n',
+  ' ',
+  '\t',
+  ':',
+  '\x7f',
+  '\xff',
+  'Host: other\r\n',
+  'Content-Length: 5\r\n',
+  'Content-Length: -1\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Expect: 100-continue\r\n',
+  'Upgrade: websocket\r\nConnection: Upgrade\r\n',
+  'X-Idempotency-Key: a\0b\r\n',
+  'HTTP/0.9',
+  'HTTP/2.0',
+  `X: ${'x'.repeat(20_000)}\r\n`,
 ];
 
 /** A good request with bytes put in, taken out or changed. */
 const damaged = fc
-  .tuple(fc.constantFrom(...REQUESTS), fc.array(fc.tuple(fc.nat(), fc.nat({ max: 3 }), fc.constantFrom('', ...ODD)), { minLength: 1, maxLength: 3 }))
-  .map(([request, edits]) => edits.reduce((text, [at, taken, put]) => spliced(text, at % (text.length + 1), taken, put), request));
+  .tuple(
+    fc.constantFrom(...REQUESTS),
+    fc.array(fc.tuple(fc.nat(), fc.nat({ max: 3 }), fc.constantFrom('', ...ODD)), { minLength: 1, maxLength: 3 }),
+  )
+  .map(([request, edits]) =>
+    edits.reduce((text, [at, taken, put]) => spliced(text, at % (text.length + 1), taken, put), request),
+  );
 
-const spliced = (text: string, at: number, taken: number, put: string): string => text.slice(0, at) + put + text.slice(at + taken);
+const spliced = (text: string, at: number, taken: number, put: string): string =>
+  text.slice(0, at) + put + text.slice(at + taken);
 
 interface RawAnswer {
   status: number;
@@ -41,15 +64,19 @@ interface RawAnswer {
 }
 
 function answersOf(text: string): RawAnswer[] {
-  return text.split(/(?=HTTP\/1\.1 \d{3} )/).filter(Boolean).map((answer) => {
-    const [head = '', ...rest] = answer.split('\r\n\r\n');
-    return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, body: rest.join('\r\n\r\n') };
-  });
+  return text
+    .split(/(?=HTTP\/1\.1 \d{3} )/)
+    .filter(Boolean)
+    .map((answer) => {
+      const [head = '', ...rest] = answer.split('\r\n\r\n');
+      return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, body: rest.join('\r\n\r\n') };
+    });
 }
 
 function problemOf({ status, head, body }: RawAnswer): string | null {
   if (status === 100) return null;
-  if (status < 200 || status >= 500 || (status >= 300 && status < 400) || Number.isNaN(status)) return `status ${status}`;
+  if (status < 200 || status >= 500 || (status >= 300 && status < 400) || Number.isNaN(status))
+    return `status ${status}`;
   if (!/^X-Request-ID: [0-9a-f-]{36}$/im.test(head)) return 'no X-Request-ID';
   return status < 400 || /^\{"detail":"[^]+"\}$/.test(body) ? null : 'no detail';
 }
@@ -58,7 +85,8 @@ function problemOf({ status, head, body }: RawAnswer): string | null {
  * Node says nothing of a chunk that it cannot parse, and of a body that ends too early, where the request also asks for an upgrade: its
  * connection ends by the time limit, or with that of the client.
  */
-const hasNoAnswer = (request: string): boolean => /^Upgrade: /m.test(request) && (/^Transfer-Encoding: chunked/m.test(request) || endsTooEarly(request));
+const hasNoAnswer = (request: string): boolean =>
+  /^Upgrade: /m.test(request) && (/^Transfer-Encoding: chunked/m.test(request) || endsTooEarly(request));
 
 function endsTooEarly(request: string): boolean {
   const [head = '', ...body] = request.split('\r\n\r\n');
@@ -70,8 +98,17 @@ it('2,000 requests with damaged bytes are answered with 2xx, or 4xx and a detail
   const problems: string[] = [];
   const ask = async (request: string): Promise<void> => {
     const text = await sendRaw(app.url, Buffer.from(request, 'latin1'));
-    const found = text === '' ? (hasNoAnswer(request) ? [] : ['no answer']) : answersOf(text).map(problemOf).filter((problem) => problem !== null);
-    problems.push(...found.map((problem) => `${problem}: ${JSON.stringify(request.slice(0, 1_000))} → ${text.slice(0, 1_000)}`));
+    const found =
+      text === ''
+        ? hasNoAnswer(request)
+          ? []
+          : ['no answer']
+        : answersOf(text)
+            .map(problemOf)
+            .filter((problem) => problem !== null);
+    problems.push(
+      ...found.map((problem) => `${problem}: ${JSON.stringify(request.slice(0, 1_000))} → ${text.slice(0, 1_000)}`),
+    );
   };
   for (let sent = 0; sent < requests.length; sent += AT_ONCE) {
     await Promise.all(requests.slice(sent, sent + AT_ONCE).map(ask));

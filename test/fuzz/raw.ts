@@ -13,6 +13,8 @@ export function sendRaw(url: string, bytes: Buffer): Promise<string> {
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('end', answered);
     // A server that closes with bytes of ours unread resets the connection, after its answer.
-    socket.on('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' || error.code === 'EPIPE' ? answered() : reject(error)));
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ECONNRESET' || error.code === 'EPIPE' ? answered() : reject(error),
+    );
   });
 }

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import { bytesOf, contentHeaders } from './bodies.js';
 import { type ApiDocument, type Route, routesOf } from './document.js';
 import { oddValue, spoiled } from './odd-values.js';
@@ -32,7 +33,9 @@ const WEIGHTS: Record<string, number> = {
 export function requestsOf(document: ApiDocument, known: KnownValues): fc.Arbitrary<FuzzRequest> {
   const values = new SchemaValues(document, known);
   const routes = routesOf(document);
-  const sent = fc.oneof(...routes.map((route) => ({ weight: WEIGHTS[route.operationId] ?? 1, arbitrary: requestTo(route, values) })));
+  const sent = fc.oneof(
+    ...routes.map((route) => ({ weight: WEIGHTS[route.operationId] ?? 1, arbitrary: requestTo(route, values) })),
+  );
   return fc
     .tuple(sent, misdirection)
     .map(([request, turn]) => ({ ...request, ...turn(request) }))
@@ -62,7 +65,10 @@ type Misdirection = (request: Sent) => Partial<Sent>;
 const METHODS = ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'PROPFIND', 'POST', 'GET'];
 
 // What is too large for Node is refused before its method is known, with a body that an answer to HEAD must not have.
-const toMethod = (method: string): Misdirection => (request) => (method === 'HEAD' && request.target.length > 8_000 ? {} : { method });
+const toMethod =
+  (method: string): Misdirection =>
+  (request) =>
+    method === 'HEAD' && request.target.length > 8_000 ? {} : { method };
 
 const TARGETS: ((target: string) => string)[] = [
   (target) => `${target}/`,
@@ -81,7 +87,10 @@ const TARGETS: ((target: string) => string)[] = [
 const misdirection: fc.Arbitrary<Misdirection> = fc.oneof(
   { weight: 30, arbitrary: fc.constant<Misdirection>(() => ({})) },
   { weight: 1, arbitrary: fc.constantFrom(...METHODS).map(toMethod) },
-  { weight: 1, arbitrary: fc.constantFrom(...TARGETS).map((change): Misdirection => ({ target }) => ({ target: change(target) })) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(...TARGETS).map((change): Misdirection => ({ target }) => ({ target: change(target) })),
+  },
 );
 
 function routeOf({ method, target }: Sent, routes: Route[]): Route | null {
@@ -96,4 +105,9 @@ const patternOf = ({ path }: Route): RegExp => new RegExp(`^${path.replace(/\{\w
 
 /** For messages. */
 export const inWords = ({ method, target, headers, body }: Sent): string =>
-  [method, target.slice(0, 500), JSON.stringify(headers).slice(0, 500), JSON.stringify(body?.toString('latin1').slice(0, 2_000))].join(' ');
+  [
+    method,
+    target.slice(0, 500),
+    JSON.stringify(headers).slice(0, 500),
+    JSON.stringify(body?.toString('latin1').slice(0, 2_000)),
+  ].join(' ');

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import type { JsonValue } from '../../src/common/json.js';
 import { type ApiDocument, resolved, type Schema } from './document.js';
 
@@ -21,7 +22,8 @@ export class SchemaValues {
 
   private ofType(schema: Schema): fc.Arbitrary<JsonValue> {
     // Beside properties, alternatives say which of them are required.
-    if ((schema.oneOf ?? schema.allOf) && !schema.properties) return fc.oneof(...(schema.oneOf ?? schema.allOf)!.map((one) => this.of(one)));
+    if ((schema.oneOf ?? schema.allOf) && !schema.properties)
+      return fc.oneof(...(schema.oneOf ?? schema.allOf)!.map((one) => this.of(one)));
     const value = this.ofPlainType(schema);
     return schema.nullable ? fc.option(value, { freq: 5 }) : value;
   }
@@ -40,12 +42,16 @@ export class SchemaValues {
         return fc.array(this.of(schema.items!), { maxLength: Math.min(schema.maxItems ?? 4, 4) });
       default:
         if (schema.additionalProperties === false && !schema.properties) return fc.constant({});
-        return schema.properties ? this.objectOf(schema, schema.properties) : (fc.dictionary(fc.string(), fc.jsonValue()) as fc.Arbitrary<JsonValue>);
+        return schema.properties
+          ? this.objectOf(schema, schema.properties)
+          : (fc.dictionary(fc.string(), fc.jsonValue()) as fc.Arbitrary<JsonValue>);
     }
   }
 
   private objectOf({ required = [] }: Schema, properties: Record<string, Schema>): fc.Arbitrary<JsonValue> {
-    const fields = Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, this.of(schema, name)]));
+    const fields = Object.fromEntries(
+      Object.entries(properties).map(([name, schema]) => [name, this.of(schema, name)]),
+    );
     // A publish with a webhook is nearly always refused for its URL, so that most go without.
     const optional = Object.keys(fields).filter((name) => !required.includes(name));
     const named = fc.record(fields, { requiredKeys: [...required] }) as fc.Arbitrary<Record<string, JsonValue>>;
@@ -56,10 +62,20 @@ export class SchemaValues {
 const without = (value: Record<string, JsonValue>, names: string[]): JsonValue =>
   Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 
-function textOf({ enum: choices, format, pattern, example, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {
+function textOf({
+  enum: choices,
+  format,
+  pattern,
+  example,
+  minLength = 0,
+  maxLength = 40,
+}: Schema): fc.Arbitrary<string> {
   if (choices) return fc.constantFrom(...choices);
   if (format === 'uuid') return fc.uuid();
-  if (format === 'date-time') return fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }).map((date) => date.toISOString());
+  if (format === 'date-time')
+    return fc
+      .date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
+      .map((date) => date.toISOString());
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern), { maxLength });
   const text = fc.string({ minLength, maxLength, unit: 'grapheme' });
   return typeof example === 'string' ? fc.oneof(fc.constant(example), text) : text;

@@ -1,4 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+
 import type { FuzzRequest } from './requests.js';
 
 export interface Answer {
@@ -19,7 +20,15 @@ export class Client {
     const { hostname, port } = new URL(this.url);
     return new Promise((resolve, reject) => {
       const length = body === null ? {} : { 'Content-Length': body.length };
-      const call = request({ hostname, port, method, path: target, headers: { ...headers, ...length }, agent: this.agent, timeout: NO_ANSWER_MS });
+      const call = request({
+        hostname,
+        port,
+        method,
+        path: target,
+        headers: { ...headers, ...length },
+        agent: this.agent,
+        timeout: NO_ANSWER_MS,
+      });
       call.on('timeout', () => call.destroy(new Error(`no answer within ${NO_ANSWER_MS} ms`)));
       call.on('error', reject);
       call.on('response', (response) => {
@@ -32,7 +41,9 @@ export class Client {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', reject);
-        response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, text: Buffer.concat(chunks).toString() }));
+        response.on('end', () =>
+          resolve({ status: response.statusCode!, headers: response.headers, text: Buffer.concat(chunks).toString() }),
+        );
       });
       call.end(body ?? undefined);
     });

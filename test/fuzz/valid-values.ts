@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+
 import type { JsonValue } from '../../src/common/json.js';
 import { type ApiDocument, resolved, type Schema } from './document.js';
 import type { KnownValues } from './schema-values.js';
@@ -56,7 +57,10 @@ export class ValidValues {
     );
   }
 
-  private objectOf({ required = [], additionalProperties }: Schema, properties: Record<string, Schema>): fc.Arbitrary<JsonValue> {
+  private objectOf(
+    { required = [], additionalProperties }: Schema,
+    properties: Record<string, Schema>,
+  ): fc.Arbitrary<JsonValue> {
     const fields = Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, this.of(one, name)]));
     const named = fc.record(fields) as fc.Arbitrary<Record<string, JsonValue>>;
     const optional = Object.keys(fields).filter((name) => !required.includes(name));
@@ -68,7 +72,10 @@ export class ValidValues {
 
   private dictionaryOf({ additionalProperties }: Schema): fc.Arbitrary<JsonValue> {
     if (additionalProperties === false) return fc.constant({});
-    const value = typeof additionalProperties === 'object' ? this.of(additionalProperties) : (fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>);
+    const value =
+      typeof additionalProperties === 'object'
+        ? this.of(additionalProperties)
+        : (fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>);
     return fc.dictionary(fc.stringMatching(/^[a-z]{1,9}$/), value, { maxKeys: 4 });
   }
 }
@@ -84,7 +91,10 @@ const only = (value: Record<string, JsonValue>, names: string[]): Record<string,
   Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
 
 const validInteger = ({ minimum = -Infinity, maximum = Infinity }: Schema): fc.Arbitrary<number> =>
-  fc.oneof(fc.constantFrom(Math.max(minimum, Number.MIN_SAFE_INTEGER), Math.min(maximum, Number.MAX_SAFE_INTEGER)), fc.maxSafeInteger().map((number) => Math.min(Math.max(number, minimum), maximum)));
+  fc.oneof(
+    fc.constantFrom(Math.max(minimum, Number.MIN_SAFE_INTEGER), Math.min(maximum, Number.MAX_SAFE_INTEGER)),
+    fc.maxSafeInteger().map((number) => Math.min(Math.max(number, minimum), maximum)),
+  );
 
 const validNumber = ({ minimum = -1e300, maximum = 1e300 }: Schema): fc.Arbitrary<number> =>
   fc.oneof(fc.constantFrom(minimum, maximum), fc.double({ min: minimum, max: maximum, noNaN: true }));
@@ -112,12 +122,18 @@ const anyTimestamp = fc
     fc.constantFrom('Z', 'z', '+00:00', '-00:00', '+05:30', '-23:59'),
     fc.boolean(),
   )
-  .map(([date, fraction, zone, isLeap]) => `${date.toISOString().slice(0, 19)}${fraction}${zone}`.replace(/T\d\d:\d\d:\d\d/, (time) => (isLeap ? 't23:59:60' : time)));
+  .map(([date, fraction, zone, isLeap]) =>
+    `${date.toISOString().slice(0, 19)}${fraction}${zone}`.replace(/T\d\d:\d\d:\d\d/, (time) =>
+      isLeap ? 't23:59:60' : time,
+    ),
+  );
 
 function validUrl({ pattern = '', maxLength = LONG }: Schema): fc.Arbitrary<string> {
   const url = fc.webUrl({ validSchemes: ['http', 'https'], withQueryParameters: true });
   const longest = url.map((text) => `${text.replace(/[?].*/, '')}/`.padEnd(maxLength, 'a'));
-  return fc.oneof({ weight: 3, arbitrary: url }, { weight: 1, arbitrary: longest }).filter((text) => new RegExp(pattern, 'u').test(text) && text.length <= maxLength);
+  return fc
+    .oneof({ weight: 3, arbitrary: url }, { weight: 1, arbitrary: longest })
+    .filter((text) => new RegExp(pattern, 'u').test(text) && text.length <= maxLength);
 }
 
 function anyText({ minLength = 0, maxLength = LONG }: Schema): fc.Arbitrary<string> {
@@ -129,8 +145,17 @@ function anyText({ minLength = 0, maxLength = LONG }: Schema): fc.Arbitrary<stri
 function matchingText(schema: Schema, pattern: string): fc.Arbitrary<string> {
   const { minLength = 0, maxLength = LONG } = schema;
   const allowed = new RegExp(pattern, 'u');
-  const made = fc.stringMatching(allowed, { maxLength: Math.min(maxLength, 60) }).map((text) => text + 'a'.repeat(Math.max(minLength - characters(text), 0)));
+  const made = fc
+    .stringMatching(allowed, { maxLength: Math.min(maxLength, 60) })
+    .map((text) => text + 'a'.repeat(Math.max(minLength - characters(text), 0)));
   // What any character may be part of is made of the odd ones too, and at its full length.
-  return fc.oneof({ weight: 2, arbitrary: made }, { weight: 1, arbitrary: fc.tuple(anyText(schema), made).map(([text, other]) => (allowed.test(text) ? text : other)) })
+  return fc
+    .oneof(
+      { weight: 2, arbitrary: made },
+      {
+        weight: 1,
+        arbitrary: fc.tuple(anyText(schema), made).map(([text, other]) => (allowed.test(text) ? text : other)),
+      },
+    )
     .filter((text) => allowed.test(text) && characters(text) >= minLength && characters(text) <= maxLength);
 }

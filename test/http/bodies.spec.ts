@@ -1,5 +1,6 @@
 // The real edge over HTTP before a sample controller: how bodies arrive, and the JSON that is refused before any DTO.
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+
 import { type SampleApp, startSampleApp } from './sample-app.js';
 
 const LIMIT = 10_000;
@@ -11,8 +12,16 @@ beforeAll(async () => {
 });
 afterAll(() => sample.app.close());
 
-async function send(body: RequestInit['body'], headers: Record<string, string> = {}): Promise<{ status: number; detail?: string }> {
-  const answer = await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers }, duplex: 'half' });
+async function send(
+  body: RequestInit['body'],
+  headers: Record<string, string> = {},
+): Promise<{ status: number; detail?: string }> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+    duplex: 'half',
+  });
   expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   const { detail } = (await answer.json()) as { detail?: string };
   return { status: answer.status, detail };
@@ -20,16 +29,25 @@ async function send(body: RequestInit['body'], headers: Record<string, string> =
 
 const GOOD = JSON.stringify({ type: 'A', payload: { text: 'caf\u00e9 \u{1f426}' } });
 
-it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])('%s is JSON', async (type) => {
-  expect((await send(GOOD, { 'content-type': type })).status).toBe(200);
-});
-
-it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1', 'application/jsonp', 'multipart/form-data'])(
-  '%s is refused',
+it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
+  '%s is JSON',
   async (type) => {
-    expect(await send(GOOD, { 'content-type': type })).toEqual({ status: 415, detail: 'Send the body as JSON in UTF-8, with the header Content-Type: application/json' });
+    expect((await send(GOOD, { 'content-type': type })).status).toBe(200);
   },
 );
+
+it.each([
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'application/json; charset=latin1',
+  'application/jsonp',
+  'multipart/form-data',
+])('%s is refused', async (type) => {
+  expect(await send(GOOD, { 'content-type': type })).toEqual({
+    status: 415,
+    detail: 'Send the body as JSON in UTF-8, with the header Content-Type: application/json',
+  });
+});
 
 it.each([
   ['gzip', gzipSync(GOOD)],
@@ -43,7 +61,13 @@ it.each([
   ['truncated gzip', gzipSync(GOOD).subarray(0, 20), 'gzip', 400, 'The body does not decompress as gzip'],
   ['no gzip at all', Buffer.from(GOOD), 'gzip', 400, 'The body does not decompress as gzip'],
   ['no brotli at all', Buffer.from(GOOD), 'br', 400, 'The body does not decompress as br'],
-  ['an unknown encoding', Buffer.from(GOOD), 'zip', 415, 'Content-Encoding zip is not supported; use gzip, deflate or br'],
+  [
+    'an unknown encoding',
+    Buffer.from(GOOD),
+    'zip',
+    415,
+    'Content-Encoding zip is not supported; use gzip, deflate or br',
+  ],
   ['a gzip bomb', gzipSync(Buffer.alloc(20_000_000, 32)), 'gzip', 413, `The body is larger than ${LIMIT} bytes`],
 ])('%s is refused', async (_name, body, encoding, status, detail) => {
   expect(await send(body, { 'content-encoding': encoding })).toEqual({ status, detail });
@@ -74,7 +98,8 @@ it.each([
 });
 
 it('nesting is taken to 64 levels and refused beyond', async () => {
-  const nested = (levels: number): string => `{"type":"A","payload":${'{"a":'.repeat(levels - 2)}{}${'}'.repeat(levels - 2)}}`;
+  const nested = (levels: number): string =>
+    `{"type":"A","payload":${'{"a":'.repeat(levels - 2)}{}${'}'.repeat(levels - 2)}}`;
   expect((await send(nested(64))).status).toBe(200);
   expect(await send(nested(65))).toEqual({ status: 400, detail: 'The body is nested deeper than 64 levels' });
   expect(await send('['.repeat(9_000))).toMatchObject({ status: 400 });

@@ -1,7 +1,9 @@
 // The real edge over HTTP before a sample controller: what errors look like from outside and in the log.
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+
 import request from 'supertest';
+
 import { eventually } from '../support/eventually.js';
 import { type SampleApp, startSampleApp } from './sample-app.js';
 
@@ -35,7 +37,9 @@ it.each([
   ['agent_failed', 500],
   ['unavailable', 503],
 ])('the domain error %s answers %d with its sentence', async (code, status) => {
-  await get(`/errors/${code}`).expect(status, { detail: `It is ${code}` }).expect('X-Request-ID', /^[0-9a-f-]{36}$/);
+  await get(`/errors/${code}`)
+    .expect(status, { detail: `It is ${code}` })
+    .expect('X-Request-ID', /^[0-9a-f-]{36}$/);
 });
 
 it('a 503 says when to come back', async () => {
@@ -43,13 +47,19 @@ it('a 503 says when to come back', async () => {
 });
 
 it('a 503 that the service itself decides on has the one line of its request in the log', async () => {
-  expect(await linesOf(await get('/errors/unavailable'))).toEqual([expect.objectContaining({ level: 30, msg: 'request', status: 503 })]);
+  expect(await linesOf(await get('/errors/unavailable'))).toEqual([
+    expect.objectContaining({ level: 30, msg: 'request', status: 503 }),
+  ]);
 });
 
 it('a 503 that something else causes has a line with the cause besides, which the answer does not tell', async () => {
   const answer = await get('/errors/full').expect(503, { detail: 'The disk is full' }).expect('Retry-After', '1');
   expect(await linesOf(answer)).toEqual([
-    expect.objectContaining({ level: 40, msg: 'The disk is full', err: expect.objectContaining({ message: 'The disk is full: no space inside' }) }),
+    expect.objectContaining({
+      level: 40,
+      msg: 'The disk is full',
+      err: expect.objectContaining({ message: 'The disk is full: no space inside' }),
+    }),
     expect.objectContaining({ level: 30, msg: 'request', status: 503 }),
   ]);
 });
@@ -83,7 +93,9 @@ it.each([
   ['POST', '/items/7', 'GET, HEAD'],
   ['PROPFIND', '/query', 'GET, HEAD'],
 ])('%s %s is a 405 that says which methods there are', async (method, path, allow) => {
-  const answer = await send(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx`);
+  const answer = await send(
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx`,
+  );
   expect(answer).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\n/);
   expect(answer).toContain(`\r\nAllow: ${allow}\r\n`);
   expect(answer).toMatch(/\r\nX-Request-ID: /);
@@ -95,7 +107,9 @@ it.each([
   ['DELETE', '/nope'],
   ['OPTIONS', '/nope'],
 ])('%s %s is a 404, since the path is unknown', async (method, path) => {
-  expect(await send(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)).toContain(`{"detail":"No route for ${method} ${path}; /docs lists them all"}`);
+  expect(await send(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)).toContain(
+    `{"detail":"No route for ${method} ${path}; /docs lists them all"}`,
+  );
 });
 
 it.each([
@@ -121,7 +135,8 @@ it('two Host headers are a 400', async () => {
   expect(answer).toContain('{"detail":"The request has more than one Host header"}');
 });
 
-it('HEAD is answered where GET is', async () => void (await request(sample.app.getHttpServer()).head('/items/7').expect(200)));
+it('HEAD is answered where GET is', async () =>
+  void (await request(sample.app.getHttpServer()).head('/items/7').expect(200)));
 
 it('a path that decodes is served, whatever its query', async () => {
   await get('/items/100%25?%ZZ').expect(200, { id: '100%' });
@@ -133,7 +148,9 @@ it('every request has an id of its own and one line in the log, without its quer
   expect(first.headers['x-request-id']).not.toBe('mine');
   expect(first.headers['x-request-id']).not.toBe(second.headers['x-request-id']);
   const lines = sample.logLines.filter((line) => line.request_id === first.headers['x-request-id']);
-  expect(lines).toEqual([expect.objectContaining({ level: 30, method: 'GET', path: '/items/7', status: 200, ms: expect.any(Number) })]);
+  expect(lines).toEqual([
+    expect.objectContaining({ level: 30, method: 'GET', path: '/items/7', status: 200, ms: expect.any(Number) }),
+  ]);
   expect(JSON.stringify(sample.logLines)).not.toContain('secret=1');
 });
 
@@ -163,7 +180,8 @@ it('a caller that hangs up amid its body is no error of the server', async () =>
   const { port } = sample.app.getHttpServer().address() as { port: number };
   const before = sample.logLines.length;
   const socket = connect(port, '127.0.0.1');
-  const head = 'POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"ty';
+  const head =
+    'POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"ty';
   await new Promise((resolve) => socket.write(head, resolve));
   socket.destroy();
   const deadline = Date.now() + 5_000;

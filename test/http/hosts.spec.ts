@@ -14,7 +14,9 @@ describe('bound beyond loopback', () => {
   let listed: Board;
   let open: Board;
   beforeAll(async () => {
-    listed = await Board.start(CONFIG, { settings: { host: '0.0.0.0', allowedHosts: ['desk.test', '[fd00::1]', '10.9.9.9:80'] } });
+    listed = await Board.start(CONFIG, {
+      settings: { host: '0.0.0.0', allowedHosts: ['desk.test', '[fd00::1]', '10.9.9.9:80'] },
+    });
     open = await Board.start(CONFIG, { settings: { host: '0.0.0.0' } });
   });
   afterAll(async () => {
@@ -24,28 +26,61 @@ describe('bound beyond loopback', () => {
 
   const get = (board: Board, path: string, host: string) => board.http.get(path).set('Host', host);
 
-  it.each(['evil.test', 'desk.test.evil.test', 'evil.test:8344', POD, '10.9.9.9', '10.9.9.9:8344', '[fd00::2]', '[fd00::1', ':8344', ''])(
-    'a request for %j is refused where allowed_hosts is given, on every route but those of probes',
-    async (host) => {
-      for (const path of ['/api/v1/agents', '/agents', '/docs', '/openapi.json', '/nowhere', '/health/../agents', '/metrics/x', '/healthy']) {
-        const { status, body } = await get(listed, path, host);
-        expect([path, status, body]).toEqual([path, 403, REFUSED(host)]);
-      }
-      const { status, body } = await listed.http.post('/api/v1/artifacts').set('Host', host).send({ type: 'Order', payload: {} });
-      expect([status, body]).toEqual([403, REFUSED(host)]);
-      for (const path of ['/health', '/health/live', '/health/ready', '/metrics', '/health?verbose']) expect((await get(listed, path, host)).status).toBe(200);
-    },
-  );
+  it.each([
+    'evil.test',
+    'desk.test.evil.test',
+    'evil.test:8344',
+    POD,
+    '10.9.9.9',
+    '10.9.9.9:8344',
+    '[fd00::2]',
+    '[fd00::1',
+    ':8344',
+    '',
+  ])('a request for %j is refused where allowed_hosts is given, on every route but those of probes', async (host) => {
+    for (const path of [
+      '/api/v1/agents',
+      '/agents',
+      '/docs',
+      '/openapi.json',
+      '/nowhere',
+      '/health/../agents',
+      '/metrics/x',
+      '/healthy',
+    ]) {
+      const { status, body } = await get(listed, path, host);
+      expect([path, status, body]).toEqual([path, 403, REFUSED(host)]);
+    }
+    const { status, body } = await listed.http
+      .post('/api/v1/artifacts')
+      .set('Host', host)
+      .send({ type: 'Order', payload: {} });
+    expect([status, body]).toEqual([403, REFUSED(host)]);
+    for (const path of ['/health', '/health/live', '/health/ready', '/metrics', '/health?verbose'])
+      expect((await get(listed, path, host)).status).toBe(200);
+  });
 
-  it.each(['desk.test', 'DESK.test:1234', 'desk.test.', 'desk.test.:80', '[fd00::1]', '[FD00:0:0::1]:8344', '10.9.9.9:80', 'localhost', 'localhost.', '127.0.0.1:8344', '[::1]', '[0:0:0:0:0:0:0:1]:80'])(
-    'a request for %s is served',
-    async (host) => {
-      expect((await get(listed, '/api/v1/agents', host)).status).toBe(200);
-    },
-  );
+  it.each([
+    'desk.test',
+    'DESK.test:1234',
+    'desk.test.',
+    'desk.test.:80',
+    '[fd00::1]',
+    '[FD00:0:0::1]:8344',
+    '10.9.9.9:80',
+    'localhost',
+    'localhost.',
+    '127.0.0.1:8344',
+    '[::1]',
+    '[0:0:0:0:0:0:0:1]:80',
+  ])('a request for %s is served', async (host) => {
+    expect((await get(listed, '/api/v1/agents', host)).status).toBe(200);
+  });
 
   it.each(['/ws', '/ws/changelog'])('a WebSocket at %s passes the same check', async (path) => {
-    await expect(WebSocketReader.connect(listed.app.url, path, { Host: 'evil.test' })).rejects.toThrow(`403 ${JSON.stringify(REFUSED('evil.test'))}`);
+    await expect(WebSocketReader.connect(listed.app.url, path, { Host: 'evil.test' })).rejects.toThrow(
+      `403 ${JSON.stringify(REFUSED('evil.test'))}`,
+    );
     const reader = await WebSocketReader.connect(listed.app.url, path, { Host: 'desk.test' });
     reader.close();
   });

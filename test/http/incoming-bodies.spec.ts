@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -46,10 +47,15 @@ class Wire {
   }
 }
 
-const head = (headers: string, path = '/echo'): string => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`;
+const head = (headers: string, path = '/echo'): string =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`;
 
 const post = (body: RequestInit['body'], headers: Record<string, string> = {}): Promise<Response> =>
-  fetch(`http://127.0.0.1:${port}/echo`, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+  fetch(`http://127.0.0.1:${port}/echo`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
 
 describe('a body that does not arrive', () => {
   it('is a 408 when its time is over, and the connection ends', async () => {
@@ -74,7 +80,9 @@ describe('a body that does not arrive', () => {
   });
 
   it('ends the connection where the request was answered without it', async () => {
-    const wire = await Wire.open(head('Content-Length: 100', '/nope').replace('POST', 'DELETE').replace('application/json', 'text/plain'));
+    const wire = await Wire.open(
+      head('Content-Length: 100', '/nope').replace('POST', 'DELETE').replace('application/json', 'text/plain'),
+    );
     await eventually('it is answered', () => wire.status > 0);
     expect(wire.socket.destroyed).toBe(false);
     clock.advance(61_000);
@@ -110,7 +118,9 @@ describe('memory', () => {
   });
 
   it('is left to others by many bodies that are never finished', async () => {
-    const wires = await Promise.all(Array.from({ length: 15 }, () => Wire.open(`${head('Content-Length: 1000000')}${' '.repeat(999_999)}`)));
+    const wires = await Promise.all(
+      Array.from({ length: 15 }, () => Wire.open(`${head('Content-Length: 1000000')}${' '.repeat(999_999)}`)),
+    );
     await eventually('what is too much is refused', () => wires.filter(({ status }) => status === 503).length >= 7);
     expect(memory.usedBytes).toBeLessThanOrEqual(8 * MIB);
     const refused = wires.find(({ status }) => status === 503)!;
@@ -127,7 +137,11 @@ describe('memory', () => {
     const answer = await post(whole);
     expect([answer.status, await answer.json()]).toEqual([
       413,
-      { detail: expect.stringMatching(/^The body would take \d{8} bytes of memory, and memory_budget allows 14680064 to one request$/) },
+      {
+        detail: expect.stringMatching(
+          /^The body would take \d{8} bytes of memory, and memory_budget allows 14680064 to one request$/,
+        ),
+      },
     ]);
     expect(memory.usedBytes).toBe(0);
   });
@@ -162,8 +176,13 @@ describe('a compressed body', () => {
   });
 
   it('is inflated where its data is what compresses by ten', async () => {
-    const rows = Array.from({ length: 8_000 }, (_, index) => ({ index, text: `what customer ${index * 7_919} wrote about card ${index * 104_729}` }));
-    const answer = await post(gzipSync(JSON.stringify({ type: 'A', payload: { rows } })), { 'content-encoding': 'gzip' });
+    const rows = Array.from({ length: 8_000 }, (_, index) => ({
+      index,
+      text: `what customer ${index * 7_919} wrote about card ${index * 104_729}`,
+    }));
+    const answer = await post(gzipSync(JSON.stringify({ type: 'A', payload: { rows } })), {
+      'content-encoding': 'gzip',
+    });
     expect(answer.status).toBe(200);
   });
 });
@@ -178,7 +197,9 @@ it('connections past max_connections are closed, and the log says so once', asyn
     }),
   );
   expect(closed).toEqual([true, true, true]);
-  expect(sample.logLines.filter(({ msg }) => String(msg).includes('max_connections'))).toEqual([expect.objectContaining({ level: 40, dropped: 1 })]);
+  expect(sample.logLines.filter(({ msg }) => String(msg).includes('max_connections'))).toEqual([
+    expect.objectContaining({ level: 40, dropped: 1 }),
+  ]);
   wires.forEach(({ socket }) => socket.destroy());
   await eventually('there is room again', async () => (await post('{"type":"A"}')).status === 200);
 });

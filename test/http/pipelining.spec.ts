@@ -1,6 +1,7 @@
 // The real edge over HTTP before a sample controller: requests that are sent before earlier ones are answered.
 import { once } from 'node:events';
 import { connect } from 'node:net';
+
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { type SampleApp, startSampleApp } from './sample-app.js';
 

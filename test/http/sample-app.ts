@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+
 import { Body, Controller, Get, HttpCode, Module, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -6,17 +7,25 @@ import { Type } from 'class-transformer';
 import { IsArray, IsNumber, IsObject, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
 import type { Request, Response } from 'express';
 import { pino } from 'pino';
+
 import { type Clock, SystemClock } from '../../src/common/clock.js';
 import { DomainError } from '../../src/common/domain-error.js';
 import type { JsonObject } from '../../src/common/json.js';
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { Role } from '../../src/common/role.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
-import { takeCorrelationId } from '../../src/http/middleware/correlation-id.js';
 import { type HttpEdge, installHttpEdge } from '../../src/http/http-edge.js';
+import { takeCorrelationId } from '../../src/http/middleware/correlation-id.js';
 import { IgnoresUnknownFields } from '../../src/http/validation/ignores-unknown-fields.js';
 import { Opaque } from '../../src/http/validation/opaque.js';
-import { QueryBoolean, QueryChoice, QueryInteger, QueryList, QueryText, QueryTimestamp } from '../../src/http/validation/query.js';
+import {
+  QueryBoolean,
+  QueryChoice,
+  QueryInteger,
+  QueryList,
+  QueryText,
+  QueryTimestamp,
+} from '../../src/http/validation/query.js';
 import { NoTracing } from '../../src/observability/tracing/tracing.js';
 
 class Filters {
@@ -110,7 +119,8 @@ class SampleController {
   @Get('errors/:code')
   fail(@Param('code') code: string): never {
     if (code === 'bug') throw new TypeError('secret inside');
-    if (code === 'full') throw new DomainError('unavailable', 'The disk is full', { cause: new Error('no space inside') });
+    if (code === 'full')
+      throw new DomainError('unavailable', 'The disk is full', { cause: new Error('no space inside') });
     throw new DomainError(code as 'invalid', `It is ${code}`, code === 'unavailable' ? { retryAfterSeconds: 7 } : {});
   }
 }
@@ -127,13 +137,27 @@ export interface SampleApp {
 /** The real edge on a real server, before a controller that only echoes. */
 export async function startSampleApp(
   overrides: Partial<HttpEdge['settings']> = {},
-  { clock = new SystemClock(), memory = new MemoryBudget(64 * 1_048_576) }: { clock?: Clock; memory?: MemoryBudget } = {},
+  {
+    clock = new SystemClock(),
+    memory = new MemoryBudget(64 * 1_048_576),
+  }: { clock?: Clock; memory?: MemoryBudget } = {},
 ): Promise<SampleApp> {
   const app = await NestFactory.create<NestExpressApplication>(SampleModule, { bodyParser: false, logger: false });
   const logLines: Record<string, unknown>[] = [];
-  const logger = pino({ level: 'debug' }, { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) });
+  const logger = pino(
+    { level: 'debug' },
+    { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) },
+  );
   const settings = Object.assign(resolveSettings({ flags: {}, environment: {}, server: undefined }), overrides);
-  installHttpEdge(app, { settings, clock, memory, role: new Role(), logger, tracing: new NoTracing(), onEnded: () => {} });
+  installHttpEdge(app, {
+    settings,
+    clock,
+    memory,
+    role: new Role(),
+    logger,
+    tracing: new NoTracing(),
+    onEnded: () => {},
+  });
   await app.listen(0, '127.0.0.1');
   return { app, logLines };
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+
 import { eventually } from '../support/eventually.js';
 import { startSampleApp } from './sample-app.js';
 
@@ -13,7 +14,9 @@ it('what a stalled reader leaves of a body stays with its client', async () => {
   let request: IncomingMessage | undefined;
   server.once('request', (one: IncomingMessage) => (request = one));
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  client.write('POST /run/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\nTransfer-Encoding: chunked\r\n\r\n');
+  client.write(
+    'POST /run/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\nTransfer-Encoding: chunked\r\n\r\n',
+  );
   client.write('1\r\nx\r\n'.repeat(200_000));
   await eventually('no more is read', () => request?.socket.isPaused() === true);
   expect(request!.readableLength).toBeLessThan(MOST_PARTS);

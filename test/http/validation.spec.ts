@@ -1,5 +1,6 @@
 // The real edge over HTTP before a sample controller: what bodies and queries are taken, and what is said of the others.
 import request from 'supertest';
+
 import { ValidationPipe } from '../../src/http/validation/validation-pipe.js';
 import { type SampleApp, SampleBody, startSampleApp } from './sample-app.js';
 
@@ -22,7 +23,10 @@ describe('bodies', () => {
     [{ type: 'A', filters: { type_names: { constructor: 'x' } } }, 'filters: must not hold a key named constructor'],
     [{ type: { constructor: 'x' } }, 'type: must not hold a key named constructor'],
     [{ type: 'A', timout: 3 }, 'timout: is not a known field; did you mean timeout?'],
-    [{ type: 'A', filters: { types: [], type_names: [] } }, 'filters.types: is not a known field; known here: type_names'],
+    [
+      { type: 'A', filters: { types: [], type_names: [] } },
+      'filters.types: is not a known field; known here: type_names',
+    ],
     [{ type: 'A', constructor: 'x' }, 'constructor: is not a known field; known here: type, timeout, filters, payload'],
     [[], 'The body must be a JSON object'],
   ])('%j is refused: %s', async (body, detail) => {
@@ -31,7 +35,9 @@ describe('bodies', () => {
 
   it('hold many values in fields that are their own data alone', async () => {
     const many = Array.from({ length: 10_000 }, () => 'a');
-    await post({ type: 'A', filters: { type_names: many } }).expect(400, { detail: 'filters: must not hold more than 10000 values' });
+    await post({ type: 'A', filters: { type_names: many } }).expect(400, {
+      detail: 'filters: must not hold more than 10000 values',
+    });
     await post({ type: 'A', payload: { many } }).expect(200);
   });
 
@@ -41,7 +47,10 @@ describe('bodies', () => {
   });
 
   it('of a class that ignores unknown fields become instances without them', async () => {
-    const { body } = await request(sample.app.getHttpServer()).post('/older').send({ type: 'A', unknown: { deep: 1 }, constructor: 'harmless' }).expect(200);
+    const { body } = await request(sample.app.getHttpServer())
+      .post('/older')
+      .send({ type: 'A', unknown: { deep: 1 }, constructor: 'harmless' })
+      .expect(200);
     expect(body).toEqual({ body: { type: 'A' }, class: 'OlderBody' });
   });
 
@@ -58,14 +67,26 @@ describe('bodies', () => {
 
 describe('a payload', () => {
   it('arrives as it was sent, whatever its keys mean to JavaScript', async () => {
-    const payload = { then: 'x', toString: 'y', constructor: 'z', length: 3, a: [{ hasOwnProperty: null }], nothing: null };
+    const payload = {
+      then: 'x',
+      toString: 'y',
+      constructor: 'z',
+      length: 3,
+      a: [{ hasOwnProperty: null }],
+      nothing: null,
+    };
     const { body } = await post({ type: 'A', payload }).expect(200);
     expect(body.body.payload).toEqual(payload);
   });
 
   it('of 200 KB is the very object that was parsed: nothing copies it or walks through it', () => {
-    const payload = { rows: Array.from({ length: 3_000 }, (_, index) => ({ index, text: 'some words that a customer wrote' })) };
-    const body = new ValidationPipe().transform({ type: 'A', payload }, { type: 'body', metatype: SampleBody }) as SampleBody;
+    const payload = {
+      rows: Array.from({ length: 3_000 }, (_, index) => ({ index, text: 'some words that a customer wrote' })),
+    };
+    const body = new ValidationPipe().transform(
+      { type: 'A', payload },
+      { type: 'body', metatype: SampleBody },
+    ) as SampleBody;
     expect(body).toBeInstanceOf(SampleBody);
     expect(body.payload).toBe(payload);
   });
@@ -80,8 +101,16 @@ describe('a payload', () => {
 describe('queries', () => {
   it('are coerced as the DTO says, and get its defaults', async () => {
     await query('').expect(200, { limit: 50, offset: 0, embed_meta: false, order: 'asc' });
-    await query('?limit=7&offset=2&embed_meta=True&from=2026-11-20&type=A&type=B&correlation_id=7&order=desc&other=1').expect(200, {
-      limit: 7, offset: 2, embed_meta: true, from: Date.UTC(2026, 10, 20), type: ['A', 'B'], correlation_id: '7', order: 'desc',
+    await query(
+      '?limit=7&offset=2&embed_meta=True&from=2026-11-20&type=A&type=B&correlation_id=7&order=desc&other=1',
+    ).expect(200, {
+      limit: 7,
+      offset: 2,
+      embed_meta: true,
+      from: Date.UTC(2026, 10, 20),
+      type: ['A', 'B'],
+      correlation_id: '7',
+      order: 'desc',
     });
     await query('?type=A').expect(({ body }) => expect(body.type).toEqual(['A']));
   });
@@ -128,7 +157,13 @@ describe('queries', () => {
   });
 
   it.each([
-    '?type[a]=b', '?__proto__=1&constructor=2', '?limit[]=1', '?%FF=1&type=%', `?${'x=1&'.repeat(3_000)}`, '?&&&=', '?type',
+    '?type[a]=b',
+    '?__proto__=1&constructor=2',
+    '?limit[]=1',
+    '?%FF=1&type=%',
+    `?${'x=1&'.repeat(3_000)}`,
+    '?&&&=',
+    '?type',
   ])('%.30s is no error of the server', async (text) => {
     await query(text).expect(200);
   });

@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { pino } from 'pino';
-import { newId } from '../../src/common/ids.js';
+
 import { StoredTexts } from '../../src/blackboard/queries/stored-texts.js';
+import { newId } from '../../src/common/ids.js';
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { Settings } from '../../src/config/settings.js';
 import type { Database } from '../../src/database/database.js';
@@ -14,11 +16,11 @@ import type { SqliteDatabase } from '../../src/database/dialects/sqlite-database
 import { SqliteUnitOfWork } from '../../src/database/dialects/sqlite-unit-of-work.js';
 import { openDatabase } from '../../src/database/open-database.js';
 import type { UnitOfWork } from '../../src/database/unit-of-work.js';
-import { IdempotencyKeysRepository } from '../../src/features/idempotency/idempotency-keys.repository.js';
 import { IdempotencyService } from '../../src/features/idempotency/idempotency.service.js';
+import { IdempotencyKeysRepository } from '../../src/features/idempotency/idempotency-keys.repository.js';
 import type { IdempotentAnswer, IdempotentRequest } from '../../src/features/idempotency/idempotent-request.js';
-import type { RequestIds } from '../../src/features/idempotency/request-ids.js';
 import { KeyReservations } from '../../src/features/idempotency/key-reservations.js';
+import type { RequestIds } from '../../src/features/idempotency/request-ids.js';
 import { StoredHashes } from '../../src/features/idempotency/stored-hashes.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -37,7 +39,17 @@ class SharedUnitOfWork extends SqliteUnitOfWork {
  */
 describe('a key that two processes are asked for', () => {
   const logger = pino({ level: 'silent' });
-  const telemetry = { executionEnded() {}, executionClaimed() {}, deliveryTried() {}, deliveriesGivenUp() {}, transactionEnded() {}, predicateFailed() {}, timerFailed() {}, streamsOpen() {}, modelUsed() {} };
+  const telemetry = {
+    executionEnded() {},
+    executionClaimed() {},
+    deliveryTried() {},
+    deliveriesGivenUp() {},
+    transactionEnded() {},
+    predicateFailed() {},
+    timerFailed() {},
+    streamsOpen() {},
+    modelUsed() {},
+  };
   let folder: string;
   let stored: TestDatabase;
   let database: Database;
@@ -54,7 +66,19 @@ describe('a key that two processes are asked for', () => {
     unitOfWork = unitOfWorkOn(database);
     const settings = Object.assign(new Settings(), { leaseMs: LEASE_MS, retainKeysMs: 86_400_000 });
     const service = (): IdempotencyService =>
-      new IdempotencyService(clock, new KeyReservations(clock, settings, unitOfWork, new IdempotencyKeysRepository(), new StoredHashes(null), new StoredTexts(unitOfWork, new MemoryBudget(1_024)), logger), logger);
+      new IdempotencyService(
+        clock,
+        new KeyReservations(
+          clock,
+          settings,
+          unitOfWork,
+          new IdempotencyKeysRepository(),
+          new StoredHashes(null),
+          new StoredTexts(unitOfWork, new MemoryBudget(1_024)),
+          logger,
+        ),
+        logger,
+      );
     [first, second] = [service(), service()];
   });
 
@@ -82,7 +106,12 @@ describe('a key that two processes are asked for', () => {
   });
 
   /** Work that ends when told to, and the ids that it was given. */
-  function work(): { run: (ids: RequestIds) => Promise<unknown>; ids: Promise<RequestIds>; end: (result: unknown) => void; fail: (error: Error) => void } {
+  function work(): {
+    run: (ids: RequestIds) => Promise<unknown>;
+    ids: Promise<RequestIds>;
+    end: (result: unknown) => void;
+    fail: (error: Error) => void;
+  } {
     const began = Promise.withResolvers<RequestIds>();
     const ended = Promise.withResolvers<unknown>();
     const run = (ids: RequestIds): Promise<unknown> => {
@@ -113,7 +142,10 @@ describe('a key that two processes are asked for', () => {
     for (let n = 0; n < 30; n += 1) {
       clock.advance(LEASE_MS / 3);
       await eventually('the lease is renewed', async () => {
-        const row = await unitOfWork.reader.selectFrom('idempotency_keys').select('lease_until').executeTakeFirstOrThrow();
+        const row = await unitOfWork.reader
+          .selectFrom('idempotency_keys')
+          .select('lease_until')
+          .executeTakeFirstOrThrow();
         return row.lease_until === clock.now() + LEASE_MS;
       });
     }
@@ -155,32 +187,44 @@ describe('a key that two processes are asked for', () => {
     expect(await answerOf(waiting)).toMatchObject({ content: '{"done":true}', replayed: false });
   });
 
-  it.each<['first' | 'second']>([['first'], ['second']])('does not keep the body of a large one that waits in the %s process, which is sent again where the work has failed', async (process) => {
-    const services = { first, second };
-    const job = work();
-    const failing = first.answer(request(), job.run);
-    await job.ids;
-    let isHeld = true;
-    const large = { ...request(), heldBytes: 300_000, releaseBody: () => (isHeld = false) };
-    const refused = services[process].answer(large, never).catch((error: unknown) => error);
-    await eventually('its body is gone', () => {
-      clock.advance(100);
-      return !isHeld;
-    });
-    job.fail(new Error('no'));
-    await expect(failing).rejects.toThrow('no');
-    let error: unknown;
-    void refused.then((refusal) => (error = refusal));
-    await eventually('it is refused', () => {
-      clock.advance(100);
-      return error !== undefined;
-    });
-    expect(error).toMatchObject({ code: 'unavailable', message: 'The first request with this idempotency key has failed, and this one was too large to keep; send it again' });
-    // The key is free, on either side.
-    const again = work();
-    again.end({ done: true });
-    expect(await services[process === 'first' ? 'second' : 'first'].answer({ ...request(), heldBytes: 300_000 }, again.run)).toMatchObject({ content: '{"done":true}', replayed: false });
-  });
+  it.each<['first' | 'second']>([['first'], ['second']])(
+    'does not keep the body of a large one that waits in the %s process, which is sent again where the work has failed',
+    async (process) => {
+      const services = { first, second };
+      const job = work();
+      const failing = first.answer(request(), job.run);
+      await job.ids;
+      let isHeld = true;
+      const large = { ...request(), heldBytes: 300_000, releaseBody: () => (isHeld = false) };
+      const refused = services[process].answer(large, never).catch((error: unknown) => error);
+      await eventually('its body is gone', () => {
+        clock.advance(100);
+        return !isHeld;
+      });
+      job.fail(new Error('no'));
+      await expect(failing).rejects.toThrow('no');
+      let error: unknown;
+      void refused.then((refusal) => (error = refusal));
+      await eventually('it is refused', () => {
+        clock.advance(100);
+        return error !== undefined;
+      });
+      expect(error).toMatchObject({
+        code: 'unavailable',
+        message:
+          'The first request with this idempotency key has failed, and this one was too large to keep; send it again',
+      });
+      // The key is free, on either side.
+      const again = work();
+      again.end({ done: true });
+      expect(
+        await services[process === 'first' ? 'second' : 'first'].answer(
+          { ...request(), heldBytes: 300_000 },
+          again.run,
+        ),
+      ).toMatchObject({ content: '{"done":true}', replayed: false });
+    },
+  );
 
   it('keeps its ids where the artifact was stored before the failure, so that nothing is done twice', async () => {
     const job = work();

@@ -9,7 +9,7 @@ describe('slots of queues that are grouped', () => {
 
   /** Takes one after another what is free for a host. */
   function takeAll(slots: Slots, host: string): string[] {
-    for (const taken: string[] = []; ; ) {
+    for (const taken: string[] = []; ;) {
       const [queue] = slots.free(queuesOf(host)).byQueue.keys();
       if (queue === undefined) return taken;
       slots.take(queue);

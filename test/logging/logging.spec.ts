@@ -1,7 +1,9 @@
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import type { Logger } from 'pino';
+
 import { DomainError } from '../../src/common/domain-error.js';
 import { createLogger, flushLog } from '../../src/observability/logging/create-logger.js';
 import { NestLogger } from '../../src/observability/logging/nest-logger.js';
@@ -13,7 +15,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 type Line = Record<string, unknown>;
 
 const linesOf = (path: string): Line[] =>
-  readFileSync(path, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line) as Line);
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Line);
 
 /** What a logger writes to a real file, as standard output is when it is redirected. */
 async function logged(use: (logger: Logger) => void, logLevel: 'info' | 'trace' = 'info'): Promise<Line[]> {
@@ -27,7 +32,12 @@ async function logged(use: (logger: Logger) => void, logLevel: 'info' | 'trace' 
 describe('the log', () => {
   test('is JSON lines with a UTC time and the level by name', async () => {
     const [line] = await logged((logger) => logger.info({ correlation_id: 'c1' }, 'hello'));
-    expect(line).toEqual({ level: 'info', time: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/), correlation_id: 'c1', msg: 'hello' });
+    expect(line).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      correlation_id: 'c1',
+      msg: 'hello',
+    });
   });
 
   test('keeps the order of its lines, however fast they come', async () => {
@@ -50,15 +60,19 @@ describe('the log', () => {
   });
 
   test('shows no secret that reaches it', async () => {
-    const lines = await logged((logger) => logger.info({ webhookSecret: 'hunter2', req: { headers: { authorization: 'hunter2', cookie: 'hunter2' } } }));
+    const lines = await logged((logger) =>
+      logger.info({ webhookSecret: 'hunter2', req: { headers: { authorization: 'hunter2', cookie: 'hunter2' } } }),
+    );
     expect(JSON.stringify(lines)).not.toContain('hunter2');
   });
 
   test('has one line a second for each reason why something cannot be done now, with how often it came and without a stack', async () => {
     const path = join(folder, 'trouble');
     const logger = createLogger({ logLevel: 'info' }, { fd: openSync(path, 'w'), write: () => undefined });
-    const full = (): DomainError => new DomainError('unavailable', 'the disk is full', { cause: new Error('database or disk is full') });
-    for (let n = 0; n < 1_000; n += 1) logger.child({ agent: 'router' }).warn({ err: full(), request_id: n }, 'not stored');
+    const full = (): DomainError =>
+      new DomainError('unavailable', 'the disk is full', { cause: new Error('database or disk is full') });
+    for (let n = 0; n < 1_000; n += 1)
+      logger.child({ agent: 'router' }).warn({ err: full(), request_id: n }, 'not stored');
     for (let n = 0; n < 10; n += 1) logger.error({ err: new DomainError('unavailable', 'nobody answers') }, 'not read');
     logger.info('in between');
     logger.error({ err: new Error('something else') }, 'a bug');
@@ -69,12 +83,23 @@ describe('the log', () => {
     expect(troubles()).toMatchObject([
       { level: 'warn', agent: 'router', request_id: 0, reason: 'the disk is full', cause, times: 1, msg: 'not stored' },
       { level: 'error', reason: 'nobody answers', times: 1, msg: 'not read' },
-      { level: 'warn', agent: 'router', request_id: 999, reason: 'the disk is full', cause, times: 999, msg: 'not stored' },
+      {
+        level: 'warn',
+        agent: 'router',
+        request_id: 999,
+        reason: 'the disk is full',
+        cause,
+        times: 999,
+        msg: 'not stored',
+      },
       { level: 'error', reason: 'nobody answers', times: 9, msg: 'not read' },
     ]);
     expect(JSON.stringify(troubles())).not.toContain('stack');
     const others = linesOf(path).filter(({ reason }) => reason === undefined);
-    expect(others).toMatchObject([{ msg: 'in between' }, { msg: 'a bug', err: { stack: expect.stringContaining('at ') as string } }]);
+    expect(others).toMatchObject([
+      { msg: 'in between' },
+      { msg: 'a bug', err: { stack: expect.stringContaining('at ') as string } },
+    ]);
     // A second without it, and it is told at once again.
     logger.warn({ err: full() }, 'not stored');
     await eventually('it is told', () => troubles().length === 5);
@@ -83,7 +108,10 @@ describe('the log', () => {
 
   test('is readable on a terminal, and written at once', () => {
     const written: string[] = [];
-    createLogger({ logLevel: 'info' }, { fd: 1, isTTY: true, write: (text) => written.push(text) }).info({ agent: 'router' }, 'done');
+    createLogger({ logLevel: 'info' }, { fd: 1, isTTY: true, write: (text) => written.push(text) }).info(
+      { agent: 'router' },
+      'done',
+    );
     expect(written.join('')).toContain('done');
     expect(written.join('')).toContain('router');
     expect(written.join('')).not.toContain('{"level"');
@@ -118,7 +146,11 @@ describe("Nest's own lines", () => {
       nest.error('broken', error.stack);
     });
     expect(lines).toMatchObject([
-      { context: 'ExceptionsHandler', err: { message: 'broken', stack: expect.stringContaining('at ') }, msg: 'broken' },
+      {
+        context: 'ExceptionsHandler',
+        err: { message: 'broken', stack: expect.stringContaining('at ') },
+        msg: 'broken',
+      },
       { context: 'ExceptionsHandler', stack: expect.stringContaining('at '), msg: 'broken' },
       { stack: expect.stringContaining('at '), msg: 'broken' },
     ]);

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+
 import { startApp, type TestApp } from '../support/app.js';
 import { ROUND_TRIP } from './round-trip-program.js';
 
@@ -22,7 +23,15 @@ agents:
 const COMPILER = {
   extends: resolve(MODULES, '../tsconfig.json'),
   // Generated for browsers too: its types are those of the DOM.
-  compilerOptions: { noEmit: false, allowImportingTsExtensions: false, rootDir: '.', outDir: 'out', lib: ['es2024', 'dom', 'dom.iterable'], types: ['node'], typeRoots: [join(MODULES, '@types')] },
+  compilerOptions: {
+    noEmit: false,
+    allowImportingTsExtensions: false,
+    rootDir: '.',
+    outDir: 'out',
+    lib: ['es2024', 'dom', 'dom.iterable'],
+    types: ['node'],
+    typeRoots: [join(MODULES, '@types')],
+  },
   include: ['client', 'round-trip.ts'],
   exclude: [],
 };
@@ -45,27 +54,44 @@ afterAll(async () => {
 /** What a program of Node's prints; where it fails, the error has that. */
 async function run(program: string, ...args: string[]): Promise<string> {
   const env = { ...process.env, NODE_OPTIONS: '' };
-  const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { cwd: folder, env }).catch((failed: { stdout: string; stderr: string }) => {
-    throw new Error(`${program} failed:\n${failed.stdout}\n${failed.stderr}`);
-  });
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { cwd: folder, env }).catch(
+    (failed: { stdout: string; stderr: string }) => {
+      throw new Error(`${program} failed:\n${failed.stdout}\n${failed.stderr}`);
+    },
+  );
   return stdout;
 }
 
 it('a generated client compiles under the strictest settings, and makes a round trip', async () => {
-  await run(join(MODULES, '@hey-api/openapi-ts/bin/run.js'), '--input', 'openapi.json', '--output', 'client', '--no-log-file');
+  await run(
+    join(MODULES, '@hey-api/openapi-ts/bin/run.js'),
+    '--input',
+    'openapi.json',
+    '--output',
+    'client',
+    '--no-log-file',
+  );
   await run(join(MODULES, 'typescript/bin/tsc'), '--project', '.');
   expect(JSON.parse(await run('out/round-trip.js', app.url))).toEqual({
     accepted: 'accepted',
     correlation: 'order-1',
     sync: { completed: true, intent: { length: 11 }, producer: 'classifier' },
-    list: { types: ['Intent', 'CustomerMessage', 'Intent', 'CustomerMessage'], total: 4, consumers: ['classifier'], allowed: ['classifier'] },
+    list: {
+      types: ['Intent', 'CustomerMessage', 'Intent', 'CustomerMessage'],
+      total: 4,
+      consumers: ['classifier'],
+      allowed: ['classifier'],
+    },
     got: { text: 'hello' },
     summary: { total: 1, tags: { vip: 1 }, kinds: { Private: 1 } },
     agents: [['classifier', 'all', ['Intent']]],
     run: [{ length: 1 }],
     history: 3,
     status: ['completed', false, 4],
-    types: expect.arrayContaining([['CustomerMessage', 3], ['Intent', 1]]),
+    types: expect.arrayContaining([
+      ['CustomerMessage', 3],
+      ['Intent', 1],
+    ]),
     health: 'ok',
     refused: [400, 'Unknown artifact type: CustomerMesage; did you mean CustomerMessage?'],
     missing: [404, 'Agent not found: nobody'],

@@ -2,6 +2,7 @@ import { getEventListeners, once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
+
 import { SystemClock } from '../../src/common/clock.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import type { UrlGiver } from '../../src/http-client/address-rules.js';
@@ -11,7 +12,17 @@ import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { REFUSED_URLS } from './refused-urls.js';
 
-const METADATA = ['http://169.254.169.254/', 'http://[fd00:ec2::254]/', 'http://[fd00:ec2::23]/', 'http://[fd00:42::42]/', 'http://[::ffff:169.254.169.254]/', 'http://[fe80::1]/', 'http://2852039166/', 'http://0.0.0.0/', 'http://[64:ff9b::a9fe:a9fe]/'];
+const METADATA = [
+  'http://169.254.169.254/',
+  'http://[fd00:ec2::254]/',
+  'http://[fd00:ec2::23]/',
+  'http://[fd00:42::42]/',
+  'http://[::ffff:169.254.169.254]/',
+  'http://[fe80::1]/',
+  'http://2852039166/',
+  'http://0.0.0.0/',
+  'http://[64:ff9b::a9fe:a9fe]/',
+];
 
 /** Answers each name with the next of its lists of addresses; the last one stays. */
 class ScriptedResolver extends Resolver {
@@ -75,8 +86,20 @@ describe('outbound requests', () => {
     }
   });
 
-  function outboundWith({ allow = [], ports, resolver = new SystemResolver(), clock = new SystemClock() }: { allow?: string[]; ports?: number[]; resolver?: Resolver; clock?: SystemClock | ManualClock } = {}): Outbound {
-    const outbound = new Outbound(Object.assign(resolveSettings({ flags: {}, environment: {}, server: undefined }), { outboundAllow: allow, ...(ports && { clientWebhookPorts: ports }) }), clock, resolver);
+  function outboundWith({
+    allow = [],
+    ports,
+    resolver = new SystemResolver(),
+    clock = new SystemClock(),
+  }: { allow?: string[]; ports?: number[]; resolver?: Resolver; clock?: SystemClock | ManualClock } = {}): Outbound {
+    const outbound = new Outbound(
+      Object.assign(resolveSettings({ flags: {}, environment: {}, server: undefined }), {
+        outboundAllow: allow,
+        ...(ports && { clientWebhookPorts: ports }),
+      }),
+      clock,
+      resolver,
+    );
     open.outbounds.push(outbound);
     return outbound;
   }
@@ -103,24 +126,45 @@ describe('outbound requests', () => {
   describe.each(Object.entries(REFUSED_URLS))('to %s', (_kind, urls) => {
     test.each(urls)("are refused when a client's URL says so: %s", async (url) => {
       const outbound = outboundWith();
-      expect(() => outbound.check(url, 'client', 'webhook.url')).toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringMatching(/^webhook\.url: must \S/) }));
-      await expect(outbound.post(url, sending('client'))).rejects.toMatchObject({ name: 'OutboundError', isRefused: true });
+      expect(() => outbound.check(url, 'client', 'webhook.url')).toThrow(
+        expect.objectContaining({ code: 'invalid', message: expect.stringMatching(/^webhook\.url: must \S/) }),
+      );
+      await expect(outbound.post(url, sending('client'))).rejects.toMatchObject({
+        name: 'OutboundError',
+        isRefused: true,
+      });
     });
   });
 
-  test.each(['http://example.com/', 'https://example.com:8443/hook?a=b#c', 'http://93.184.215.14/', 'http://[2606:4700::1111]/', 'http://172.32.0.1/', 'http://[::ffff:8.8.8.8]/', 'http://[64:ff9b::808:808]/', 'http://localhost.example.com/', 'https://bücher.example/'])(
-    'may go where the public is: %s',
-    (url) => expect(() => outboundWith().check(url, 'client', 'url')).not.toThrow(),
-  );
+  test.each([
+    'http://example.com/',
+    'https://example.com:8443/hook?a=b#c',
+    'http://93.184.215.14/',
+    'http://[2606:4700::1111]/',
+    'http://172.32.0.1/',
+    'http://[::ffff:8.8.8.8]/',
+    'http://[64:ff9b::808:808]/',
+    'http://localhost.example.com/',
+    'https://bücher.example/',
+  ])('may go where the public is: %s', (url) => expect(() => outboundWith().check(url, 'client', 'url')).not.toThrow());
 
-  test.each(['http://127.0.0.1/', 'http://localhost/', 'http://10.1.2.3/', 'http://[fd12::1]/', 'http://[::1]/', 'http://100.64.0.1/'])('may go to the inside where the operator says so: %s', (url) =>
+  test.each([
+    'http://127.0.0.1/',
+    'http://localhost/',
+    'http://10.1.2.3/',
+    'http://[fd12::1]/',
+    'http://[::1]/',
+    'http://100.64.0.1/',
+  ])('may go to the inside where the operator says so: %s', (url) =>
     expect(() => outboundWith().check(url, 'operator', 'url')).not.toThrow(),
   );
 
   test.each(METADATA)('go to a metadata service for nobody, whatever is allowed: %s', async (url) => {
     const outbound = outboundWith({ allow: ['0.0.0.0/0', '::/0'] });
     for (const by of ['client', 'operator'] as const) {
-      expect(() => outbound.check(url, by, 'url')).toThrow(/^url: must not point to .*: link-local, metadata and unusable addresses are never called$/);
+      expect(() => outbound.check(url, by, 'url')).toThrow(
+        /^url: must not point to .*: link-local, metadata and unusable addresses are never called$/,
+      );
       await expect(outbound.post(url, sending(by))).rejects.toMatchObject({ isRefused: true });
     }
   });
@@ -130,27 +174,44 @@ describe('outbound requests', () => {
     const outbound = outboundWith({ allow: ['127.0.0.0/8'] });
     for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]']) {
       expect(() => outbound.check(`http://${host}:${port}/`, 'client', 'url')).not.toThrow();
-      expect(await outbound.post(`http://${host}:${port}/`, sending('client'))).toMatchObject({ status: 200, text: 'thanks', isWhole: true });
+      expect(await outbound.post(`http://${host}:${port}/`, sending('client'))).toMatchObject({
+        status: 200,
+        text: 'thanks',
+        isWhole: true,
+      });
     }
     expect(requests).toHaveLength(3);
-    expect(() => outbound.check('http://10.0.0.1/', 'client', 'url')).toThrow('url: must point to a public address, not to 10.0.0.1; the operator of this service can allow it with outbound_allow');
+    expect(() => outbound.check('http://10.0.0.1/', 'client', 'url')).toThrow(
+      'url: must point to a public address, not to 10.0.0.1; the operator of this service can allow it with outbound_allow',
+    );
   });
 
   it('are refused when a name means an inner address only by the time of connecting', async () => {
     const { port, requests } = await listen((_request, response) => response.end());
     const resolver = new ScriptedResolver({ 'rebind.example': [['93.184.215.14'], ['127.0.0.1']] });
     expect(await resolver.resolve('rebind.example')).toEqual([{ address: '93.184.215.14', family: 4 }]);
-    await expect(outboundWith({ resolver, ports: [port] }).post(`http://rebind.example:${port}/`, sending('client'))).rejects.toMatchObject({
+    await expect(
+      outboundWith({ resolver, ports: [port] }).post(`http://rebind.example:${port}/`, sending('client')),
+    ).rejects.toMatchObject({
       isRefused: true,
       message: 'rebind.example resolves to an address that may not be called; the log of the service shows the address',
     });
     expect([resolver.asked.length, requests.length]).toEqual([2, 0]);
   });
 
-  test.each([[['127.0.0.1']], [['::1']], [['93.184.215.14', '127.0.0.1']], [['::ffff:169.254.169.254']], [['fe80::1%eth0']], [['64:ff9b::a00:1']]])('are refused where a name means %j', async (addresses) => {
+  test.each([
+    [['127.0.0.1']],
+    [['::1']],
+    [['93.184.215.14', '127.0.0.1']],
+    [['::ffff:169.254.169.254']],
+    [['fe80::1%eth0']],
+    [['64:ff9b::a00:1']],
+  ])('are refused where a name means %j', async (addresses) => {
     const { port, requests } = await listen((_request, response) => response.end());
     const resolver = new ScriptedResolver({ 'inner.example': [addresses] });
-    await expect(outboundWith({ resolver, ports: [port] }).post(`http://inner.example:${port}/`, sending('client'))).rejects.toMatchObject({ isRefused: true });
+    await expect(
+      outboundWith({ resolver, ports: [port] }).post(`http://inner.example:${port}/`, sending('client')),
+    ).rejects.toMatchObject({ isRefused: true });
     expect(requests).toHaveLength(0);
   });
 
@@ -165,7 +226,8 @@ describe('outbound requests', () => {
       return addresses;
     };
     const outbound = outboundWith({ resolver });
-    const post = (name: string) => outbound.post(`http://${name}:${port}/`, sending('operator', { headers: { connection: 'close' } }));
+    const post = (name: string) =>
+      outbound.post(`http://${name}:${port}/`, sending('operator', { headers: { connection: 'close' } }));
     const slow = Array.from({ length: 16 }, () => post('slow.example'));
     expect(await post('quick.example')).toMatchObject({ status: 200 });
     expect(resolver.asked.toSorted()).toEqual(['quick.example', 'slow.example']);
@@ -184,9 +246,20 @@ describe('outbound requests', () => {
       const resolver = new FewPlaces();
       const outbound = outboundWith({ resolver, clock });
       const post = (name: string, parts: Partial<OutboundRequest> = {}) =>
-        outbound.post(`http://${name}:${port}/`, sending('operator', { headers: { connection: 'close' }, timeoutMs: undefined, ...parts }));
+        outbound.post(
+          `http://${name}:${port}/`,
+          sending('operator', { headers: { connection: 'close' }, timeoutMs: undefined, ...parts }),
+        );
       /** Ends when the attempts have failed. */
-      const postAll = async (names: string[]): Promise<string[]> => Promise.all(names.map((name) => post(name).then(() => `${name} answered`, (error: Error) => error.message)));
+      const postAll = async (names: string[]): Promise<string[]> =>
+        Promise.all(
+          names.map((name) =>
+            post(name).then(
+              () => `${name} answered`,
+              (error: Error) => error.message,
+            ),
+          ),
+        );
       const names = deadNames(count);
       await post('known.example');
       return { clock, resolver, post, postAll, names };
@@ -205,7 +278,10 @@ describe('outbound requests', () => {
       clock.advance(7_000);
       await resolver.giveUp(clock);
       const failed = await failing;
-      for (const name of names.slice(first.length)) expect(failed).toContain(`${name}: its name could not be looked up in time, because lookups of other names take too long`);
+      for (const name of names.slice(first.length))
+        expect(failed).toContain(
+          `${name}: its name could not be looked up in time, because lookups of other names take too long`,
+        );
       // Nobody waits for the others any more.
       expect(asked()).toEqual(first);
       expect(first.length).toBeLessThan(names.length);
@@ -216,11 +292,14 @@ describe('outbound requests', () => {
       for (let round = 0; round < 2; round += 1) {
         const failing = postAll(names);
         await eventually('some are looked up', () => resolver.asked.some((name) => name.endsWith('.dead')));
-        if (round > 0) for (let n = 0; n < 10; n += 1) expect(await post(`new${n}.example`)).toMatchObject({ status: 200 });
+        if (round > 0)
+          for (let n = 0; n < 10; n += 1) expect(await post(`new${n}.example`)).toMatchObject({ status: 200 });
         await resolver.giveUp(clock);
         await failing;
       }
-      expect(new Set(resolver.asked)).toEqual(new Set(['known.example', ...names, ...Array.from({ length: 10 }, (_, n) => `new${n}.example`)]));
+      expect(new Set(resolver.asked)).toEqual(
+        new Set(['known.example', ...names, ...Array.from({ length: 10 }, (_, n) => `new${n}.example`)]),
+      );
       for (const name of names) resolver.revived.add(name);
       expect(await postAll(names)).toEqual(names.map((name) => `${name} answered`));
     });
@@ -228,7 +307,10 @@ describe('outbound requests', () => {
 
   it('of a client never use the connection that one of the operator has opened', async () => {
     const { port, requests } = await listen((_request, response) => response.end());
-    const outbound = outboundWith({ resolver: new ScriptedResolver({ 'inner.example': [['127.0.0.1']] }), ports: [port] });
+    const outbound = outboundWith({
+      resolver: new ScriptedResolver({ 'inner.example': [['127.0.0.1']] }),
+      ports: [port],
+    });
     const url = `http://inner.example:${port}/`;
     expect(await outbound.post(url, sending('operator'))).toMatchObject({ status: 200 });
     expect(requests[0]!.socket.destroyed).toBe(false);
@@ -238,28 +320,61 @@ describe('outbound requests', () => {
 
   it('do not follow redirects', async () => {
     const inner = await listen((_request, response) => response.end('secret'));
-    const { port } = await listen((_request, response) => response.writeHead(307, { location: `http://127.0.0.1:${inner.port}/` }).end());
-    expect(await outboundWith().post(`http://127.0.0.1:${port}/`, sending('operator'))).toMatchObject({ status: 307, text: '' });
+    const { port } = await listen((_request, response) =>
+      response.writeHead(307, { location: `http://127.0.0.1:${inner.port}/` }).end(),
+    );
+    expect(await outboundWith().post(`http://127.0.0.1:${port}/`, sending('operator'))).toMatchObject({
+      status: 307,
+      text: '',
+    });
     expect(inner.requests).toHaveLength(0);
   });
 
   it('take a key nowhere else where a library follows redirects', async () => {
     const other = await listen((_request, response) => response.end('there'));
-    const { port, requests } = await listen((request, response) => response.writeHead(307, { location: request.url === '/' ? '/next' : `http://127.0.0.1:${other.port}/` }).end());
-    const keys = { authorization: 'Bearer key-4711', 'x-api-key': 'key-4711', 'x-goog-api-key': 'key-4711', 'x-any': 'key-4711' };
-    const answer = await outboundWith().fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}', headers: { ...keys, 'content-type': 'application/json' } });
+    const { port, requests } = await listen((request, response) =>
+      response.writeHead(307, { location: request.url === '/' ? '/next' : `http://127.0.0.1:${other.port}/` }).end(),
+    );
+    const keys = {
+      authorization: 'Bearer key-4711',
+      'x-api-key': 'key-4711',
+      'x-goog-api-key': 'key-4711',
+      'x-any': 'key-4711',
+    };
+    const answer = await outboundWith().fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      body: '{}',
+      headers: { ...keys, 'content-type': 'application/json' },
+    });
     expect(await answer.text()).toBe('there');
-    expect(requests.map(({ url, headers }) => [url, headers])).toEqual([['/', expect.objectContaining(keys)], ['/next', expect.objectContaining(keys)]]);
-    expect(other.requests[0]!.headers).toMatchObject({ 'content-type': 'application/json', host: `127.0.0.1:${other.port}` });
+    expect(requests.map(({ url, headers }) => [url, headers])).toEqual([
+      ['/', expect.objectContaining(keys)],
+      ['/next', expect.objectContaining(keys)],
+    ]);
+    expect(other.requests[0]!.headers).toMatchObject({
+      'content-type': 'application/json',
+      host: `127.0.0.1:${other.port}`,
+    });
     expect(JSON.stringify(other.requests[0]!.headers)).not.toContain('4711');
   });
 
   it('carry body and headers as they were given, and the name of this program', async () => {
     let received = '';
-    const { port, requests } = await listen((request, response) => void text(request).then((body) => ((received = body), response.writeHead(410, { 'retry-after': '7' }).end('gone'))));
-    const answer = await outboundWith().post(`http://127.0.0.1:${port}/hook?a=b`, sending('operator', { headers: { 'webhook-id': 'x' } }));
+    const { port, requests } = await listen(
+      (request, response) =>
+        void text(request).then(
+          (body) => ((received = body), response.writeHead(410, { 'retry-after': '7' }).end('gone')),
+        ),
+    );
+    const answer = await outboundWith().post(
+      `http://127.0.0.1:${port}/hook?a=b`,
+      sending('operator', { headers: { 'webhook-id': 'x' } }),
+    );
     expect([received, requests[0]!.url, requests[0]!.method]).toEqual(['{"text":"größer"}', '/hook?a=b', 'POST']);
-    expect(requests[0]!.headers).toMatchObject({ 'webhook-id': 'x', 'user-agent': expect.stringMatching(/^starling\/\d/) });
+    expect(requests[0]!.headers).toMatchObject({
+      'webhook-id': 'x',
+      'user-agent': expect.stringMatching(/^starling\/\d/),
+    });
     expect(answer).toMatchObject({ status: 410, text: 'gone', headers: { 'retry-after': '7' } });
   });
 
@@ -285,7 +400,10 @@ describe('outbound requests', () => {
     clock.advance(4_999);
     expect(await Promise.race([silent, slow, new Promise((resolve) => setImmediate(resolve, 'open'))])).toBe('open');
     clock.advance(1);
-    await expect(silent).rejects.toMatchObject({ isRefused: false, message: `127.0.0.1:${port}: no answer within 5000 ms` });
+    await expect(silent).rejects.toMatchObject({
+      isRefused: false,
+      message: `127.0.0.1:${port}: no answer within 5000 ms`,
+    });
     expect(await slow).toMatchObject({ status: 202, isWhole: false });
   });
 
@@ -302,20 +420,32 @@ describe('outbound requests', () => {
     const { port } = await listen((_request, response) => response.end('{}'));
     const given = new AbortController();
     const outbound = outboundWith();
-    for (let sent = 0; sent < 3; sent += 1) expect(await outbound.post(`http://127.0.0.1:${port}/`, sending('operator', { signal: given.signal }))).toMatchObject({ status: 200, isWhole: true });
+    for (let sent = 0; sent < 3; sent += 1)
+      expect(
+        await outbound.post(`http://127.0.0.1:${port}/`, sending('operator', { signal: given.signal })),
+      ).toMatchObject({ status: 200, isWhole: true });
     expect(getEventListeners(given.signal, 'abort')).toEqual([]);
   });
 
   it('say in plain words why there is no answer, without the path', async () => {
-    const broken = createTcpServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))).listen(0, '127.0.0.1');
+    const broken = createTcpServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))).listen(
+      0,
+      '127.0.0.1',
+    );
     const closing = createTcpServer((socket) => socket.once('data', () => socket.destroy())).listen(0, '127.0.0.1');
     await Promise.all([once(broken, 'listening'), once(closing, 'listening')]);
     const free = (broken.address() as AddressInfo).port;
     const resolver = new ScriptedResolver({ 'none.example': [[]] });
     const outbound = outboundWith({ resolver });
-    const whyNot = (url: string): Promise<string> => outbound.post(`${url}/token`, sending('operator')).then(() => 'an answer', (error: Error) => error.message);
+    const whyNot = (url: string): Promise<string> =>
+      outbound.post(`${url}/token`, sending('operator')).then(
+        () => 'an answer',
+        (error: Error) => error.message,
+      );
     expect(await whyNot(`http://127.0.0.1:${free}`)).toBe(`127.0.0.1:${free}: its answer is not valid HTTP`);
-    expect(await whyNot(`http://127.0.0.1:${(closing.address() as AddressInfo).port}`)).toMatch(/: the connection was closed before an answer came$/);
+    expect(await whyNot(`http://127.0.0.1:${(closing.address() as AddressInfo).port}`)).toMatch(
+      /: the connection was closed before an answer came$/,
+    );
     expect(await whyNot('http://none.example')).toBe('none.example has no address');
     broken.close();
     closing.close();

@@ -12,7 +12,10 @@ describe('Retry-After', () => {
     expect(retryAfter(header, NOW)).toBe(time);
   });
 
-  it.each([[undefined], [''], ['0'], ['-5'], ['soon'], ['Fri, 20 Nov 2026 09:30:00 GMT']])('%s asks for nothing', (header) => {
-    expect(retryAfter(header, NOW)).toBeNull();
-  });
+  it.each([[undefined], [''], ['0'], ['-5'], ['soon'], ['Fri, 20 Nov 2026 09:30:00 GMT']])(
+    '%s asks for nothing',
+    (header) => {
+      expect(retryAfter(header, NOW)).toBeNull();
+    },
+  );
 });

@@ -2,20 +2,79 @@
 // is supported, on texts that are short enough for the runtime to try every way.
 import { RegExpParser } from '@eslint-community/regexpp';
 import fc from 'fast-check';
+
 import { charactersOf } from '../../src/patterns/character-sets.js';
 import { Pattern } from '../../src/patterns/pattern.js';
 import { PatternError, TOO_LARGE } from '../../src/patterns/pattern-error.js';
 
 /** Characters that some construct tells from the others. */
-const CHARACTERS = ['a', 'b', 'Z', '0', '_', '-', '.', ' ', '\n', '\r', '\u2028', '\t', '\v', '\u00a0', '\ufeff', '\u180e', 'é', 'λ', 'K', '中', '\u{1F600}', '\ud800', '\udc00', '٣', '^', ']'];
+const CHARACTERS = [
+  'a',
+  'b',
+  'Z',
+  '0',
+  '_',
+  '-',
+  '.',
+  ' ',
+  '\n',
+  '\r',
+  '\u2028',
+  '\t',
+  '\v',
+  '\u00a0',
+  '\ufeff',
+  '\u180e',
+  'é',
+  'λ',
+  'K',
+  '中',
+  '\u{1F600}',
+  '\ud800',
+  '\udc00',
+  '٣',
+  '^',
+  ']',
+];
 
-const ESCAPES = ['\\d', '\\D', '\\w', '\\W', '\\s', '\\S', '\\.', '\\-', '\\/', '\\]', '\\t', '\\n', '\\v', '\\x00', '\\cJ', '\\x61', '\\u0061', '\\u{1F600}', '\\ud83d\\ude00', '\\p{L}', '\\P{L}', '\\p{Script=Greek}', '\\p{Nd}', '\\p{Emoji}'];
+const ESCAPES = [
+  '\\d',
+  '\\D',
+  '\\w',
+  '\\W',
+  '\\s',
+  '\\S',
+  '\\.',
+  '\\-',
+  '\\/',
+  '\\]',
+  '\\t',
+  '\\n',
+  '\\v',
+  '\\x00',
+  '\\cJ',
+  '\\x61',
+  '\\u0061',
+  '\\u{1F600}',
+  '\\ud83d\\ude00',
+  '\\p{L}',
+  '\\P{L}',
+  '\\p{Script=Greek}',
+  '\\p{Nd}',
+  '\\p{Emoji}',
+];
 /** Outside of a class, where a bare `-` needs no escape and has none. */
 const OUTSIDE = ESCAPES.filter((escape) => escape !== '\\-');
 
 const literal = fc.constantFrom('a', 'b', 'Z', '0', '_', ' ', 'é', 'λ', '中', '\u{1F600}');
-const classElement = fc.oneof(literal, fc.constantFrom(...ESCAPES), fc.constantFrom('a-c', '0-9', 'A-Z', '\\u0000-\\u001f', 'À-ÿ', '\\u{1F000}-\\u{1FFFF}', '\\t-\\r'));
-const characterClass = fc.tuple(fc.constantFrom('', '^'), fc.array(classElement, { maxLength: 4 })).map(([negation, elements]) => `[${negation}${elements.join('')}]`);
+const classElement = fc.oneof(
+  literal,
+  fc.constantFrom(...ESCAPES),
+  fc.constantFrom('a-c', '0-9', 'A-Z', '\\u0000-\\u001f', 'À-ÿ', '\\u{1F000}-\\u{1FFFF}', '\\t-\\r'),
+);
+const characterClass = fc
+  .tuple(fc.constantFrom('', '^'), fc.array(classElement, { maxLength: 4 }))
+  .map(([negation, elements]) => `[${negation}${elements.join('')}]`);
 const assertion = fc.constantFrom('^', '$', '\\b', '\\B');
 const quantifier = fc.constantFrom('*', '+', '?', '{2}', '{1,3}', '{0,2}', '{2,}', '{0}', '*?', '+?', '??', '{1,2}?');
 
@@ -26,7 +85,16 @@ const { pattern } = fc.letrec<{ pattern: string; alternative: string; atom: stri
     tie('pattern').chain((inner) => fc.constantFrom('(', '(?:').map((open) => `${open}${inner})`)),
   ),
   alternative: fc
-    .array(fc.oneof({ weight: 5, arbitrary: fc.tuple(tie('atom'), fc.option(quantifier, { nil: '' })).map((parts) => parts.join('')) }, { weight: 1, arbitrary: assertion }), { maxLength: 3 })
+    .array(
+      fc.oneof(
+        {
+          weight: 5,
+          arbitrary: fc.tuple(tie('atom'), fc.option(quantifier, { nil: '' })).map((parts) => parts.join('')),
+        },
+        { weight: 1, arbitrary: assertion },
+      ),
+      { maxLength: 3 },
+    )
     .map((elements) => elements.join('')),
   pattern: fc.array(tie('alternative'), { minLength: 1, maxLength: 2 }).map((alternatives) => alternatives.join('|')),
 }));
@@ -43,7 +111,8 @@ it('finds what the runtime finds', () => {
       for (const each of texts.filter((candidate) => isJudgedRight(source, candidate))) {
         const expected = native.test(each);
         found[expected ? 'yes' : 'no'] += 1;
-        if (ours.test(each) !== expected) throw new Error(`${JSON.stringify(source)} on ${JSON.stringify(each)}: must be ${expected}`);
+        if (ours.test(each) !== expected)
+          throw new Error(`${JSON.stringify(source)} on ${JSON.stringify(each)}: must be ${expected}`);
       }
     }),
     { numRuns: Number(process.env.STARLING_PROPERTY_RUNS ?? 3_000) },
@@ -52,18 +121,36 @@ it('finds what the runtime finds', () => {
   expect(Math.min(found.yes, found.no)).toBeGreaterThan(2_000);
 });
 
-it.each(['.', '\\0', '\\cJ', '\\d', '\\D', '\\w', '\\W', '\\s', '\\S', '\\p{L}', '\\P{L}', '\\p{Surrogate}', '\\p{Script_Extensions=Latin}', '[^]', '[]', '[^a\\s]', '[\\W_]'])(
-  '%s stands for the characters that it stands for in the runtime, of all there are',
-  (source) => {
-    const native = new RegExp(`^${source}$`, 'u');
-    const ours = charactersOf(atomOf(source));
-    const differing = Array.from({ length: 0x110000 }, (_, codePoint) => codePoint).filter((codePoint) => native.test(String.fromCodePoint(codePoint)) !== contains(ours, codePoint));
-    expect(differing.map((codePoint) => codePoint.toString(16))).toEqual([]);
-  },
-);
+it.each([
+  '.',
+  '\\0',
+  '\\cJ',
+  '\\d',
+  '\\D',
+  '\\w',
+  '\\W',
+  '\\s',
+  '\\S',
+  '\\p{L}',
+  '\\P{L}',
+  '\\p{Surrogate}',
+  '\\p{Script_Extensions=Latin}',
+  '[^]',
+  '[]',
+  '[^a\\s]',
+  '[\\W_]',
+])('%s stands for the characters that it stands for in the runtime, of all there are', (source) => {
+  const native = new RegExp(`^${source}$`, 'u');
+  const ours = charactersOf(atomOf(source));
+  const differing = Array.from({ length: 0x110000 }, (_, codePoint) => codePoint).filter(
+    (codePoint) => native.test(String.fromCodePoint(codePoint)) !== contains(ours, codePoint),
+  );
+  expect(differing.map((codePoint) => codePoint.toString(16))).toEqual([]);
+});
 
 /** The runtime's `\\B` also matches between the two halves of a character, where ECMA-262 has no place. */
-const isJudgedRight = (source: string, text: string): boolean => !source.includes('\\B') || !/[\u{10000}-\u{10ffff}]/u.test(text);
+const isJudgedRight = (source: string, text: string): boolean =>
+  !source.includes('\\B') || !/[\u{10000}-\u{10ffff}]/u.test(text);
 
 /** Null where it is one of the few that would need too many states. */
 function taken(source: string): Pattern | null {

@@ -7,8 +7,18 @@ const MEBIBYTE = 1_048_576;
 
 describe('patterns', () => {
   it.each([
-    ['a semantic version', '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(?:-((?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\\.(?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?$', '1.2.3-rc.1', '1.2.03'],
-    ['a UUID', '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', '01a1fac9-c1b6-76e8-b2a0-ca683ab53276', '01a1fac9c1b676e8b2a0ca683ab53276'],
+    [
+      'a semantic version',
+      '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(?:-((?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\\.(?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?$',
+      '1.2.3-rc.1',
+      '1.2.03',
+    ],
+    [
+      'a UUID',
+      '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      '01a1fac9-c1b6-76e8-b2a0-ca683ab53276',
+      '01a1fac9c1b676e8b2a0ca683ab53276',
+    ],
     ['a named group', '^(?<year>\\d{4})-(?<month>0[1-9]|1[0-2])$', '2026-11', '2026-13'],
     ['a part of the text', 'order-\\d{3}', 'see order-471 of May', 'see order-47'],
     ['a whole word', '\\bcat\\b', 'the cat sat', 'concatenate'],

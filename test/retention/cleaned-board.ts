@@ -27,16 +27,23 @@ export class CleanedBoard {
 
   /** Nothing is deleted that is not rolled up, which may take more than one look where others write. */
   async rollUp(): Promise<void> {
-    const [last] = await this.board.app.database.rows<{ seq: number | string }>('select coalesce(max(seq), 0) as seq from artifacts');
+    const [last] = await this.board.app.database.rows<{ seq: number | string }>(
+      'select coalesce(max(seq), 0) as seq from artifacts',
+    );
     await eventually('all artifacts are rolled up', async () => {
       await this.board.app.app.get(Rollups, { strict: false }).run();
-      return Number(last!.seq) === 0 || (await this.count('rollups', `name = 'artifacts' and up_to_seq >= ${last!.seq}`)) === 1;
+      return (
+        Number(last!.seq) === 0 ||
+        (await this.count('rollups', `name = 'artifacts' and up_to_seq >= ${last!.seq}`)) === 1
+      );
     });
   }
 
   /** Rows of a table, as they are on the disk. */
   async count(table: string, where = 'true'): Promise<number> {
-    const [row] = await this.board.app.database.rows<{ count: number | string }>(`select count(*) as count from ${table} where ${where}`);
+    const [row] = await this.board.app.database.rows<{ count: number | string }>(
+      `select count(*) as count from ${table} where ${where}`,
+    );
     return Number(row!.count);
   }
 
@@ -47,7 +54,10 @@ export class CleanedBoard {
 
   /** What a list with this filter counts, which is what it shows too. */
   async total(query: Record<string, unknown>): Promise<number> {
-    const { body } = await this.board.http.get('/api/v1/artifacts').query({ limit: 500, ...query }).expect(200);
+    const { body } = await this.board.http
+      .get('/api/v1/artifacts')
+      .query({ limit: 500, ...query })
+      .expect(200);
     const { items, pagination } = body as { items: unknown[]; pagination: { total: number } };
     expect(items).toHaveLength(pagination.total);
     return pagination.total;

@@ -1,10 +1,11 @@
 // Real: the application, its database, HTTP. The clock is the test's, and so is the time at which something is deleted. The model is a queue
 // for each type, from which what is older than its type is kept leaves.
 import fc from 'fast-check';
+
 import { Board } from '../e2e/board.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { printedSeed } from '../support/random.js';
-import { DAY_MS, CleanedBoard } from './cleaned-board.js';
+import { CleanedBoard, DAY_MS } from './cleaned-board.js';
 
 const TYPES = ['A', 'B', 'C'] as const;
 const RETAIN_DAYS = 30;
@@ -21,7 +22,10 @@ agents:
 type Step = { publish: (typeof TYPES)[number] } | { cleanUpAfterDays: number };
 
 const steps = fc.array(
-  fc.oneof({ weight: 4, arbitrary: fc.record({ publish: fc.constantFrom(...TYPES) }) }, { weight: 1, arbitrary: fc.record({ cleanUpAfterDays: fc.integer({ min: 1, max: 20 }) }) }),
+  fc.oneof(
+    { weight: 4, arbitrary: fc.record({ publish: fc.constantFrom(...TYPES) }) },
+    { weight: 1, arbitrary: fc.record({ cleanUpAfterDays: fc.integer({ min: 1, max: 20 }) }) },
+  ),
   { maxLength: 25 },
 ) as fc.Arbitrary<Step[]>;
 
@@ -41,23 +45,31 @@ it('a join goes on with what is young enough as if what was deleted had never ar
   await fc.assert(
     fc.asyncProperty(steps, async (list) => {
       const key = `run-${(runs += 1)}`;
-      const waiting = { A: [] as { n: number; at: number }[], B: [] as { n: number; at: number }[], C: [] as { n: number; at: number }[] };
+      const waiting = {
+        A: [] as { n: number; at: number }[],
+        B: [] as { n: number; at: number }[],
+        C: [] as { n: number; at: number }[],
+      };
       const joined: number[][] = [];
       const given: unknown[] = [];
       for (const [n, step] of list.entries()) {
         if ('publish' in step) {
           waiting[step.publish].push({ n, at: clock.now() });
-          if (TYPES.every((type) => waiting[type].length > 0)) joined.push(TYPES.map((type) => waiting[type].shift()!.n));
+          if (TYPES.every((type) => waiting[type].length > 0))
+            joined.push(TYPES.map((type) => waiting[type].shift()!.n));
           const correlation = await board.publish(step.publish, { key, n });
           await board.ended(correlation);
           given.push(...(await board.artifacts(correlation, { type: 'Joined' })).map(({ payload }) => payload.ns));
         } else {
           await cleaned.cleanUpAfter(step.cleanUpAfterDays);
-          for (const type of TYPES) waiting[type] = waiting[type].filter(({ at }) => at > clock.now() - RETAIN_DAYS * DAY_MS);
+          for (const type of TYPES)
+            waiting[type] = waiting[type].filter(({ at }) => at > clock.now() - RETAIN_DAYS * DAY_MS);
         }
       }
       expect(given).toEqual(joined);
-      expect(await left(key)).toEqual(TYPES.flatMap((type) => waiting[type].map(({ n }) => n)).sort((one, other) => one - other));
+      expect(await left(key)).toEqual(
+        TYPES.flatMap((type) => waiting[type].map(({ n }) => n)).sort((one, other) => one - other),
+      );
     }),
     { seed: printedSeed(), numRuns: Number(process.env.STARLING_PROPERTY_RUNS ?? 25) },
   );
@@ -65,13 +77,22 @@ it('a join goes on with what is young enough as if what was deleted had never ar
 
 /** The artifacts of this run that wait, each in the group that its place in the sequence gives it. */
 async function left(key: string): Promise<number[]> {
-  const rows = await board.app.database.rows<{ payload: string; ordinal: number; own: number; size: number; type: string; group_id: string }>(
+  const rows = await board.app.database.rows<{
+    payload: string;
+    ordinal: number;
+    own: number;
+    size: number;
+    type: string;
+    group_id: string;
+  }>(
     `select payload, join_groups.ordinal, join_arrivals.ordinal as own, size, join_arrivals.type, group_id from join_arrivals
      join join_groups on join_groups.id = group_id join artifacts on artifacts.seq = artifact_seq
      where join_groups."key" = '"${key}"' order by artifact_seq`,
   );
   for (const members of Map.groupBy(rows, ({ group_id }) => group_id).values()) {
-    expect(members.map(({ own, size }) => [Number(own), Number(size)])).toEqual(members.map(({ ordinal }) => [Number(ordinal), members.length]));
+    expect(members.map(({ own, size }) => [Number(own), Number(size)])).toEqual(
+      members.map(({ ordinal }) => [Number(ordinal), members.length]),
+    );
   }
   return rows.map(({ payload }) => (JSON.parse(payload) as { n: number }).n);
 }

@@ -29,7 +29,9 @@ it('a cleanup passes what it has deleted a few times at most, while a session ke
     await writer.query(`update correlations set artifact_count = ${OLD}`);
   });
   const entriesRead = async (): Promise<number> => {
-    const [row] = await board.app.database.rows<{ read: string }>(`select idx_tup_read as read from pg_stat_user_indexes where indexrelname = 'artifacts_by_age'`);
+    const [row] = await board.app.database.rows<{ read: string }>(
+      `select idx_tup_read as read from pg_stat_user_indexes where indexrelname = 'artifacts_by_age'`,
+    );
     return Number(row!.read);
   };
 

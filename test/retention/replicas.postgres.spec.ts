@@ -1,6 +1,6 @@
 // Two apps on one database: each of them ticks, and one of them deletes.
-import { Retention } from '../../src/blackboard/retention/retention.js';
 import { AT_ONCE, DELETIONS } from '../../src/blackboard/retention/cleanup.js';
+import { Retention } from '../../src/blackboard/retention/retention.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import type { Board } from '../e2e/board.js';
 import { QueryModel, SPAN_MS, START } from '../e2e/query-model.js';
@@ -26,10 +26,12 @@ let model: QueryModel;
 beforeAll(() => void (model = new QueryModel(new Random(seed))));
 afterAll(() => replicas.close());
 
-const start = async (clock: ManualClock): Promise<CleanedBoard> => new CleanedBoard(await replicas.start(CONFIG, { clock }), clock);
+const start = async (clock: ManualClock): Promise<CleanedBoard> =>
+  new CleanedBoard(await replicas.start(CONFIG, { clock }), clock);
 
 /** How many artifacts each of its cleanups has deleted, as it logs it. */
-const deletedBy = ({ app }: Board): number[] => app.logLines.flatMap(({ deleted }) => (deleted as { artifacts?: number } | undefined)?.artifacts ?? []);
+const deletedBy = ({ app }: Board): number[] =>
+  app.logLines.flatMap(({ deleted }) => (deleted as { artifacts?: number } | undefined)?.artifacts ?? []);
 
 const due = (): number => model.artifacts.filter(({ type }) => type !== 'Rare').length;
 
@@ -62,7 +64,9 @@ it('one of two that tick at the same time deletes all, and each once', async () 
   expect([...deletedBy(first.board), ...deletedBy(second.board)]).toEqual([due()]);
   expect(await first.count('artifacts')).toBe(OLD - due());
   expect(await first.metric('blackboard_artifacts_total')).toBe(OLD);
-  expect(await second.total({ correlation_id: 'big' })).toBe(model.matching({ correlation_id: 'big', type: ['Rare'] }).length);
+  expect(await second.total({ correlation_id: 'big' })).toBe(
+    model.matching({ correlation_id: 'big', type: ['Rare'] }).length,
+  );
 
   // One that stops in the midst of its turn leaves the rest to the other.
   const before = due();

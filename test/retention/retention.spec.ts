@@ -1,14 +1,14 @@
 // Real: the application, its database, HTTP. The clock is the test's, and so is the time at which something is deleted.
-import { BatchDeletion } from '../../src/features/batches/batch-deletion.js';
 import { Cleanup } from '../../src/blackboard/retention/cleanup.js';
 import { SchedulerLocks } from '../../src/blackboard/retention/scheduler-locks.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
+import { BatchDeletion } from '../../src/features/batches/batch-deletion.js';
 import { ended as batchEnded, orders, send, show } from '../e2e/batch-board.js';
 import { Board } from '../e2e/board.js';
 import { Outside } from '../e2e/outside.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { DAY_MS, CleanedBoard } from './cleaned-board.js';
+import { CleanedBoard, DAY_MS } from './cleaned-board.js';
 
 const CONFIG = `
 server: { retain_executions: 40d, retain_runs: 60d, retain_batches: 80d, retain_deliveries: 50d, max_ttl: 60d, outbound_allow: [127.0.0.0/8] }
@@ -64,7 +64,6 @@ agents:
 // However often it is invoked: time that jumps takes its lease away.
 const GATE = `globalThis.gathering ??= Promise.withResolvers(); export default () => globalThis.gathering.promise;`;
 
-
 const clock = new ManualClock();
 let board: Board;
 let cleaned: CleanedBoard;
@@ -76,7 +75,8 @@ beforeAll(async () => {
 
 afterAll(() => board.close());
 
-const idsOf = async (correlation: string): Promise<string[]> => (await board.artifacts(correlation)).map(({ id }) => id);
+const idsOf = async (correlation: string): Promise<string[]> =>
+  (await board.artifacts(correlation)).map(({ id }) => id);
 
 /** As the history of an agent counts them. */
 async function executionsOf(agent: string, filter: object): Promise<number> {
@@ -96,7 +96,13 @@ async function cleanUpBatchesUntilStopped(): Promise<void> {
   const { app } = board.app;
   const lock = await app.get(SchedulerLocks, { strict: false }).take('retention', 1);
   let steps = 0;
-  const cleanup = new Cleanup(clock.now(), DAY_MS, app.get(UnitOfWork, { strict: false }), lock!, () => (steps += 1) > 1);
+  const cleanup = new Cleanup(
+    clock.now(),
+    DAY_MS,
+    app.get(UnitOfWork, { strict: false }),
+    lock!,
+    () => (steps += 1) > 1,
+  );
   await app.get(BatchDeletion, { strict: false }).run(cleanup);
 }
 
@@ -115,26 +121,50 @@ describe('artifacts', () => {
 
     // Everything that counts says the same, but for what was ever published.
     expect(await cleaned.metric('blackboard_artifacts_total')).toBe(published);
-    expect([await cleaned.total({}), await cleaned.total({ type: 'Note' }), await cleaned.total({ correlation_id: old }), await cleaned.total({ tag: 'urgent' })]).toEqual([4, 1, 1, 0]);
+    expect([
+      await cleaned.total({}),
+      await cleaned.total({ type: 'Note' }),
+      await cleaned.total({ correlation_id: old }),
+      await cleaned.total({ tag: 'urgent' }),
+    ]).toEqual([4, 1, 1, 0]);
     expect(await board.status(old)).toMatchObject({ state: 'completed', artifact_count: 1, error_count: 0 });
     expect(await board.status(young)).toMatchObject({ state: 'completed', artifact_count: 3 });
     const { body: summary } = await board.http.get('/api/v1/artifacts/summary').expect(200);
-    expect(summary).toMatchObject({ summary: { total_count: 4, by_type: { Note: 1, Echo: 1, Kept: 2 }, by_producer: { external: 1, echo: 1, keeper: 2 } } });
+    expect(summary).toMatchObject({
+      summary: {
+        total_count: 4,
+        by_type: { Note: 1, Echo: 1, Kept: 2 },
+        by_producer: { external: 1, echo: 1, keeper: 2 },
+      },
+    });
 
     for (const id of [note, echo]) {
       const { body } = await board.http.get(`/api/v1/artifacts/${id}`).expect(404);
       expect(body).toEqual({ detail: `Artifact not found: ${id}` });
     }
     await board.http.get(`/api/v1/artifacts/${kept}`).expect(200);
-    expect([await cleaned.count('artifact_tags', `tag = 'urgent'`), await cleaned.count('consumptions', `consumer = 'echo'`)]).toEqual([0, 1]);
+    expect([
+      await cleaned.count('artifact_tags', `tag = 'urgent'`),
+      await cleaned.count('consumptions', `consumer = 'echo'`),
+    ]).toEqual([0, 1]);
   });
 
   it('leave what they led to as it is', async () => {
     const correlation = await publishEnded('Note', {});
     await cleaned.cleanUpAfter(31);
-    const { body } = await board.http.get('/api/v1/artifacts').query({ correlation_id: correlation, embed_meta: true }).expect(200);
-    expect(body).toMatchObject({ items: [{ type: 'Kept', produced_by: 'keeper', consumptions: [], consumed_by: [] }], pagination: { total: 1 } });
-    expect([await executionsOf('echo', {}), await executionsOf('echo', { correlation_id: correlation }), await executionsOf('keeper', { correlation_id: correlation })]).toEqual([3, 0, 1]);
+    const { body } = await board.http
+      .get('/api/v1/artifacts')
+      .query({ correlation_id: correlation, embed_meta: true })
+      .expect(200);
+    expect(body).toMatchObject({
+      items: [{ type: 'Kept', produced_by: 'keeper', consumptions: [], consumed_by: [] }],
+      pagination: { total: 1 },
+    });
+    expect([
+      await executionsOf('echo', {}),
+      await executionsOf('echo', { correlation_id: correlation }),
+      await executionsOf('keeper', { correlation_id: correlation }),
+    ]).toEqual([3, 0, 1]);
   });
 
   it('stay while their correlation is active', async () => {
@@ -176,7 +206,11 @@ describe('artifacts', () => {
     const correlation = await board.publish('Early', {});
     await cleaned.cleanUpAfter(40);
     expect([await board.types(correlation), (await board.status(correlation)).state]).toEqual([['Early'], 'active']);
-    expect(await board.artifacts((await board.publishSync('Late', {}, { correlation })).correlation_id)).toMatchObject([{ type: 'Early' }, { type: 'Late' }, { type: 'Whole' }]);
+    expect(await board.artifacts((await board.publishSync('Late', {}, { correlation })).correlation_id)).toMatchObject([
+      { type: 'Early' },
+      { type: 'Late' },
+      { type: 'Whole' },
+    ]);
   });
 
   it('stay while an execution of another correlation has yet to end with them', async () => {
@@ -228,7 +262,9 @@ describe('executions', () => {
     expect(await cleaned.count('executions', `correlation_id = '${noted}'`)).toBe(2);
     await cleaned.cleanUpAfter(16);
     expect(await cleaned.count('executions', `correlation_id = '${noted}'`)).toBe(0);
-    expect(await cleaned.count('execution_inputs', 'not exists (select 1 from executions where id = execution_id)')).toBe(0);
+    expect(
+      await cleaned.count('execution_inputs', 'not exists (select 1 from executions where id = execution_id)'),
+    ).toBe(0);
     expect(await cleaned.metric('blackboard_executions_total')).toBe(before);
     expect([await board.types(noted), await board.types(correlation)]).toEqual([['Kept'], ['Kept']]);
     await board.http.get('/api/v1/artifacts').query({ embed_meta: true, correlation_id: noted }).expect(200);
@@ -247,25 +283,47 @@ describe('deliveries', () => {
     expect(await board.types(correlation)).toEqual(['Note', 'Echo', 'Kept']);
 
     // As if the receiver had taken them.
-    const delivered = { state: 'delivered' as const, ended_at: clock.now(), available_at: null, lease_token: null, lease_owner: null, lease_until: null };
-    await board.app.app.get(UnitOfWork, { strict: false }).run(({ db }) => db.updateTable('deliveries').set(delivered).where('correlation_id', '=', correlation).execute());
+    const delivered = {
+      state: 'delivered' as const,
+      ended_at: clock.now(),
+      available_at: null,
+      lease_token: null,
+      lease_owner: null,
+      lease_until: null,
+    };
+    await board.app.app
+      .get(UnitOfWork, { strict: false })
+      .run(({ db }) => db.updateTable('deliveries').set(delivered).where('correlation_id', '=', correlation).execute());
     await cleaned.cleanUpAfter(1);
     expect(await board.types(correlation)).toEqual(['Kept']);
-    const { body } = await board.http.get('/api/v1/webhooks/deliveries').query({ correlation_id: correlation }).expect(200);
+    const { body } = await board.http
+      .get('/api/v1/webhooks/deliveries')
+      .query({ correlation_id: correlation })
+      .expect(200);
     const [, , note] = (body as { items: { delivery_id: string }[] }).items;
     await board.http.get(`/api/v1/webhooks/deliveries/${note!.delivery_id}`).expect(200);
-    const { body: refusal } = await board.http.post(`/api/v1/webhooks/deliveries/${note!.delivery_id}/redeliver`).expect(409);
-    expect(refusal).toEqual({ detail: `Delivery ${note!.delivery_id} cannot be sent again: its artifact has been deleted` });
+    const { body: refusal } = await board.http
+      .post(`/api/v1/webhooks/deliveries/${note!.delivery_id}/redeliver`)
+      .expect(409);
+    expect(refusal).toEqual({
+      detail: `Delivery ${note!.delivery_id} cannot be sent again: its artifact has been deleted`,
+    });
 
     await cleaned.cleanUpAfter(49);
     await board.http.get(`/api/v1/webhooks/deliveries/${note!.delivery_id}`).expect(404);
-    expect([await cleaned.count('deliveries'), await cleaned.count('delivery_attempts', 'not exists (select 1 from deliveries where id = delivery_id)')]).toEqual([0, 0]);
+    expect([
+      await cleaned.count('deliveries'),
+      await cleaned.count('delivery_attempts', 'not exists (select 1 from deliveries where id = delivery_id)'),
+    ]).toEqual([0, 0]);
   });
 });
 
 describe('runs', () => {
   it('keep their result until they are deleted themselves', async () => {
-    const { body } = await board.http.post('/run/flock').send({ agent_name: 'picker', inputs: { n: 7 } }).expect(200);
+    const { body } = await board.http
+      .post('/run/flock')
+      .send({ agent_name: 'picker', inputs: { n: 7 } })
+      .expect(200);
     const { run_id: id } = body as { run_id: string };
     await cleaned.cleanUpAfter(59);
     expect((await board.http.get(`/run/${id}`).expect(200)).body).toEqual(body);
@@ -288,8 +346,13 @@ describe('batches', () => {
     await cleaned.cleanUpAfter(1);
     await board.http.get(`/batch/${id}`).expect(404);
     for (const { run_id } of batch.results) await board.http.get(`/run/${run_id}`).expect(404);
-    expect([await cleaned.count('batches'), await cleaned.count('batch_rows'), await cleaned.count('runs')]).toEqual([0, 0, 0]);
-    expect([await cleaned.total({ type: 'Picked' }), await cleaned.count('correlations', `id = '${batch.results[0]!.run_id}'`)]).toEqual([0, 0]);
+    expect([await cleaned.count('batches'), await cleaned.count('batch_rows'), await cleaned.count('runs')]).toEqual([
+      0, 0, 0,
+    ]);
+    expect([
+      await cleaned.total({ type: 'Picked' }),
+      await cleaned.count('correlations', `id = '${batch.results[0]!.run_id}'`),
+    ]).toEqual([0, 0]);
   });
 
   it('are gone for everybody before the first of their results is, and a later cleanup goes on', async () => {
@@ -303,7 +366,9 @@ describe('batches', () => {
     expect((await board.http.get('/api/v1/batches').expect(200)).body).toMatchObject({ items: [] });
     expect([await cleaned.count('batch_rows'), await cleaned.count('runs')]).toEqual([3, 3]);
     await cleaned.cleanUpAfter(2);
-    expect([await cleaned.count('batches'), await cleaned.count('batch_rows'), await cleaned.count('runs')]).toEqual([0, 0, 0]);
+    expect([await cleaned.count('batches'), await cleaned.count('batch_rows'), await cleaned.count('runs')]).toEqual([
+      0, 0, 0,
+    ]);
   });
 });
 
@@ -313,14 +378,23 @@ describe('executions that wait for somebody outside, or are held there', () => {
     const [first, second] = [await board.publish('Asked', { n: 1 }), await board.publish('Asked', { n: 2 })];
     const held = await outside.claimOne({ agents: ['asked'], max: 1 });
     await cleaned.cleanUpAfter(100);
-    expect(await outside.execution(held.execution_id)).toMatchObject({ state: 'running', correlation_id: first, inputs: [{ payload: { n: 1 } }] });
-    expect(await outside.send(held, 'complete', { output: {} })).toMatchObject({ status: 200, body: { inputs: [{ payload: { n: 1 } }] } });
+    expect(await outside.execution(held.execution_id)).toMatchObject({
+      state: 'running',
+      correlation_id: first,
+      inputs: [{ payload: { n: 1 } }],
+    });
+    expect(await outside.send(held, 'complete', { output: {} })).toMatchObject({
+      status: 200,
+      body: { inputs: [{ payload: { n: 1 } }] },
+    });
     const waited = await outside.claimOne({ agents: ['asked'] });
     expect(waited).toMatchObject({ correlation_id: second, inputs: [{ payload: { n: 2 } }] });
     expect(await outside.send(waited, 'complete', { output: {} })).toMatchObject({ status: 200 });
-    for (const correlation of [first, second]) expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
+    for (const correlation of [first, second])
+      expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
     await cleaned.cleanUpAfter(100);
-    for (const { execution_id } of [held, waited]) await board.http.get(`/api/v1/executions/${execution_id}`).expect(404);
+    for (const { execution_id } of [held, waited])
+      await board.http.get(`/api/v1/executions/${execution_id}`).expect(404);
     for (const correlation of [first, second]) expect(await board.types(correlation)).toEqual(['Answered']);
   });
 });

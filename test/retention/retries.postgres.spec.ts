@@ -4,7 +4,7 @@ import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { Board } from '../e2e/board.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { DAY_MS, CleanedBoard } from './cleaned-board.js';
+import { CleanedBoard, DAY_MS } from './cleaned-board.js';
 
 const CONFIG = `
 server: { retain_keys: 1m }
@@ -67,7 +67,10 @@ it('what has failed is not retried on inputs of another correlation that are jus
 
   expect(await cleaned.count('artifacts', `type = 'Left'`)).toBe(0);
   const { status, body: refusal } = await retry;
-  expect([status, refusal]).toEqual([409, { detail: `Execution ${id} cannot be retried: its inputs have been deleted` }]);
+  expect([status, refusal]).toEqual([
+    409,
+    { detail: `Execution ${id} cannot be retried: its inputs have been deleted` },
+  ]);
   expect(await board.status('right')).toMatchObject({ state: 'failed', has_pending_work: false });
   await board.close();
 });

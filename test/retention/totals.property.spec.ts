@@ -1,9 +1,22 @@
 // Real: the application, its database, HTTP. The rows are written to the tables directly, since publishing so many would take minutes;
 // what they say is what publishing writes. Compared with lists that are filtered from end to end.
 import fc from 'fast-check';
+
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { Board } from '../e2e/board.js';
-import { AGENTS, CORRELATIONS, KINDS, type ModelArtifact, type ModelFilter, PRODUCERS, QueryModel, SPAN_MS, START, TAGS, TYPES } from '../e2e/query-model.js';
+import {
+  AGENTS,
+  CORRELATIONS,
+  KINDS,
+  type ModelArtifact,
+  type ModelFilter,
+  PRODUCERS,
+  QueryModel,
+  SPAN_MS,
+  START,
+  TAGS,
+  TYPES,
+} from '../e2e/query-model.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { printedSeed, Random } from '../support/random.js';
 import { CleanedBoard } from './cleaned-board.js';
@@ -17,7 +30,9 @@ const OLD = 11_000;
 const CONFIG = `
 server: { retain_keys: 1m }
 types:
-${Object.entries(RETAIN_HOURS).map(([type, hours]) => `  ${type}: { retain: ${hours}h }`).join('\n')}
+${Object.entries(RETAIN_HOURS)
+  .map(([type, hours]) => `  ${type}: { retain: ${hours}h }`)
+  .join('\n')}
   New: { retain: 1d }
 agents:
 ${AGENTS.map((name) => `  ${name}: { consumes: [{ types: [Nothing] }], publishes: [{ type: Nothing2 }], engine: { kind: expression, expression: 'null' } }`).join('\n')}
@@ -38,7 +53,10 @@ const filters: fc.Arbitrary<ModelFilter> = fc.record(
 const counted: fc.Arbitrary<ModelFilter> = fc.oneof(
   fc.constant({}),
   fc.record({ type: fc.subarray(TYPES, { minLength: 1 }) }),
-  fc.record({ produced_by: fc.subarray(PRODUCERS, { minLength: 1 }), visibility: fc.subarray(KINDS, { minLength: 1 }) }),
+  fc.record({
+    produced_by: fc.subarray(PRODUCERS, { minLength: 1 }),
+    visibility: fc.subarray(KINDS, { minLength: 1 }),
+  }),
   fc.record({ correlation_id: fc.constantFrom(...CORRELATIONS) }),
 );
 
@@ -65,12 +83,19 @@ describe('totals of a long blackboard of which much is deleted', () => {
   const cleanup = async (hours: number): Promise<void> => {
     await cleaned.cleanUpAfter(hours / 24);
     const now = clock.now();
-    kept = new Set(model.artifacts.slice(seen).filter(isYoungAt(now)).concat([...kept].filter(isYoungAt(now))));
+    kept = new Set(
+      model.artifacts
+        .slice(seen)
+        .filter(isYoungAt(now))
+        .concat([...kept].filter(isYoungAt(now))),
+    );
     seen = model.artifacts.length;
   };
   let seen = 0;
-  const isYoungAt = (now: number) => ({ type, createdAt }: ModelArtifact): boolean =>
-    RETAIN_HOURS[type] === undefined || createdAt > now - RETAIN_HOURS[type] * HOUR_MS;
+  const isYoungAt =
+    (now: number) =>
+    ({ type, createdAt }: ModelArtifact): boolean =>
+      RETAIN_HOURS[type] === undefined || createdAt > now - RETAIN_HOURS[type] * HOUR_MS;
 
   it(`deletes more than 10,000 artifacts while others are published, none of which fails or waits`, async () => {
     await model.grow(unitOfWork, OLD);
@@ -87,7 +112,9 @@ describe('totals of a long blackboard of which much is deleted', () => {
     cleaning = false;
     await Promise.all(publishing);
     publishedBeside = took.length;
-    console.log(`${OLD - kept.size} deleted while ${publishedBeside} were published; the slowest took ${Math.round(Math.max(...took))} ms`);
+    console.log(
+      `${OLD - kept.size} deleted while ${publishedBeside} were published; the slowest took ${Math.round(Math.max(...took))} ms`,
+    );
     expect(OLD - kept.size).toBeGreaterThan(10_000);
     expect(await cleaned.count('artifacts', `type <> 'New'`)).toBe(kept.size);
     expect(await cleaned.count('artifacts', `type = 'New'`)).toBe(publishedBeside);
@@ -104,7 +131,10 @@ describe('totals of a long blackboard of which much is deleted', () => {
       await model.grow(unitOfWork, random.between(0, 5));
       const present = [...kept, ...model.artifacts.slice(seen)];
       expect(await cleaned.metric('blackboard_artifacts_total')).toBe(model.artifacts.length + publishedBeside);
-      await fc.assert(fc.asyncProperty(fc.oneof(counted, filters), (filter) => compare(filter, present)), { seed: seed + round, numRuns: LOOKS });
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(counted, filters), (filter) => compare(filter, present)),
+        { seed: seed + round, numRuns: LOOKS },
+      );
     }
   });
 
@@ -114,16 +144,25 @@ describe('totals of a long blackboard of which much is deleted', () => {
     const beside = Object.keys(filter).length === 0 ? publishedBeside : null;
     const query = { ...filter, type: filter.type ?? TYPES };
     const { body } = await board.http.get('/api/v1/artifacts/summary').query(query).expect(200);
-    const { summary } = body as { summary: { total_count: number; earliest_created_at: string | null; latest_created_at: string | null } };
+    const { summary } = body as {
+      summary: { total_count: number; earliest_created_at: string | null; latest_created_at: string | null };
+    };
     const times = expected.map(({ createdAt }) => createdAt).sort((one, other) => one - other);
-    expect(summary).toMatchObject({ total_count: expected.length, earliest_created_at: wire(times[0]), latest_created_at: wire(times.at(-1)) });
+    expect(summary).toMatchObject({
+      total_count: expected.length,
+      earliest_created_at: wire(times[0]),
+      latest_created_at: wire(times.at(-1)),
+    });
     expect(await totalOf(query)).toBe(expected.length);
     if (beside !== null) expect(await totalOf({})).toBe(expected.length + beside);
     if (beside === null && filter.correlation_id) expect(await totalOf(filter)).toBe(expected.length);
   }
 
   async function totalOf(query: object): Promise<number> {
-    const { body } = await board.http.get('/api/v1/artifacts').query({ ...query, limit: 1 }).expect(200);
+    const { body } = await board.http
+      .get('/api/v1/artifacts')
+      .query({ ...query, limit: 1 })
+      .expect(200);
     return (body as { pagination: { total: number } }).pagination.total;
   }
 });

@@ -31,14 +31,20 @@ describe('targets of webhooks', () => {
   afterAll(() => board.close());
 
   async function publish(path: string): Promise<void> {
-    await board.http.post('/api/v1/artifacts').send({ type: 'Note', webhook: { url: `https://hooks.example${path}`, secret: 'a secret of the client' } }).expect(200);
+    await board.http
+      .post('/api/v1/artifacts')
+      .send({ type: 'Note', webhook: { url: `https://hooks.example${path}`, secret: 'a secret of the client' } })
+      .expect(200);
     const ended = { state: 'delivered', ended_at: clock.now() } as const;
-    await board.app.app.get(UnitOfWork, { strict: false }).run((tx) => tx.db.updateTable('deliveries').set(ended).where('ended_at', 'is', null).execute());
+    await board.app.app
+      .get(UnitOfWork, { strict: false })
+      .run((tx) => tx.db.updateTable('deliveries').set(ended).where('ended_at', 'is', null).execute());
   }
 
-  const isStored = async (path: string): Promise<boolean> => (await cleaned.count('webhook_targets', `url = 'https://hooks.example${path}'`)) === 1;
+  const isStored = async (path: string): Promise<boolean> =>
+    (await cleaned.count('webhook_targets', `url = 'https://hooks.example${path}'`)) === 1;
 
-  it('go with the last delivery and the last correlation that names them; the operator\'s stays', async () => {
+  it("go with the last delivery and the last correlation that names them; the operator's stays", async () => {
     await publish('/once');
     await publish('/again');
     await cleaned.cleanUpAfter(35);
@@ -52,6 +58,10 @@ describe('targets of webhooks', () => {
 
     await cleaned.cleanUpAfter(45);
     await cleaned.cleanUpAfter(1);
-    expect([await isStored('/again'), await isStored('/all'), await cleaned.count('correlation_targets')]).toEqual([false, true, 0]);
+    expect([await isStored('/again'), await isStored('/all'), await cleaned.count('correlation_targets')]).toEqual([
+      false,
+      true,
+      0,
+    ]);
   });
 });

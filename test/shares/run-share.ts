@@ -38,7 +38,8 @@ async function declarationsOf(spec: string): Promise<Call[]> {
 function recorded(real: () => unknown, calls: Call[]): unknown {
   return new Proxy(() => undefined, {
     // By symbols, Jest itself looks at every global.
-    get: (_target, name) => (typeof name === 'symbol' ? undefined : recorded(() => (real() as Record<string, unknown>)[name], calls)),
+    get: (_target, name) =>
+      typeof name === 'symbol' ? undefined : recorded(() => (real() as Record<string, unknown>)[name], calls),
     apply(_target, _self, args) {
       let result: unknown;
       calls.push(() => void (result = (real() as (...args: unknown[]) => unknown)(...args)));

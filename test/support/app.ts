@@ -1,11 +1,14 @@
 import 'reflect-metadata';
+
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+
 import type { ModuleMetadata, Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { pino } from 'pino';
 import request from 'supertest';
+
 import type { Clock } from '../../src/common/clock.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import type { Role } from '../../src/common/role.js';
@@ -14,9 +17,9 @@ import { resolveSettings } from '../../src/config/resolve-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import { readTracingSettings } from '../../src/config/tracing-settings.js';
 import { createApp } from '../../src/create-app.js';
-import type { Resolver } from '../../src/http-client/resolver.js';
 import type { AgentClass } from '../../src/engines/engine.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
+import type { Resolver } from '../../src/http-client/resolver.js';
 import { loadTracing } from '../../src/observability/tracing/load-tracing.js';
 import { databaseOf, type TestDatabase } from './database.js';
 
@@ -63,16 +66,40 @@ const NO_AGENTS = 'agents: {}\n';
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'starling-test-')));
   const file = await writeFiles(folder, options);
-  const { catalog, server } = await loadConfiguration(file, options.environment ?? {}, (options.agents ?? []) as AgentClass[]);
+  const { catalog, server } = await loadConfiguration(
+    file,
+    options.environment ?? {},
+    (options.agents ?? []) as AgentClass[],
+  );
   const defaults = resolveSettings({ flags: {}, environment: {}, file, server });
   const database = await databaseOf(folder);
-  const settings: Settings = Object.assign(defaults, { databaseUrl: database.url, shutdownGraceMs: 2_000 }, options.settings);
+  const settings: Settings = Object.assign(
+    defaults,
+    { databaseUrl: database.url, shutdownGraceMs: 2_000 },
+    options.settings,
+  );
   const logLines: Record<string, unknown>[] = [];
-  const logger = pino({ level: settings.logLevel }, { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) });
+  const logger = pino(
+    { level: settings.logLevel },
+    { write: (line) => void logLines.push(JSON.parse(line) as Record<string, unknown>) },
+  );
   const lifecycle = new Lifecycle();
   const { agents, clock, imports, resolver, role } = options;
-  const tracing = await withVariables(options.tracing ?? {}, (environment) => loadTracing(readTracingSettings(environment), logger));
-  const app = await createApp({ settings, catalog, logger, lifecycle, role, clock, resolver, tracing, agents, imports });
+  const tracing = await withVariables(options.tracing ?? {}, (environment) =>
+    loadTracing(readTracingSettings(environment), logger),
+  );
+  const app = await createApp({
+    settings,
+    catalog,
+    logger,
+    lifecycle,
+    role,
+    clock,
+    resolver,
+    tracing,
+    agents,
+    imports,
+  });
   await app.listen(0, '127.0.0.1');
   const close = async (): Promise<void> => {
     lifecycle.stop();
@@ -81,11 +108,23 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     await database.drop();
     await rm(folder, { recursive: true, force: true });
   };
-  return { app, url: await app.getUrl(), http: request(app.getHttpServer()), lifecycle, folder, database, logLines, close };
+  return {
+    app,
+    url: await app.getUrl(),
+    http: request(app.getHttpServer()),
+    lifecycle,
+    folder,
+    database,
+    logLines,
+    close,
+  };
 }
 
 /** As the process's own, since the SDK reads them there. */
-async function withVariables<T>(variables: Record<string, string>, work: (variables: Record<string, string>) => Promise<T>): Promise<T> {
+async function withVariables<T>(
+  variables: Record<string, string>,
+  work: (variables: Record<string, string>) => Promise<T>,
+): Promise<T> {
   Object.assign(process.env, variables);
   try {
     return await work(variables);
@@ -94,7 +133,10 @@ async function withVariables<T>(variables: Record<string, string>, work: (variab
   }
 }
 
-async function writeFiles(folder: string, { config = NO_AGENTS, configFile, files = {} }: TestAppOptions): Promise<string> {
+async function writeFiles(
+  folder: string,
+  { config = NO_AGENTS, configFile, files = {} }: TestAppOptions,
+): Promise<string> {
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+
 import { type Browser, chromium } from 'playwright-core';
 
 const EXECUTABLE = '/usr/bin/chromium';

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+
 import { eventually } from './eventually.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -22,7 +23,9 @@ export const PROGRAM_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: process.env.PATH, 
 
 function isStale(): boolean {
   const built = statSync(STAMP, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).map((file) => join('src', file));
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).map((file) =>
+    join('src', file),
+  );
   return [...sources, ...CONFIGURATION].some((file) => statSync(join(ROOT, file)).mtimeMs > built);
 }
 

@@ -1,5 +1,7 @@
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
+
 import { WebSocket } from 'ws';
+
 import { eventually } from './eventually.js';
 
 /** An entry or a live event. */
@@ -42,7 +44,8 @@ export interface Reader {
 /** Each live event that came before an entry of what it is about, among events in the order of their coming. */
 export function liveEventsBeforeEntries(all: readonly Entry[]): Entry[] {
   return all.filter(({ event_type: type, artifact_id: id, correlation_id: correlation }, index) => {
-    const isLater = (isAbout: (entry: Entry) => boolean): boolean => all.slice(index).some((entry) => entry.event_type === 'artifact_published' && isAbout(entry));
+    const isLater = (isAbout: (entry: Entry) => boolean): boolean =>
+      all.slice(index).some((entry) => entry.event_type === 'artifact_published' && isAbout(entry));
     if (type === 'artifact_consumed') return isLater((entry) => entry.artifact_id === id);
     return type === 'correlation_settled' && isLater((entry) => entry.correlation_id === correlation);
   });
@@ -71,7 +74,11 @@ export class EventParser {
       const fields = block.split('\n').map((line) => /^([^:]*):? ?(.*)$/.exec(line)!.slice(1) as [string, string]);
       const all = (name: string): string[] => fields.filter(([field]) => field === name).map(([, value]) => value);
       this.comments.push(...all(''));
-      this.onEvent({ name: all('event').at(-1) ?? 'message', data: all('data').join('\n'), id: all('id').at(-1) ?? null });
+      this.onEvent({
+        name: all('event').at(-1) ?? 'message',
+        data: all('data').join('\n'),
+        id: all('id').at(-1) ?? null,
+      });
     }
   }
 }
@@ -103,9 +110,12 @@ export class SseReader implements Reader {
 
   static async open(url: string, parts: ReadParts = {}, headers: Record<string, string> = {}): Promise<SseReader> {
     const request = get(`${url}/api/v1/changelog/stream?${queryOf(parts)}`, { headers, agent: false });
-    const response = await new Promise<IncomingMessage>((resolve, reject) => request.once('response', resolve).once('error', reject));
+    const response = await new Promise<IncomingMessage>((resolve, reject) =>
+      request.once('response', resolve).once('error', reject),
+    );
     request.on('error', () => undefined);
-    if (response.statusCode !== 200) throw new Error(`${response.statusCode} ${(await response.setEncoding('utf8').toArray()).join('')}`);
+    if (response.statusCode !== 200)
+      throw new Error(`${response.statusCode} ${(await response.setEncoding('utf8').toArray()).join('')}`);
     const reader = new SseReader(request, response);
     await eventually('the stream has begun', () => !Number.isNaN(reader.begunBehind));
     return reader;
@@ -137,10 +147,12 @@ export class WebSocketReader implements Reader {
 
   private constructor(readonly socket: WebSocket) {
     socket.on('message', (data: Buffer) => this.take(JSON.parse(data.toString()) as Entry & { detail?: string }));
-    socket.on('error', () => undefined).on('close', (code) => {
-      this.closeCode = code;
-      this.hasEnded = true;
-    });
+    socket
+      .on('error', () => undefined)
+      .on('close', (code) => {
+        this.closeCode = code;
+        this.hasEnded = true;
+      });
   }
 
   /** Connected, and nothing sent. */
@@ -150,7 +162,10 @@ export class WebSocketReader implements Reader {
     await new Promise<void>((resolve, reject) => {
       socket.once('open', resolve).once('error', reject);
       socket.once('unexpected-response', (_request, response: IncomingMessage) => {
-        void response.setEncoding('utf8').toArray().then((text) => reject(new Error(`${response.statusCode} ${text.join('')}`)));
+        void response
+          .setEncoding('utf8')
+          .toArray()
+          .then((text) => reject(new Error(`${response.statusCode} ${text.join('')}`)));
       });
     });
     return reader;

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+
 import pg from 'pg';
+
 import { openDatabase } from '../../src/database/open-database.js';
 import { connected } from './postgres-cluster.js';
 
@@ -23,7 +25,8 @@ export interface TestDatabase {
 }
 
 /** The database that goes with a folder of a test: a new one the first time, and the same one from then on. */
-export const databaseOf = (folder: string): Promise<TestDatabase> => (TEST_DATABASE === 'postgres' ? postgresOf(folder) : sqliteIn(folder));
+export const databaseOf = (folder: string): Promise<TestDatabase> =>
+  TEST_DATABASE === 'postgres' ? postgresOf(folder) : sqliteIn(folder);
 
 /** What a query finds in a JSON text's field, as text: for queries that are to run on either database. */
 export const jsonField = (column: string, field: string): string =>
@@ -35,7 +38,12 @@ async function sqliteIn(folder: string): Promise<TestDatabase> {
     const connection = new DatabaseSync(path, { readOnly: true });
     try {
       connection.exec('begin');
-      return await work(async <R>(query: string) => connection.prepare(query).all().map((row) => ({ ...row }) as R));
+      return await work(async <R>(query: string) =>
+        connection
+          .prepare(query)
+          .all()
+          .map((row) => ({ ...row }) as R),
+      );
     } finally {
       connection.close();
     }
@@ -48,7 +56,8 @@ async function postgresOf(folder: string): Promise<TestDatabase> {
   const name = nameOf(createHash('sha1').update(folder).digest('hex').slice(0, 16));
   const template = await (migrated ??= migratedTemplate());
   await onServer((server) => server.query(`create database ${name} template ${template}`).catch(unlessThere));
-  const drop = (): Promise<void> => onServer(async (server) => void (await server.query(`drop database if exists ${name} with (force)`)));
+  const drop = (): Promise<void> =>
+    onServer(async (server) => void (await server.query(`drop database if exists ${name} with (force)`)));
   return { ...databaseAt(urlOf(name)), drop };
 }
 
@@ -85,7 +94,8 @@ function unlessThere(error: unknown): void {
   if (!(error instanceof pg.DatabaseError && error.code === DUPLICATE_DATABASE)) throw error;
 }
 
-const onServer = <T>(work: (server: pg.Client) => Promise<T>): Promise<T> => connected(process.env.TEST_DATABASE_URL!, work);
+const onServer = <T>(work: (server: pg.Client) => Promise<T>): Promise<T> =>
+  connected(process.env.TEST_DATABASE_URL!, work);
 
 const nameOf = (part: string): string => `${process.env.STARLING_TEST_RUN}_${part}`;
 

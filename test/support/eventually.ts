@@ -1,5 +1,9 @@
 /** Looks until `holds`, or fails after `withinMs` and says what did not come true, with the last error. */
-export async function eventually(what: string, holds: () => Promise<boolean> | boolean, withinMs = 90_000): Promise<void> {
+export async function eventually(
+  what: string,
+  holds: () => Promise<boolean> | boolean,
+  withinMs = 90_000,
+): Promise<void> {
   const deadline = Date.now() + withinMs;
   let lastError: unknown;
   while (Date.now() < deadline) {

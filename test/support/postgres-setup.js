@@ -1,5 +1,6 @@
 // Before the suites on Postgres: one server for all of them, or that of TEST_DATABASE_URL, whose user may create databases.
 import { randomBytes } from 'node:crypto';
+
 import { NOT_DURABLE, PostgresCluster } from './postgres-cluster.ts';
 
 export default async function setUp() {

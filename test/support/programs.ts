@@ -19,7 +19,9 @@ export class Program {
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
     const url = await new Promise<string>((resolve, reject) => {
       child.once('error', reject);
-      child.once('exit', (code) => reject(new Error(`${command} ${args.join(' ')} ended (${code}) before it said its address:\n${errors}`)));
+      child.once('exit', (code) =>
+        reject(new Error(`${command} ${args.join(' ')} ended (${code}) before it said its address:\n${errors}`)),
+      );
       createInterface({ input: child.stdout }).on('line', (line) => {
         said.push(line);
         const found = /http:\/\/[\d.]+:\d+\//.exec(line)?.[0];

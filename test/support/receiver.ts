@@ -60,7 +60,14 @@ export class Receiver {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString('utf8');
     const { correlation_id: correlation, sequence } = JSON.parse(body) as { correlation_id: string; sequence: number };
-    const received = { path: request.url!, id: request.headers['webhook-id'] as string, headers: request.headers, body, correlation, sequence };
+    const received = {
+      path: request.url!,
+      id: request.headers['webhook-id'] as string,
+      headers: request.headers,
+      body,
+      correlation,
+      sequence,
+    };
     this.received.push(received);
     (this.behaviours.get(received.path) ?? answers(200))(response, received);
   }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+
 import { builtProgram, PROGRAM_ENVIRONMENT } from './built-program.js';
 import { eventually } from './eventually.js';
 
@@ -17,7 +18,11 @@ export class Service {
    * Resolves when the service is ready. Rejects with its output when it ends before. `within`: a command that runs the command
    * that follows it, in its own place.
    */
-  static async start(args: string[], env: Record<string, string> = {}, within: readonly string[] = []): Promise<Service> {
+  static async start(
+    args: string[],
+    env: Record<string, string> = {},
+    within: readonly string[] = [],
+  ): Promise<Service> {
     return Service.run([...within, process.execPath, await builtProgram(), 'serve', '--port', '0', ...args], env);
   }
 
@@ -34,7 +39,9 @@ export class Service {
     };
     createInterface({ input: child.stdout }).on('line', collect);
     const ended = new Promise<never>((_, reject) => {
-      child.once('exit', (code, signal) => reject(new Error(`the service ended (${code ?? signal}) before it was ready:\n${log.join('\n')}`)));
+      child.once('exit', (code, signal) =>
+        reject(new Error(`the service ended (${code ?? signal}) before it was ready:\n${log.join('\n')}`)),
+      );
     });
     const address = new Promise<string>((resolve) => {
       createInterface({ input: child.stderr }).on('line', (line) => {
@@ -46,7 +53,10 @@ export class Service {
     const url = await Promise.race([address, ended]);
     const service = new Service(child, url, log);
     // One that has ended is asked no more.
-    const ready = eventually('the service is ready', async () => service.hasEnded || (await fetch(`${url}/health/ready`)).status === 200);
+    const ready = eventually(
+      'the service is ready',
+      async () => service.hasEnded || (await fetch(`${url}/health/ready`)).status === 200,
+    );
     await Promise.race([ready, ended]);
     return service;
   }

@@ -7,7 +7,9 @@ import { relative } from 'node:path';
 export default class ShareReporter {
   onTestResult(test, result) {
     const failed = result.numFailingTests > 0 || result.testExecError;
-    console.log(`${failed ? 'FAIL' : 'PASS'} ${test.context.config.displayName.name} ${relative('', test.path)} (${(result.perfStats.runtime / 1_000).toFixed(0)} s)`);
+    console.log(
+      `${failed ? 'FAIL' : 'PASS'} ${test.context.config.displayName.name} ${relative('', test.path)} (${(result.perfStats.runtime / 1_000).toFixed(0)} s)`,
+    );
     for (const { message } of result.console ?? []) console.log(message.replaceAll(/^/gm, '    '));
     if (failed) console.log(result.failureMessage);
   }

@@ -39,8 +39,12 @@ function failuresOf(files) {
     const where = [displayName?.name, relative('', testFilePath)].filter(Boolean).join(' ');
     if (testExecError) return [`FAILED ${where}`, shortened(failureMessage)];
     const failed = testResults.filter(({ status }) => status === 'failed');
-    return failed.flatMap(({ fullName, failureMessages }) => [`FAILED ${where}: ${fullName}`, shortened(failureMessages.join('\n'))]);
+    return failed.flatMap(({ fullName, failureMessages }) => [
+      `FAILED ${where}: ${fullName}`,
+      shortened(failureMessages.join('\n')),
+    ]);
   });
 }
 
-const shortened = (message) => stripVTControlCharacters(message).split('\n').slice(0, LINES_OF_A_FAILURE).join('\n').replaceAll(/^/gm, '    ');
+const shortened = (message) =>
+  stripVTControlCharacters(message).split('\n').slice(0, LINES_OF_A_FAILURE).join('\n').replaceAll(/^/gm, '    ');

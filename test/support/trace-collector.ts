@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+
 import { eventually } from './eventually.js';
 
 export interface CollectedSpan {
@@ -25,7 +26,10 @@ interface Attribute {
   value: { stringValue?: string; intValue?: number; doubleValue?: number };
 }
 
-type WireSpan = Omit<CollectedSpan, 'attributes' | 'events' | 'service'> & { attributes: Attribute[]; events: { name: string; attributes: Attribute[] }[] };
+type WireSpan = Omit<CollectedSpan, 'attributes' | 'events' | 'service'> & {
+  attributes: Attribute[];
+  events: { name: string; attributes: Attribute[] }[];
+};
 
 interface WireBody {
   resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: WireSpan[] }[] }[];
@@ -66,8 +70,15 @@ export class TraceCollector {
   /** The spans of a trace, in the order of their ends, once all of these names are there, as often as they are named. */
   async trace(traceId: string, names: string[]): Promise<CollectedSpan[]> {
     const found = (): CollectedSpan[] => this.spans.filter((span) => span.traceId === traceId);
-    const namesOf = (spans: CollectedSpan[]): string => spans.map(({ name }) => name).toSorted().join(', ');
-    await eventually(`the trace ${traceId} has ${names.toSorted().join(', ')}`, () => namesOf(found()) === names.toSorted().join(', ')).catch((error: unknown) => {
+    const namesOf = (spans: CollectedSpan[]): string =>
+      spans
+        .map(({ name }) => name)
+        .toSorted()
+        .join(', ');
+    await eventually(
+      `the trace ${traceId} has ${names.toSorted().join(', ')}`,
+      () => namesOf(found()) === names.toSorted().join(', '),
+    ).catch((error: unknown) => {
       throw new Error(`${(error as Error).message}; it has ${namesOf(found())}`);
     });
     return found();
@@ -93,4 +104,6 @@ export class TraceCollector {
 }
 
 const asRecord = (attributes: Attribute[]): Record<string, string | number> =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? value.doubleValue ?? '']));
+  Object.fromEntries(
+    attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? value.doubleValue ?? '']),
+  );

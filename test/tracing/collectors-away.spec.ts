@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
 import { Board } from '../e2e/board.js';
 import { eventually } from '../support/eventually.js';
 
@@ -14,7 +15,8 @@ agents:
 
 const QUICK = { OTEL_BSP_SCHEDULE_DELAY: '10' };
 
-const warnings = (board: Board): unknown[] => board.app.logLines.filter(({ level }) => (level as number) >= 40).map(({ msg }) => msg);
+const warnings = (board: Board): unknown[] =>
+  board.app.logLines.filter(({ level }) => (level as number) >= 40).map(({ msg }) => msg);
 
 const LOST = 'traces cannot be sent and are dropped; check the collector at OTEL_EXPORTER_OTLP_ENDPOINT';
 
@@ -42,7 +44,9 @@ describe('a collector that is away', () => {
   /** A refusal ends what still waits; a broken connection would be tried again. */
   async function stop(): Promise<void> {
     status = 400;
-    await Promise.all(unanswered.splice(0).map((response) => new Promise<void>((resolve) => void response.writeHead(400).end(resolve))));
+    await Promise.all(
+      unanswered.splice(0).map((response) => new Promise<void>((resolve) => void response.writeHead(400).end(resolve))),
+    );
     server.closeAllConnections();
     server.close();
     await once(server, 'close');
@@ -54,7 +58,8 @@ describe('a collector that is away', () => {
     Board.start(CONFIG, { tracing: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port()}`, ...QUICK, ...more } });
 
   async function worksOn(board: Board): Promise<void> {
-    for (let n = 0; n < 20; n += 1) expect((await board.publishSync('Order', { n })).artifacts.map(({ payload }) => payload)).toEqual([{ n }]);
+    for (let n = 0; n < 20; n += 1)
+      expect((await board.publishSync('Order', { n })).artifacts.map(({ payload }) => payload)).toEqual([{ n }]);
   }
 
   it('and refuses connections disturbs nothing, and is told of once', async () => {
@@ -74,14 +79,21 @@ describe('a collector that is away', () => {
     await eventually('it has refused several times', () => requests > 2);
     status = 200;
     await worksOn(board);
-    await eventually('it takes them again', () => board.app.logLines.some(({ msg }) => msg === 'traces are sent again'));
+    await eventually('it takes them again', () =>
+      board.app.logLines.some(({ msg }) => msg === 'traces are sent again'),
+    );
     await board.close();
     expect(warnings(board)).toEqual([LOST]);
   });
 
   it('and never answers holds up neither work nor the end', async () => {
     status = undefined;
-    const board = await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '600000', OTEL_BSP_EXPORT_TIMEOUT: '600000', OTEL_BSP_MAX_QUEUE_SIZE: '4', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' });
+    const board = await start({
+      OTEL_EXPORTER_OTLP_TIMEOUT: '600000',
+      OTEL_BSP_EXPORT_TIMEOUT: '600000',
+      OTEL_BSP_MAX_QUEUE_SIZE: '4',
+      OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2',
+    });
     await worksOn(board);
     await eventually('it was asked', () => requests > 0);
     const began = performance.now();

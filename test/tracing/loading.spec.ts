@@ -1,10 +1,11 @@
 // The built program as a child process: what it loads, and what it has sent when it is stopped.
 import { join } from 'node:path';
+
+import { Folder, runProgram } from '../cli/run-program.js';
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
 import { TraceCollector } from '../support/trace-collector.js';
-import { Folder, runProgram } from '../cli/run-program.js';
 
 const folder = new Folder();
 const services: Service[] = [];
@@ -63,7 +64,12 @@ it('without an endpoint, nothing of OpenTelemetry is loaded', async () => {
 it('with an endpoint, the SDK is loaded, its variables hold, and what is left is sent at the end', async () => {
   const collector = await TraceCollector.start();
   try {
-    const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'desk', OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=of-the-collector', OTEL_BSP_SCHEDULE_DELAY: '600000' });
+    const service = await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_SERVICE_NAME: 'desk',
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=of-the-collector',
+      OTEL_BSP_SCHEDULE_DELAY: '600000',
+    });
     await eventually('it says what it loads', () => loads(service).includes('loads @opentelemetry/sdk-trace'));
     await publish(service);
     expect(collector.spans).toEqual([]);
@@ -72,7 +78,9 @@ it('with an endpoint, the SDK is loaded, its variables hold, and what is left is
       ['desk', 'agent echo'],
       ['desk', 'POST /api/v1/artifacts/sync'],
     ]);
-    expect(collector.headers.map((headers) => [headers['content-type'], headers['x-api-key']])).toEqual([['application/json', 'of-the-collector']]);
+    expect(collector.headers.map((headers) => [headers['content-type'], headers['x-api-key']])).toEqual([
+      ['application/json', 'of-the-collector'],
+    ]);
     expect(service.log.join('\n')).not.toContain('of-the-collector');
   } finally {
     await collector.close();
@@ -81,7 +89,18 @@ it('with an endpoint, the SDK is loaded, its variables hold, and what is left is
 
 it('an endpoint that is none stops the start with a line that names it', async () => {
   const config = folder.write('starling.yaml', CONFIG);
-  const args = ['serve', '--port', '0', '--config', config, '--database-url', `sqlite:${join(folder.path, 'never.db')}`];
+  const args = [
+    'serve',
+    '--port',
+    '0',
+    '--config',
+    config,
+    '--database-url',
+    `sqlite:${join(folder.path, 'never.db')}`,
+  ];
   const { code, stderr } = await runProgram(args, { env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' } });
-  expect([code, stderr]).toEqual([1, 'OTEL_EXPORTER_OTLP_ENDPOINT: must be an http or https URL, such as http://127.0.0.1:4318\n']);
+  expect([code, stderr]).toEqual([
+    1,
+    'OTEL_EXPORTER_OTLP_ENDPOINT: must be an http or https URL, such as http://127.0.0.1:4318\n',
+  ]);
 });

@@ -29,7 +29,13 @@ describe('the memory for payloads that are sent', () => {
   }
 
   it('is given in the order of asking, as far as there is room, and nobody overtakes', async () => {
-    for (const [name, bytes] of [['a', 200], ['b', 100], ['c', 200], ['d', 50]] as const) void take(name, bytes);
+    for (const [name, bytes] of [
+      ['a', 200],
+      ['b', 100],
+      ['c', 200],
+      ['d', 50],
+    ] as const)
+      void take(name, bytes);
     await settled();
     expect(begun).toEqual(['a', 'b']);
     await release('b');

@@ -18,7 +18,10 @@ describe('the time of the next try', () => {
     expect(nextTryAt(TIMES, { attempt: 1, startedAt: NOW }, 0.999_999)).toBe(NOW + 6_000);
   });
 
-  it.each([[TIMES, 4], [[], 1]])('is none after the last: %j', (times, attempt) => {
+  it.each([
+    [TIMES, 4],
+    [[], 1],
+  ])('is none after the last: %j', (times, attempt) => {
     expect(nextTryAt(times, { attempt, startedAt: NOW }, MIDDLE)).toBeNull();
   });
 });

@@ -14,7 +14,8 @@ describe('a target that fails', () => {
     breaker = new TargetBreaker(16, clock, (line) => told.push(line));
   });
 
-  const failTimes = (count: number): void => Array.from({ length: count }, (_, n) => `delivery-${n}`).forEach((id) => breaker.failed(LINE, id));
+  const failTimes = (count: number): void =>
+    Array.from({ length: count }, (_, n) => `delivery-${n}`).forEach((id) => breaker.failed(LINE, id));
 
   it('is held back after five deliveries that failed, and no other is', () => {
     failTimes(4);
@@ -50,7 +51,8 @@ describe('a target that fails', () => {
 
   it('is sent something again where it is forgotten for others', () => {
     failTimes(5);
-    for (let n = 0; breaker.limitOf(LINE) === 0; n += 1) breaker.failed(`https://hooks.example.com other ${n}`, 'delivery');
+    for (let n = 0; breaker.limitOf(LINE) === 0; n += 1)
+      breaker.failed(`https://hooks.example.com other ${n}`, 'delivery');
     expect(told).toEqual([LINE]);
   });
 

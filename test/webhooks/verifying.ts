@@ -1,10 +1,14 @@
 import { createHmac } from 'node:crypto';
+
 import { Webhook } from 'standardwebhooks';
+
 import type { Received } from '../support/receiver.js';
 
 /** As a receiver does with the package of Standard Webhooks; throws where the signature is wrong. */
 export function verified(secret: string, { headers, body }: Received): { sequence: number; artifact: object } {
-  const webhook = secret.startsWith('whsec_') ? new Webhook(secret) : new Webhook(Buffer.from(secret), { format: 'raw' });
+  const webhook = secret.startsWith('whsec_')
+    ? new Webhook(secret)
+    : new Webhook(Buffer.from(secret), { format: 'raw' });
   return webhook.verify(body, headers as Record<string, string>) as ReturnType<typeof verified>;
 }
 

@@ -13,7 +13,12 @@ export interface ReplacedWord {
 
 export const REPLACED: readonly ReplacedWord[] = [
   { pattern: /\bhungry\b/i, instead: 'pending', example: 'the hungry ones' },
-  { pattern: /\b(?:byLine|lineOf|claimLine|LineGroups|target-line)\b/, instead: 'queue, or lock key', example: 'slots.byLine', except: [{ file: /yaml-source|load-catalog|diagnostics|csv-reader|batch-list/, because: 'lines of a text' }] },
+  {
+    pattern: /\b(?:byLine|lineOf|claimLine|LineGroups|target-line)\b/,
+    instead: 'queue, or lock key',
+    example: 'slots.byLine',
+    except: [{ file: /yaml-source|load-catalog|diagnostics|csv-reader|batch-list/, because: 'lines of a text' }],
+  },
   { pattern: /\b[lL]anes?\b|Lanes?\b/, instead: 'delivery group', example: 'holdLanes' },
   { pattern: /\b[iI]ntakes?(?:[A-Z]\w*)?\b|\bintake_/, instead: 'import', example: "status: 'intake'" },
   { pattern: /\bwithdraw(?:al|n|s)?\b/i, instead: 'removal from joins', example: 'Withdrawal' },
@@ -26,26 +31,69 @@ export const REPLACED: readonly ReplacedWord[] = [
       { file: /csv-file\.ts$/, because: 'a file is opened' },
     ],
   },
-  { pattern: /\b(?:un)?(?:tell|told)(?:[A-Z]\w*|\()|\w(?:Told|Untold)\b|\.told\b|\b(?:const|let|private) (?:un)?told\b/, instead: 'emit, report or send', example: 'this.tellOthers(value)' },
-  { pattern: /\bNotices?\b|\bnotices?[:!?]|\.notices?\b|`notices?`|\bnotices=/, instead: 'live event', example: '?notices=true' },
+  {
+    pattern: /\b(?:un)?(?:tell|told)(?:[A-Z]\w*|\()|\w(?:Told|Untold)\b|\.told\b|\b(?:const|let|private) (?:un)?told\b/,
+    instead: 'emit, report or send',
+    example: 'this.tellOthers(value)',
+  },
+  {
+    pattern: /\bNotices?\b|\bnotices?[:!?]|\.notices?\b|`notices?`|\bnotices=/,
+    instead: 'live event',
+    example: '?notices=true',
+  },
   { pattern: /\bfollowers?\b|Follower\b/i, instead: 'hook or listener', example: 'RunFollower' },
   { pattern: /\b[lL]etGo(?:With)?\b/, instead: 'releaseLease, finishUnderLease or releaseBody', example: 'letGoWith' },
-  { pattern: /\b(?:leaveOutside|wasLeftOutside|AnswerLater|leaseLeft)\b|answer-later/, instead: 'deferred completion', example: 'new AnswerLater()' },
+  {
+    pattern: /\b(?:leaveOutside|wasLeftOutside|AnswerLater|leaseLeft)\b|answer-later/,
+    instead: 'deferred completion',
+    example: 'new AnswerLater()',
+  },
   { pattern: /\bredoable\b/, instead: 'relaxedDurability', example: '{ redoable: true }' },
   { pattern: /\bstrangers?\b/i, instead: 'agents of other processes, or unknown people', example: 'text of strangers' },
-  { pattern: /\bfold(?:s|ed|ing)?\b|\b[Ff]old[A-Z]\w*|[a-z]Fold\b/, instead: 'rollup, roll up', example: 'ArtifactFold' },
+  {
+    pattern: /\bfold(?:s|ed|ing)?\b|\b[Ff]old[A-Z]\w*|[a-z]Fold\b/,
+    instead: 'rollup, roll up',
+    example: 'ArtifactFold',
+  },
   { pattern: /\bswe(?:ep|eps|eping|pt)\b/i, instead: 'cleanup, clean up', example: 'the next sweep' },
-  { pattern: /\b(?:nextTurn|ReadingTurns|OwnTurn|takeTurn)\b|: Turns\b|'turns'/, instead: 'scheduler lock, or yieldToEventLoop', example: 'await nextTurn()' },
+  {
+    pattern: /\b(?:nextTurn|ReadingTurns|OwnTurn|takeTurn)\b|: Turns\b|'turns'/,
+    instead: 'scheduler lock, or yieldToEventLoop',
+    example: 'await nextTurn()',
+  },
   { pattern: /\bsparing/i, instead: 'throttled', example: 'sparing(() => count())' },
   { pattern: /\bOneAtATime\b/, instead: 'SingleFlight', example: 'new OneAtATime()' },
   { pattern: /\bmayHaveMissed\b/, instead: 'resync', example: 'signals.mayHaveMissed' },
-  { pattern: /\bKind<|\bReading</, instead: 'SettingType, ParseResult', example: 'Kind<string>', within: /^src\/config\// },
-  { pattern: /(?<!by |typing )\bmistakes?\b|Mistake\b/, instead: 'error, problem or diagnostic', example: 'every mistake' },
-  { pattern: /\b(?:inOwnTransactions|known-state|own-transactions)\b|\bpersist\(/, instead: 'forEachInTransaction, state-predicate or commitWithRetry', example: 'persist(holder)' },
-  { pattern: /\bpatiently\b|\binterruption\b|\b[pP]ace\b/, instead: 'retryWhileUnavailable, abortOnSigint or throughput', example: 'await patiently(ask)', within: /^src\/cli\// },
-  { pattern: /\brole\.(?:serves|works)\b|\bserves: (?:true|false)\b/, instead: 'api, worker', example: 'this.role.works' },
+  {
+    pattern: /\bKind<|\bReading</,
+    instead: 'SettingType, ParseResult',
+    example: 'Kind<string>',
+    within: /^src\/config\//,
+  },
+  {
+    pattern: /(?<!by |typing )\bmistakes?\b|Mistake\b/,
+    instead: 'error, problem or diagnostic',
+    example: 'every mistake',
+  },
+  {
+    pattern: /\b(?:inOwnTransactions|known-state|own-transactions)\b|\bpersist\(/,
+    instead: 'forEachInTransaction, state-predicate or commitWithRetry',
+    example: 'persist(holder)',
+  },
+  {
+    pattern: /\bpatiently\b|\binterruption\b|\b[pP]ace\b/,
+    instead: 'retryWhileUnavailable, abortOnSigint or throughput',
+    example: 'await patiently(ask)',
+    within: /^src\/cli\//,
+  },
+  {
+    pattern: /\brole\.(?:serves|works)\b|\bserves: (?:true|false)\b/,
+    instead: 'api, worker',
+    example: 'this.role.works',
+  },
   { pattern: /Module\.with\(/, instead: 'forRoot', example: 'AppModule.with(options)' },
 ];
 
 /** Names of files that say how something came about and not what it is. */
-export const REPLACED_FILE_NAMES = /^(?:given|written)-|^(?:known-state|own-transactions)\.ts$|^(?:mistakes|shape|kinds|turns|persist)\.ts$/;
+export const REPLACED_FILE_NAMES =
+  /^(?:given|written)-|^(?:known-state|own-transactions)\.ts$|^(?:mistakes|shape|kinds|turns|persist)\.ts$/;

@@ -6,7 +6,8 @@ interface Routing {
 
 const ADVICE: Record<string, string> = {
   security: 'Please freeze your card in the app now; this takes one tap under Cards, and you can undo it at any time.',
-  'top-ups': 'Most top-ups arrive within minutes, one by bank transfer within two working days; the app shows its state under Top-ups.',
+  'top-ups':
+    'Most top-ups arrive within minutes, one by bank transfer within two working days; the app shows its state under Top-ups.',
   transfers: 'Transfers arrive within two working days; the app shows the state of each one under Payments.',
   cash: 'If a machine kept your card or paid out a wrong amount, please note its place and the time; we will need both.',
   payments: 'A pending payment is settled or returned by the shop within seven days; a refund takes up to ten.',

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+
 import type { LabelledMessage } from './labelled-messages.ts';
 import { type FeatureVector, Vocabulary } from './vocabulary.ts';
 

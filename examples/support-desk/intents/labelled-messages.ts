@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+
 import { parse } from 'csv-parse';
 
 export interface LabelledMessage {

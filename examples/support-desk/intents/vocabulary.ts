@@ -9,7 +9,11 @@ const ENDING = /(ing|ed|es|s)$/;
 
 /** The words of a text without their common endings, and the pairs of neighbours among them; each once. */
 function featuresOf(text: string): Set<string> {
-  const words = text.toLowerCase().replaceAll('’', "'").match(/[\p{L}\p{N}']+/gu) ?? [];
+  const words =
+    text
+      .toLowerCase()
+      .replaceAll('’', "'")
+      .match(/[\p{L}\p{N}']+/gu) ?? [];
   const stems = words.map((word) => word.replace(ENDING, ''));
   const pairs = stems.slice(1).map((stem, position) => `${stems[position]} ${stem}`);
   return new Set([...stems, ...pairs]);

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
+
 import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import type { JsonObject } from '../../common/json.js';
 import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { StoredArtifacts } from '../../pubsub/stored-artifacts.js';
-import type { ArtifactRow } from './artifact.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import type { ArtifactRow } from './artifact.js';
 
 /** An artifact that is about to be stored. */
 export interface ArtifactDraft {
@@ -50,13 +51,21 @@ export class ArtifactWriter {
     });
     if (!stored) return null;
     const { seq } = stored;
-    await insertTags(tx.db, [...new Set(draft.tags)].map((tag) => ({ tag, artifact_seq: seq })));
+    await insertTags(
+      tx.db,
+      [...new Set(draft.tags)].map((tag) => ({ tag, artifact_seq: seq })),
+    );
     this.storedArtifacts.stored(tx, seq);
     return seq;
   }
 
   /** Counts the artifact that is stored at `seq`. */
-  count(changes: CorrelationChanges, correlation: TrackedCorrelation, seq: number, draft: Pick<ArtifactDraft, 'id' | 'type' | 'producedBy'>): void {
+  count(
+    changes: CorrelationChanges,
+    correlation: TrackedCorrelation,
+    seq: number,
+    draft: Pick<ArtifactDraft, 'id' | 'type' | 'producedBy'>,
+  ): void {
     correlation.artifact_count += 1;
     if (draft.type === WORKFLOW_ERROR) correlation.error_count += 1;
     else if (draft.producedBy !== EXTERNAL) correlation.output_count += 1;

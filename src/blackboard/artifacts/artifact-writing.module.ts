@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { SignalsModule } from '../../pubsub/signals.module.js';
 import { ArtifactWriter } from './artifact-writer.js';
 

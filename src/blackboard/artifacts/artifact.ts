@@ -1,10 +1,11 @@
 import type { Selectable } from 'kysely';
+
 import { PUBLIC, type Visibility } from '../../catalog/visibility.js';
-import { toTimestamp } from '../../common/timestamp.js';
+import { rememberText } from '../../cel/language/json-text.js';
 import type { JsonObject } from '../../common/json.js';
+import { toTimestamp } from '../../common/timestamp.js';
 import type { ArtifactsTable } from '../../database/schema.js';
 import type { AgentArtifact } from '../../engines/engine.js';
-import { rememberText } from '../../cel/language/json-text.js';
 
 /** An artifact on the wire (docs/api.md, "Query artifacts"). */
 export interface Artifact extends AgentArtifact {
@@ -15,7 +16,16 @@ export interface Artifact extends AgentArtifact {
 export type ArtifactRow = Selectable<ArtifactsTable>;
 
 /** The columns that agents see besides the payload. */
-export const SHARED_COLUMNS = ['id', 'type', 'produced_by', 'created_at', 'correlation_id', 'partition_key', 'tags', 'version'] as const;
+export const SHARED_COLUMNS = [
+  'id',
+  'type',
+  'produced_by',
+  'created_at',
+  'correlation_id',
+  'partition_key',
+  'tags',
+  'version',
+] as const;
 
 type SharedRow = Pick<ArtifactRow, (typeof SHARED_COLUMNS)[number]>;
 

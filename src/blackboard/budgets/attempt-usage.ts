@@ -16,4 +16,5 @@ export function addUsage(usage: AttemptUsage | null, call: ModelUsage): AttemptU
 }
 
 /** A cost of null (the model has no price) adds nothing. The sum is null only if both are. */
-export const addCosts = (one: number | null, other: number | null): number | null => (one === null && other === null ? null : (one ?? 0) + (other ?? 0));
+export const addCosts = (one: number | null, other: number | null): number | null =>
+  one === null && other === null ? null : (one ?? 0) + (other ?? 0);

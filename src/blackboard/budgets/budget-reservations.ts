@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { type Insertable, sql } from 'kysely';
+
 import { type Place, places, prepared } from '../../database/prepared.js';
 import type { BudgetReservationsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
-import { isInState } from '../../queue/state-predicate.js';
 import type { ModelNeed } from '../../engines/engine.js';
+import { isInState } from '../../queue/state-predicate.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { type Amount, type Limit, roomIn, shortage } from './budget-room.js';
 import { BudgetWaiters } from './budget-waiters.js';
@@ -53,7 +54,13 @@ export class BudgetReservations {
    * back their reservations. Otherwise the execution waits in place, and only for calls that are running, so that two
    * executions never wait for each other.
    */
-  async make(tx: Transaction, changes: CorrelationChanges, caller: Caller, call: ModelNeed, waitsInQueue: boolean): Promise<Reservation> {
+  async make(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    caller: Caller,
+    call: ModelNeed,
+    waitsInQueue: boolean,
+  ): Promise<Reservation> {
     const need = amountOf(call);
     const { id, agent, correlationId, leaseToken } = caller;
     await changes.get(correlationId);
@@ -67,7 +74,16 @@ export class BudgetReservations {
     const areOthersDone = waitsInQueue ? reserved.areNone : !reserved.areForCalls;
     if (rooms.includes('short') && areOthersDone) return { is: 'short', message: whyShort(limits, need) };
     if (isFree || waitsInQueue) {
-      await put(tx.db, { execution_id: id, lease_token: leaseToken, correlation_id: correlationId, agent, ...need, input_tokens: call.inputTokens, model: call.model, waits: isFree ? 0 : 1 });
+      await put(tx.db, {
+        execution_id: id,
+        lease_token: leaseToken,
+        correlation_id: correlationId,
+        agent,
+        ...need,
+        input_tokens: call.inputTokens,
+        model: call.model,
+        waits: isFree ? 0 : 1,
+      });
     }
     return isFree ? { is: 'made' } : { is: 'waits' };
   }
@@ -92,13 +108,22 @@ export class BudgetReservations {
    * The attempt has ended. Its usage has been counted before. `itsOwn`: remove only the reservation of this lease,
    * because another process may run the execution by now.
    */
-  async giveBack(tx: Transaction, changes: CorrelationChanges, { id, correlationId, leaseToken }: Caller, { itsOwn = false } = {}): Promise<void> {
+  async giveBack(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    { id, correlationId, leaseToken }: Caller,
+    { itsOwn = false } = {},
+  ): Promise<void> {
     await (itsOwn ? dropOwn(tx.db, { id, leaseToken }) : drop(tx.db, { id }));
     await this.waiters.wake(tx, changes, correlationId);
   }
 
   /** Whether the execution must still wait for room. */
-  async isWaiting(tx: Transaction, changes: CorrelationChanges, { id, correlationId }: Pick<Caller, 'id' | 'correlationId'>): Promise<boolean> {
+  async isWaiting(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    { id, correlationId }: Pick<Caller, 'id' | 'correlationId'>,
+  ): Promise<boolean> {
     await changes.get(correlationId);
     return (await findWaiting(tx.db, { id })).length > 0;
   }
@@ -115,9 +140,13 @@ export class BudgetReservations {
   }
 }
 
-const whyShort = (limits: readonly Limit[], need: Amount): string => limits.map((limit) => shortage(limit, need)).find((why) => why !== null)!;
+const whyShort = (limits: readonly Limit[], need: Amount): string =>
+  limits.map((limit) => shortage(limit, need)).find((why) => why !== null)!;
 
-const amountOf = ({ inputTokens, outputTokens, cost }: ModelNeed): Amount => ({ tokens: inputTokens + outputTokens, cost: cost ?? 0 });
+const amountOf = ({ inputTokens, outputTokens, cost }: ModelNeed): Amount => ({
+  tokens: inputTokens + outputTokens,
+  cost: cost ?? 0,
+});
 
 /** False between two calls, when the attempt has nothing reserved. */
 const isForCall = ({ tokens }: ReservedCall): boolean => Number(tokens) > 0;
@@ -128,7 +157,17 @@ const callsOf = (db: Reader, place: Place<ExceptLease>) =>
   db
     .selectFrom('budget_reservations as reserved')
     .innerJoin('executions', 'executions.id', 'reserved.execution_id')
-    .select(['executions.id', 'reserved.agent', 'reserved.lease_token as leaseToken', 'executions.attempt', 'reserved.model', 'reserved.tokens', 'reserved.input_tokens', 'reserved.cost', 'executions.lease_token as currentLease'])
+    .select([
+      'executions.id',
+      'reserved.agent',
+      'reserved.lease_token as leaseToken',
+      'executions.attempt',
+      'reserved.model',
+      'reserved.tokens',
+      'reserved.input_tokens',
+      'reserved.cost',
+      'executions.lease_token as currentLease',
+    ])
     .where('reserved.correlation_id', '=', place('correlationId'))
     .where('reserved.waits', '=', sql.lit(0))
     .where('reserved.lease_token', '!=', place('exceptLease'));
@@ -136,35 +175,71 @@ const callsOf = (db: Reader, place: Place<ExceptLease>) =>
 const findCalls = prepared<ExceptLease, ReservedCall>(callsOf);
 
 const findLost = prepared<ExceptLease, ReservedCall>((db, place) =>
-  callsOf(db, place).where(({ eb, or }) => or([eb('executions.lease_token', 'is', null), eb('executions.lease_token', '!=', eb.ref('reserved.lease_token'))])),
+  callsOf(db, place).where(({ eb, or }) =>
+    or([eb('executions.lease_token', 'is', null), eb('executions.lease_token', '!=', eb.ref('reserved.lease_token'))]),
+  ),
 );
 
 const findHeld = prepared<{ id: string; leaseToken: string }, { id: string }>((db, place) =>
-  db.selectFrom('executions').select('id').where('id', '=', place('id')).where('lease_token', '=', place('leaseToken')).where(isInState('running')),
+  db
+    .selectFrom('executions')
+    .select('id')
+    .where('id', '=', place('id'))
+    .where('lease_token', '=', place('leaseToken'))
+    .where(isInState('running')),
 );
 
-const COLUMNS = ['execution_id', 'lease_token', 'correlation_id', 'agent', 'tokens', 'input_tokens', 'model', 'cost', 'waits'] as const;
+const COLUMNS = [
+  'execution_id',
+  'lease_token',
+  'correlation_id',
+  'agent',
+  'tokens',
+  'input_tokens',
+  'model',
+  'cost',
+  'waits',
+] as const;
 
 const put = prepared<Insertable<BudgetReservationsTable>, unknown>((db, place) =>
   db
     .insertInto('budget_reservations')
     .values(places(place, COLUMNS))
-    .onConflict((conflict) => conflict.column('execution_id').doUpdateSet(places(place, ['lease_token', 'tokens', 'input_tokens', 'model', 'cost', 'waits']))),
+    .onConflict((conflict) =>
+      conflict
+        .column('execution_id')
+        .doUpdateSet(places(place, ['lease_token', 'tokens', 'input_tokens', 'model', 'cost', 'waits'])),
+    ),
 );
 
 /** Sets the reservation to zero. The row stays until the attempt ends, because it marks the attempt as running. */
 const settle = prepared<{ id: string; leaseToken: string }, unknown>((db, place) =>
-  db.updateTable('budget_reservations').set({ tokens: 0, cost: 0 }).where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')),
+  db
+    .updateTable('budget_reservations')
+    .set({ tokens: 0, cost: 0 })
+    .where('execution_id', '=', place('id'))
+    .where('lease_token', '=', place('leaseToken')),
 );
 
-const drop = prepared<{ id: string }, unknown>((db, place) => db.deleteFrom('budget_reservations').where('execution_id', '=', place('id')));
+const drop = prepared<{ id: string }, unknown>((db, place) =>
+  db.deleteFrom('budget_reservations').where('execution_id', '=', place('id')),
+);
 
 const dropOwn = prepared<{ id: string; leaseToken: string }, unknown>((db, place) =>
-  db.deleteFrom('budget_reservations').where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')),
+  db
+    .deleteFrom('budget_reservations')
+    .where('execution_id', '=', place('id'))
+    .where('lease_token', '=', place('leaseToken')),
 );
 
-const dropAll = prepared<{ correlationId: string }, unknown>((db, place) => db.deleteFrom('budget_reservations').where('correlation_id', '=', place('correlationId')));
+const dropAll = prepared<{ correlationId: string }, unknown>((db, place) =>
+  db.deleteFrom('budget_reservations').where('correlation_id', '=', place('correlationId')),
+);
 
 const findWaiting = prepared<{ id: string }, { execution_id: string }>((db, place) =>
-  db.selectFrom('budget_reservations').select('execution_id').where('execution_id', '=', place('id')).where('waits', '=', sql.lit(1)),
+  db
+    .selectFrom('budget_reservations')
+    .select('execution_id')
+    .where('execution_id', '=', place('id'))
+    .where('waits', '=', sql.lit(1)),
 );

@@ -41,8 +41,13 @@ export function shortage({ who, budget, spent }: Limit, need: Amount = NOTHING):
   return `${used}, and the next model call may use ${described(kind, need[kind])}, so it ends here; raise budget or lower max_output_tokens`;
 }
 
-const described = (kind: Kind, amount: number): string => (kind === 'tokens' ? `${shown(kind, amount)} tokens` : `a cost of ${shown(kind, amount)}`);
+const described = (kind: Kind, amount: number): string =>
+  kind === 'tokens' ? `${shown(kind, amount)} tokens` : `a cost of ${shown(kind, amount)}`;
 
-const shown = (kind: Kind, amount: number): string => String(kind === 'tokens' ? amount : Number(amount.toPrecision(6)));
+const shown = (kind: Kind, amount: number): string =>
+  String(kind === 'tokens' ? amount : Number(amount.toPrecision(6)));
 
-export const sum = (one: Amount, other: Amount): Amount => ({ tokens: one.tokens + other.tokens, cost: one.cost + other.cost });
+export const sum = (one: Amount, other: Amount): Amount => ({
+  tokens: one.tokens + other.tokens,
+  cost: one.cost + other.cost,
+});

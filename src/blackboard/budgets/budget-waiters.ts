@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
@@ -36,10 +37,16 @@ export class BudgetWaiters {
     const ids = woken.map(({ id }) => id);
     await drop(tx.db, {}, ids);
     const claimable = await makeClaimable(tx.db, {}, ids);
-    for (const agent of new Set(claimable.map((row) => row.agent))) tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(agent));
+    for (const agent of new Set(claimable.map((row) => row.agent)))
+      tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(agent));
   }
 
-  private async chosen(tx: Transaction, changes: CorrelationChanges, correlationId: string, waiters: readonly Waiter[]): Promise<Waiter[]> {
+  private async chosen(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlationId: string,
+    waiters: readonly Waiter[],
+  ): Promise<Waiter[]> {
     const reserved = await ReservedAmounts.in(tx, correlationId);
     const woken: Waiter[] = [];
     for (const waiter of waiters) {
@@ -70,11 +77,21 @@ const findWaiters = prepared<{ correlationId: string }, Waiter>((db, place) =>
     .limit(AT_ONCE),
 );
 
-const drop = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('budget_reservations').where('execution_id', 'in', ids));
+const drop = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('budget_reservations').where('execution_id', 'in', ids),
+);
 
 /** An execution that still runs is not changed: before it is handed back, it checks whether it still has to wait. */
 const makeClaimable = preparedWithList<object, string, { agent: string }>((db, _place, ids) => {
   // Written like `isInState` in queue/state-predicate.ts, for the same reason.
-  const waiting = db.selectFrom('executions').select('id').where('id', 'in', ids).where(sql<boolean>`coalesce(state, '') = 'pending'`);
-  return db.updateTable('executions').set({ available_at: null }).where('id', 'in', locking(db, waiting, { wait: false })).returning('agent');
+  const waiting = db
+    .selectFrom('executions')
+    .select('id')
+    .where('id', 'in', ids)
+    .where(sql<boolean>`coalesce(state, '') = 'pending'`);
+  return db
+    .updateTable('executions')
+    .set({ available_at: null })
+    .where('id', 'in', locking(db, waiting, { wait: false }))
+    .returning('agent');
 });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
@@ -32,34 +33,48 @@ export class Budgets {
     const { budget } = this.catalog;
     if (budget) {
       const { input_tokens, output_tokens, cost } = await changes.get(correlationId);
-      limits.push({ who: 'this correlation', agent: null, budget, spent: { tokens: input_tokens + output_tokens, cost: cost ?? 0 } });
+      limits.push({
+        who: 'this correlation',
+        agent: null,
+        budget,
+        spent: { tokens: input_tokens + output_tokens, cost: cost ?? 0 },
+      });
     }
     const own = this.catalog.agent(agent)?.budget;
     if (own) {
       const [spent] = await spentBy(tx.db, { correlationId, agent });
-      limits.push({ who: `${agent} in this correlation`, agent, budget: own, spent: { tokens: Number(spent!.tokens), cost: Number(spent!.cost) } });
+      limits.push({
+        who: `${agent} in this correlation`,
+        agent,
+        budget: own,
+        spent: { tokens: Number(spent!.tokens), cost: Number(spent!.cost) },
+      });
     }
     return limits;
   }
 }
 
 // Includes usage whose rows retention has deleted.
-const spentBy = prepared<{ correlationId: string; agent: string }, { tokens: number | string; cost: number | string }>((db, place) =>
-  db
-    .selectFrom(
-      db
-        .selectFrom('usage')
-        .select([sql<number>`input_tokens + output_tokens`.as('tokens'), 'cost'])
-        .where('correlation_id', '=', place('correlationId'))
-        .where('agent', '=', place('agent'))
-        .unionAll(
-          db
-            .selectFrom('deleted_usage')
-            .select(['tokens', 'cost'])
-            .where('correlation_id', '=', place('correlationId'))
-            .where('agent', '=', place('agent')),
-        )
-        .as('spent'),
-    )
-    .select(({ fn }) => [fn.coalesce(fn.sum<number>('tokens'), sql.lit(0)).as('tokens'), fn.coalesce(fn.sum<number>('cost'), sql.lit(0)).as('cost')]),
+const spentBy = prepared<{ correlationId: string; agent: string }, { tokens: number | string; cost: number | string }>(
+  (db, place) =>
+    db
+      .selectFrom(
+        db
+          .selectFrom('usage')
+          .select([sql<number>`input_tokens + output_tokens`.as('tokens'), 'cost'])
+          .where('correlation_id', '=', place('correlationId'))
+          .where('agent', '=', place('agent'))
+          .unionAll(
+            db
+              .selectFrom('deleted_usage')
+              .select(['tokens', 'cost'])
+              .where('correlation_id', '=', place('correlationId'))
+              .where('agent', '=', place('agent')),
+          )
+          .as('spent'),
+      )
+      .select(({ fn }) => [
+        fn.coalesce(fn.sum<number>('tokens'), sql.lit(0)).as('tokens'),
+        fn.coalesce(fn.sum<number>('cost'), sql.lit(0)).as('cost'),
+      ]),
 );

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
@@ -7,8 +8,8 @@ import type { ModelNeed } from '../../engines/engine.js';
 import { EngineFailure } from '../../engines/engine-failure.js';
 import type { Span } from '../../observability/tracing/tracing.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { BudgetReservations, type Reservation } from './budget-reservations.js';
 import type { ModelMeter } from './model-meter.js';
-import { type Reservation, BudgetReservations } from './budget-reservations.js';
 import { type Spender, Usages } from './usages.js';
 
 /** Calls of models take seconds, so looking more often would not help. */
@@ -58,7 +59,10 @@ export class ModelCalls {
       if (reservation?.is === 'lost') throw new EngineFailure('budget', 'another process has taken over the execution');
       if (reservation && (isFirst || reservation.is === 'short')) {
         execution.shortfall = reservation;
-        throw new EngineFailure('budget', reservation.is === 'short' ? reservation.message : 'its budget has no room now');
+        throw new EngineFailure(
+          'budget',
+          reservation.is === 'short' ? reservation.message : 'its budget has no room now',
+        );
       }
       await this.clock.sleep(LOOK_AGAIN_MS);
     }
@@ -76,12 +80,19 @@ export class ModelCalls {
       });
       if (overrun !== null) execution.shortfall = { is: 'short', message: overrun };
     } catch (error) {
-      this.logger.warn({ err: error, execution_id: execution.id }, 'the usage of a model call could not be stored; trying again with the outcome');
+      this.logger.warn(
+        { err: error, execution_id: execution.id },
+        'the usage of a model call could not be stored; trying again with the outcome',
+      );
     }
   }
 
   /** Null if the database cannot be written to now. */
-  private async tryToReserve(execution: CallingExecution, need: ModelNeed, isFirst: boolean): Promise<Reservation | null> {
+  private async tryToReserve(
+    execution: CallingExecution,
+    need: ModelNeed,
+    isFirst: boolean,
+  ): Promise<Reservation | null> {
     try {
       return await this.unitOfWork.run(async (tx) => {
         const changes = this.tracker.begin(tx, this.clock.now(), execution.span);

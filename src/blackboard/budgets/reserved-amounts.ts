@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+
 import { prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { type Amount, type Limit, NOTHING, sum } from './budget-room.js';
@@ -10,7 +11,9 @@ export class ReservedAmounts {
   /** Reads the reservations whose leases are current, except that of the execution `without`. */
   static async in(tx: Transaction, correlationId: string, without = ''): Promise<ReservedAmounts> {
     const rows = await findReserved(tx.db, { correlationId, without });
-    return new ReservedAmounts(new Map(rows.map(({ agent, tokens, cost }) => [agent, { tokens: Number(tokens), cost: Number(cost) }])));
+    return new ReservedAmounts(
+      new Map(rows.map(({ agent, tokens, cost }) => [agent, { tokens: Number(tokens), cost: Number(cost) }])),
+    );
   }
 
   /** No attempt is running, not even between two calls. */
@@ -36,11 +39,22 @@ export class ReservedAmounts {
   }
 }
 
-const findReserved = prepared<{ correlationId: string; without: string }, { agent: string; tokens: number | string; cost: number | string }>((db, place) =>
+const findReserved = prepared<
+  { correlationId: string; without: string },
+  { agent: string; tokens: number | string; cost: number | string }
+>((db, place) =>
   db
     .selectFrom('budget_reservations as reserved')
-    .innerJoin('executions', (join) => join.onRef('executions.id', '=', 'reserved.execution_id').onRef('executions.lease_token', '=', 'reserved.lease_token'))
-    .select(({ fn }) => ['reserved.agent', fn.sum<number>('reserved.tokens').as('tokens'), fn.sum<number>('reserved.cost').as('cost')])
+    .innerJoin('executions', (join) =>
+      join
+        .onRef('executions.id', '=', 'reserved.execution_id')
+        .onRef('executions.lease_token', '=', 'reserved.lease_token'),
+    )
+    .select(({ fn }) => [
+      'reserved.agent',
+      fn.sum<number>('reserved.tokens').as('tokens'),
+      fn.sum<number>('reserved.cost').as('cost'),
+    ])
     .where('reserved.correlation_id', '=', place('correlationId'))
     .where('reserved.waits', '=', sql.lit(0))
     .where('reserved.execution_id', '!=', place('without'))

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
+
 import { Telemetry } from '../../common/telemetry.js';
 import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { ToolCall, ToolCallEnd } from '../../engines/engine.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { addCosts, addUsage, type AttemptUsage } from './attempt-usage.js';
+import { BudgetReservations, type ReservedCall } from './budget-reservations.js';
 import { shortage } from './budget-room.js';
 import { Budgets } from './budgets.js';
-import { type ReservedCall, BudgetReservations } from './budget-reservations.js';
 
 /** The outcome exceeds a budget. The message names it. */
 export class BudgetOverrun extends Error {}
@@ -80,7 +81,12 @@ export class Usages {
    * that takes a lease over has locked executions, and the correlation must be locked before them. True if there were
    * such calls.
    */
-  async settleLost(tx: Transaction, changes: CorrelationChanges, correlationId: string, exceptLease = ''): Promise<boolean> {
+  async settleLost(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlationId: string,
+    exceptLease = '',
+  ): Promise<boolean> {
     await changes.get(correlationId);
     const lost = await this.reservations.takeLost(tx, correlationId, exceptLease);
     for (const call of lost) {
@@ -104,7 +110,12 @@ export class Usages {
   }
 
   /** Counts a call as its whole reservation. */
-  private async countReserved(tx: Transaction, changes: CorrelationChanges, correlationId: string, call: ReservedCall): Promise<AttemptUsage> {
+  private async countReserved(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlationId: string,
+    call: ReservedCall,
+  ): Promise<AttemptUsage> {
     const { id, agent, attempt, leaseToken } = call;
     const [stored] = await findUsage(tx.db, { id, leaseToken });
     const taken = usageOf(call);
@@ -148,7 +159,10 @@ export class Usages {
     const more = stored ? since(stored, all) : { input_tokens, output_tokens, cost };
     if (stored && more.input_tokens === 0 && more.output_tokens === 0) return false;
     if (stored) await updateUsage(tx.db, { seq: stored.seq, ...all });
-    else await insertUsage(tx.db, [{ execution_id: id, attempt, lease_token: leaseToken, agent, correlation_id: correlationId, model, ...all, at }]);
+    else
+      await insertUsage(tx.db, [
+        { execution_id: id, attempt, lease_token: leaseToken, agent, correlation_id: correlationId, model, ...all, at },
+      ]);
     await insertActivity(tx.db, [{ agent, hour: at - (at % HOUR_MS), ...NO_EXECUTION, ...more }]);
     const correlation = await changes.get(correlationId);
     correlation.input_tokens += more.input_tokens;
@@ -194,11 +208,23 @@ const asUsage = ({ model, input_tokens, output_tokens, cost, latency_ms }: Store
 /** The duration of such a call is not known, so it is 0. */
 const usageOf = ({ model, tokens, input_tokens, cost }: ReservedCall): AttemptUsage => {
   const inputTokens = Number(input_tokens ?? 0);
-  return { model: model ?? 'unknown', inputTokens, outputTokens: Number(tokens) - inputTokens, cost: cost > 0 ? cost : null, latencyMs: 0 };
+  return {
+    model: model ?? 'unknown',
+    inputTokens,
+    outputTokens: Number(tokens) - inputTokens,
+    cost: cost > 0 ? cost : null,
+    latencyMs: 0,
+  };
 };
 
 /** Zero usage, for an attempt whose call was counted as reserved but was refused or never made. */
-const nothingOf = ({ model, cost }: StoredUsage): AttemptUsage => ({ model, inputTokens: 0, outputTokens: 0, cost: cost === null ? null : 0, latencyMs: 0 });
+const nothingOf = ({ model, cost }: StoredUsage): AttemptUsage => ({
+  model,
+  inputTokens: 0,
+  outputTokens: 0,
+  cost: cost === null ? null : 0,
+  latencyMs: 0,
+});
 
 const since = (stored: Sums, all: Sums): Sums => ({
   input_tokens: all.input_tokens - stored.input_tokens,
@@ -207,7 +233,8 @@ const since = (stored: Sums, all: Sums): Sums => ({
 });
 
 /** Whether there is usage, a tool call or a reservation to record. */
-export const hasSpent = ({ usage, toolCalls = [], hasReserved = false }: Spender): boolean => Boolean(usage) || toolCalls.length > 0 || hasReserved;
+export const hasSpent = ({ usage, toolCalls = [], hasReserved = false }: Spender): boolean =>
+  Boolean(usage) || toolCalls.length > 0 || hasReserved;
 
 const NO_EXECUTION = { executions: 0, failures: 0, artifacts_consumed: 0, artifacts_produced: 0 };
 
@@ -250,13 +277,26 @@ const insertActivity = preparedInsert('activity', [
 ]);
 
 const updateUsage = prepared<Sums & { seq: number; latency_ms: number }, unknown>((db, place) =>
-  db.updateTable('usage').set(places(place, ['input_tokens', 'output_tokens', 'cost', 'latency_ms'])).where('seq', '=', place('seq')),
+  db
+    .updateTable('usage')
+    .set(places(place, ['input_tokens', 'output_tokens', 'cost', 'latency_ms']))
+    .where('seq', '=', place('seq')),
 );
 
 const findUsage = prepared<{ id: string; leaseToken: string }, StoredUsage>((db, place) =>
-  db.selectFrom('usage').select(['seq', 'model', 'input_tokens', 'output_tokens', 'cost', 'latency_ms']).where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')).limit(1),
+  db
+    .selectFrom('usage')
+    .select(['seq', 'model', 'input_tokens', 'output_tokens', 'cost', 'latency_ms'])
+    .where('execution_id', '=', place('id'))
+    .where('lease_token', '=', place('leaseToken'))
+    .limit(1),
 );
 
 const findToolCall = prepared<{ id: string; leaseToken: string }, { seq: number }>((db, place) =>
-  db.selectFrom('tool_calls').select('seq').where('execution_id', '=', place('id')).where('lease_token', '=', place('leaseToken')).limit(1),
+  db
+    .selectFrom('tool_calls')
+    .select('seq')
+    .where('execution_id', '=', place('id'))
+    .where('lease_token', '=', place('leaseToken'))
+    .limit(1),
 );

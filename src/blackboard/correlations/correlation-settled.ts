@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { TrackedCorrelation } from './tracked-correlation.js';
 
@@ -6,7 +7,12 @@ import type { TrackedCorrelation } from './tracked-correlation.js';
  * Runs in the transaction that ends a generation. `correlation` has its final state; a hook that sets `closed` prevents
  * another generation. `reason` says why the service cancelled it; null in every other case.
  */
-export type SettlementHook = (tx: Transaction, correlation: TrackedCorrelation, now: number, reason: string | null) => Promise<void>;
+export type SettlementHook = (
+  tx: Transaction,
+  correlation: TrackedCorrelation,
+  now: number,
+  reason: string | null,
+) => Promise<void>;
 
 /** Features register here what to write when a correlation settles, so that the core does not depend on them. */
 @Injectable()

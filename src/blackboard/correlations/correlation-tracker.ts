@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
+
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { locking } from '../../database/dialects/dialect.js';
 import { places, prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { LiveEvents } from '../../pubsub/live-events.js';
-import { Signals } from '../../pubsub/signals.js';
 import { isSameTrace } from '../../observability/tracing/traceparent.js';
 import { NO_SPAN, type Span, Tracing } from '../../observability/tracing/tracing.js';
+import { LiveEvents } from '../../pubsub/live-events.js';
+import { Signals } from '../../pubsub/signals.js';
 import { ArtifactsPublished, type PublishedArtifact } from './artifacts-published.js';
 import { CorrelationSettled } from './correlation-settled.js';
 import type { TrackedCorrelation } from './tracked-correlation.js';
@@ -25,7 +26,16 @@ export class CorrelationTracker {
 
   /** `cause`: the span of the request or attempt that the transaction serves; leave it out for timers. */
   begin(tx: Transaction, now: number, cause: Span = NO_SPAN): CorrelationChanges {
-    return new CorrelationChanges(tx, now, cause, this.signals, this.liveEvents, this.settled, this.published, this.tracing);
+    return new CorrelationChanges(
+      tx,
+      now,
+      cause,
+      this.signals,
+      this.liveEvents,
+      this.settled,
+      this.published,
+      this.tracing,
+    );
   }
 }
 
@@ -51,8 +61,14 @@ export class CorrelationChanges {
 
   /** Creates a correlation. DomainError `conflict` if the id is in use. */
   async create(id: string, background: boolean): Promise<TrackedCorrelation> {
-    const [row] = await make(this.tx.db, { id, background: background ? 1 : 0, traceparent: this.cause.traceparent ?? this.beginTrace(id), now: this.now });
-    if (!row) throw new DomainError('conflict', `Correlation ${id} exists already; send another X-Correlation-ID, or none`);
+    const [row] = await make(this.tx.db, {
+      id,
+      background: background ? 1 : 0,
+      traceparent: this.cause.traceparent ?? this.beginTrace(id),
+      now: this.now,
+    });
+    if (!row)
+      throw new DomainError('conflict', `Correlation ${id} exists already; send another X-Correlation-ID, or none`);
     this.touched.set(id, row);
     return row;
   }
@@ -64,9 +80,14 @@ export class CorrelationChanges {
   async open(id: string): Promise<TrackedCorrelation> {
     const known = this.touched.get(id);
     if (known) return known;
-    const [row] = (await makeOrTouch(this.tx.db, { id, traceparent: this.cause.traceparent, now: this.now })) as [TrackedCorrelation];
+    const [row] = (await makeOrTouch(this.tx.db, { id, traceparent: this.cause.traceparent, now: this.now })) as [
+      TrackedCorrelation,
+    ];
     if (row.closed === 1) {
-      throw new DomainError('conflict', `Correlation ${id} has ended and takes no more artifacts; publish into another one`);
+      throw new DomainError(
+        'conflict',
+        `Correlation ${id} has ended and takes no more artifacts; publish into another one`,
+      );
     }
     this.reopen(row);
     this.touched.set(id, row);
@@ -77,7 +98,8 @@ export class CorrelationChanges {
    * Call this when work is added to a correlation that is not closed. If it has settled, its next generation begins.
    */
   reopen(correlation: TrackedCorrelation): void {
-    if (correlation.state !== 'active') Object.assign(correlation, { ...REOPENED, generation: correlation.generation + 1 });
+    if (correlation.state !== 'active')
+      Object.assign(correlation, { ...REOPENED, generation: correlation.generation + 1 });
     if (correlation.traceparent !== null) this.cause.join(correlation.traceparent);
   }
 
@@ -108,7 +130,9 @@ export class CorrelationChanges {
    * clients.
    */
   traceparentIn({ traceparent }: TrackedCorrelation): string | null {
-    return traceparent === null || isSameTrace(traceparent, this.cause.traceparent) ? this.cause.traceparent : traceparent;
+    return traceparent === null || isSameTrace(traceparent, this.cause.traceparent)
+      ? this.cause.traceparent
+      : traceparent;
   }
 
   /**
@@ -131,7 +155,11 @@ export class CorrelationChanges {
   /** Registers a stored artifact for the hooks. The caller has counted it in its correlation before. */
   add(artifact: Pick<PublishedArtifact, 'seq' | 'id' | 'correlation'>): void {
     const { correlation } = artifact;
-    this.stored.push({ ...artifact, sequence: correlation.artifact_count, traceparent: this.traceparentIn(correlation) });
+    this.stored.push({
+      ...artifact,
+      sequence: correlation.artifact_count,
+      traceparent: this.traceparentIn(correlation),
+    });
   }
 
   /**
@@ -141,9 +169,11 @@ export class CorrelationChanges {
   async save(): Promise<void> {
     if (this.stored.length > 0) await this.published.run(this.tx, this.stored, this.now);
     for (const correlation of this.touched.values()) {
-      if (correlation.pending < 0) throw new Error(`correlation ${correlation.id} has a pending count of ${correlation.pending}`);
+      if (correlation.pending < 0)
+        throw new Error(`correlation ${correlation.id} has a pending count of ${correlation.pending}`);
       correlation.last_activity_at = this.now;
-      if (correlation.state === 'active' && correlation.pending === 0) await this.settle(correlation, endState(correlation));
+      if (correlation.state === 'active' && correlation.pending === 0)
+        await this.settle(correlation, endState(correlation));
       await write(this.tx.db, correlation);
     }
   }
@@ -155,12 +185,20 @@ export class CorrelationChanges {
     const settled = { correlationId: correlation.id, generation: correlation.generation };
     const { cause } = this;
     this.tx.afterCommit(() => {
-      cause.event('correlation settled', { 'starling.correlation.id': settled.correlationId, 'starling.correlation.state': state });
+      cause.event('correlation settled', {
+        'starling.correlation.id': settled.correlationId,
+        'starling.correlation.state': state,
+      });
       this.signals.correlationSettled.publishEverywhere(settled);
     });
     if (this.liveEvents.areWanted) {
       const { id: correlation_id } = correlation;
-      this.liveEvents.emitAfterCommit(this.tx, { event_type: 'correlation_settled', correlation_id, state, timestamp: toTimestamp(this.now) });
+      this.liveEvents.emitAfterCommit(this.tx, {
+        event_type: 'correlation_settled',
+        correlation_id,
+        state,
+        timestamp: toTimestamp(this.now),
+      });
     }
   }
 
@@ -168,7 +206,11 @@ export class CorrelationChanges {
    * Starts a trace for a correlation without a request, such as a batch row's, so that its executions share one trace.
    */
   private beginTrace(id: string): string | null {
-    const span = this.tracing.start('correlation', { kind: 'internal', parent: null, attributes: { 'starling.correlation.id': id } });
+    const span = this.tracing.start('correlation', {
+      kind: 'internal',
+      parent: null,
+      attributes: { 'starling.correlation.id': id },
+    });
     this.tx.afterCommit(() => span.end());
     return span.traceparent;
   }
@@ -180,7 +222,13 @@ type EndState = Exclude<TrackedCorrelation['state'], 'active'>;
 export const endState = (counts: Pick<TrackedCorrelation, 'error_count' | 'output_count'>): 'completed' | 'failed' =>
   counts.error_count > 0 && counts.output_count === 0 ? 'failed' : 'completed';
 
-const REOPENED = { state: 'active', settled_at: null, generation_executions: 0, limited_agents: '[]', deadline_at: null } as const;
+const REOPENED = {
+  state: 'active',
+  settled_at: null,
+  generation_executions: 0,
+  limited_agents: '[]',
+  deadline_at: null,
+} as const;
 
 const NEW_CORRELATION = {
   ...REOPENED,
@@ -213,24 +261,31 @@ const CHANGEABLE = [
 const makeOrTouch = prepared<{ id: string; traceparent: string | null; now: number }, TrackedCorrelation>((db, place) =>
   db
     .insertInto('correlations')
-    .values({ id: place('id'), ...NEW_CORRELATION, traceparent: place('traceparent'), started_at: place('now'), last_activity_at: place('now') })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_activity_at: place('now') }))
-    .returningAll(),
-);
-
-const make = prepared<{ id: string; background: number; traceparent: string | null; now: number }, TrackedCorrelation>((db, place) =>
-  db
-    .insertInto('correlations')
     .values({
       id: place('id'),
       ...NEW_CORRELATION,
-      background: place('background'),
       traceparent: place('traceparent'),
       started_at: place('now'),
       last_activity_at: place('now'),
     })
-    .onConflict((conflict) => conflict.column('id').doNothing())
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_activity_at: place('now') }))
     .returningAll(),
+);
+
+const make = prepared<{ id: string; background: number; traceparent: string | null; now: number }, TrackedCorrelation>(
+  (db, place) =>
+    db
+      .insertInto('correlations')
+      .values({
+        id: place('id'),
+        ...NEW_CORRELATION,
+        background: place('background'),
+        traceparent: place('traceparent'),
+        started_at: place('now'),
+        last_activity_at: place('now'),
+      })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .returningAll(),
 );
 
 const find = prepared<{ id: string }, TrackedCorrelation>((db, place) =>

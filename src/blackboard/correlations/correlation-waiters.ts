@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
@@ -63,7 +64,8 @@ export class CorrelationWaiters {
     if (this.unitOfWork.dialect.exclusive || this.waiters.size === 0) return;
     try {
       const states = await findStates(this.unitOfWork.reader, {}, [...this.waiters.keys()]);
-      for (const { id, state, generation } of states) this.settled(id, state === 'active' ? generation - 1 : generation);
+      for (const { id, state, generation } of states)
+        this.settled(id, state === 'active' ? generation - 1 : generation);
     } catch (error) {
       this.logger.warn({ err: error }, 'the states of awaited correlations could not be read; trying again');
     }
@@ -71,7 +73,9 @@ export class CorrelationWaiters {
 
   private async hasSettled(correlationId: string, generation: number): Promise<boolean> {
     const [row] = await findState(this.unitOfWork.reader, { correlationId });
-    return row !== undefined && (row.generation > generation || (row.generation === generation && row.state !== 'active'));
+    return (
+      row !== undefined && (row.generation > generation || (row.generation === generation && row.state !== 'active'))
+    );
   }
 
   private settled(correlationId: string, generation: number): void {
@@ -93,8 +97,8 @@ export class CorrelationWaiters {
   }
 }
 
-const findStates = preparedWithList<object, string, { id: string; state: CorrelationState; generation: number }>((db, _place, ids) =>
-  db.selectFrom('correlations').select(['id', 'state', 'generation']).where('id', 'in', ids),
+const findStates = preparedWithList<object, string, { id: string; state: CorrelationState; generation: number }>(
+  (db, _place, ids) => db.selectFrom('correlations').select(['id', 'state', 'generation']).where('id', 'in', ids),
 );
 
 const findState = prepared<{ correlationId: string }, { state: CorrelationState; generation: number }>((db, place) =>

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+
 import type { CorrelationsTable } from '../../database/schema.js';
 
 /** A correlation within a transaction. Code changes its counts in place; `CorrelationChanges.save` writes them once. */

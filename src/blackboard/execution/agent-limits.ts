@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { dialectOf } from '../../database/dialects/dialect.js';
 import { prepared } from '../../database/prepared.js';
@@ -24,13 +25,17 @@ export class AgentLimits {
    * executions in memory, so here it counts only agents whose executions clients or remote agents may hold.
    */
   async free(tx: Transaction, agents: readonly string[]): Promise<Map<string, number>> {
-    const counted = dialectOf(tx.db).exclusive ? agents.filter((agent) => mayRunOutside(this.catalog.agent(agent))) : agents;
+    const counted = dialectOf(tx.db).exclusive
+      ? agents.filter((agent) => mayRunOutside(this.catalog.agent(agent)))
+      : agents;
     const [, paused, ...counts] = await Promise.all([
       tx.lock(counted.map(claimLockKey)),
       this.pauses.all(tx.db),
       ...counted.map((agent) => this.count(tx, agent)),
     ]);
-    const free = counted.map((agent, index) => [agent, Math.max((this.catalog.agent(agent)?.concurrency ?? 0) - counts[index]!, 0)] as const);
+    const free = counted.map(
+      (agent, index) => [agent, Math.max((this.catalog.agent(agent)?.concurrency ?? 0) - counts[index]!, 0)] as const,
+    );
     return new Map([...free, ...none(paused)]);
   }
 
@@ -53,7 +58,8 @@ export class AgentLimits {
   }
 }
 
-const none = (agents: ReadonlyMap<string, unknown>): Map<string, number> => new Map([...agents.keys()].map((agent) => [agent, 0]));
+const none = (agents: ReadonlyMap<string, unknown>): Map<string, number> =>
+  new Map([...agents.keys()].map((agent) => [agent, 0]));
 
 const countRunning = prepared<{ agent: string }, { count: number }>((db, place) =>
   db

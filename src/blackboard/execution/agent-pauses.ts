@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Clock } from '../../common/clock.js';
 import { prepared } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
@@ -22,7 +23,9 @@ export class AgentPauses {
     const { paused_at } = await tx.db
       .insertInto('agent_pauses')
       .values({ agent, paused_at: this.clock.now() })
-      .onConflict((conflict) => conflict.column('agent').doUpdateSet(({ ref }) => ({ paused_at: ref('agent_pauses.paused_at') })))
+      .onConflict((conflict) =>
+        conflict.column('agent').doUpdateSet(({ ref }) => ({ paused_at: ref('agent_pauses.paused_at') })),
+      )
       .returning('paused_at')
       .executeTakeFirstOrThrow();
     return paused_at;
@@ -40,4 +43,6 @@ export class AgentPauses {
   }
 }
 
-const findAll = prepared<object, { agent: string; paused_at: number }>((db) => db.selectFrom('agent_pauses').selectAll());
+const findAll = prepared<object, { agent: string; paused_at: number }>((db) =>
+  db.selectFrom('agent_pauses').selectAll(),
+);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { MemoryBudget, type MemoryReservation } from '../../common/memory-budget.js';
 import { parsedSize } from '../../common/parsed-size.js';
 import { EngineFailure } from '../../engines/engine-failure.js';
@@ -32,4 +33,7 @@ export class AnswerMemory extends MemoryBudget {
 }
 
 const tooLarge = (bytes: number, most: number): EngineFailure =>
-  new EngineFailure('output', `the answer needs ${Math.ceil(bytes / MIB)} MiB of memory, but memory_budget allows ${Math.floor(most / MIB)} MiB for one answer; raise it, or send a smaller answer`);
+  new EngineFailure(
+    'output',
+    `the answer needs ${Math.ceil(bytes / MIB)} MiB of memory, but memory_budget allows ${Math.floor(most / MIB)} MiB for one answer; raise it, or send a smaller answer`,
+  );

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
@@ -25,10 +26,18 @@ export class Answers {
   ) {}
 
   /** Returns the artifacts, or in `problem` why the answer cannot be published. */
-  check(execution: AnsweredExecution, agent: AgentDefinition, answer: unknown): { drafts: ArtifactDraft[] } | { problem: string } {
+  check(
+    execution: AnsweredExecution,
+    agent: AgentDefinition,
+    answer: unknown,
+  ): { drafts: ArtifactDraft[] } | { problem: string } {
     try {
       const now = this.clock.now();
-      return { drafts: checkOutputs(answer, agent, this.catalog, this.settings).map((output) => draftOf(execution, agent, output, now)) };
+      return {
+        drafts: checkOutputs(answer, agent, this.catalog, this.settings).map((output) =>
+          draftOf(execution, agent, output, now),
+        ),
+      };
     } catch (error) {
       // Getters and toJSON are the agent's code, so every error from reading the answer is a problem of the answer.
       return { problem: error instanceof OutputError ? error.message : 'the answer cannot be read as JSON' };
@@ -49,7 +58,12 @@ export class Answers {
   }
 }
 
-const draftOf = (execution: AnsweredExecution, agent: AgentDefinition, checked: CheckedOutput, now: number): ArtifactDraft => ({
+const draftOf = (
+  execution: AnsweredExecution,
+  agent: AgentDefinition,
+  checked: CheckedOutput,
+  now: number,
+): ArtifactDraft => ({
   id: newId(),
   type: checked.type.name,
   version: checked.type.version,

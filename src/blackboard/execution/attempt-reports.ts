@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
 import { traceIdOf } from '../../observability/tracing/traceparent.js';
@@ -32,7 +33,11 @@ export class AttemptReports {
     });
   }
 
-  ended(execution: Attempted & { span: Span }, { outcome, failure }: { outcome: ExecutionOutcome; failure?: ExecutionFailure }, ms: number): void {
+  ended(
+    execution: Attempted & { span: Span },
+    { outcome, failure }: { outcome: ExecutionOutcome; failure?: ExecutionFailure },
+    ms: number,
+  ): void {
     if (outcome !== 'waiting') this.telemetry.executionEnded(execution.agent, outcome, ms);
     execution.span.end({
       attributes: { 'starling.execution.outcome': outcome, 'error.type': failure?.type },
@@ -55,4 +60,5 @@ export class AttemptReports {
 }
 
 /** Fields for log lines, so that they can be found from a trace. */
-export const traceOf = ({ span: { traceparent } }: { span: Span }): { trace_id?: string } => (traceparent === null ? {} : { trace_id: traceIdOf(traceparent) });
+export const traceOf = ({ span: { traceparent } }: { span: Span }): { trace_id?: string } =>
+  traceparent === null ? {} : { trace_id: traceIdOf(traceparent) };

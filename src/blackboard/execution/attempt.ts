@@ -40,7 +40,10 @@ export function startAttempt(
 }
 
 /** An attempt that failed before its engine was called. */
-export const failedAttempt = (failure: ExecutionFailure): RunningAttempt => ({ result: Promise.resolve({ ok: false, failure }), returned: Promise.resolve() });
+export const failedAttempt = (failure: ExecutionFailure): RunningAttempt => ({
+  result: Promise.resolve({ ok: false, failure }),
+  returned: Promise.resolve(),
+});
 
 const LONGEST_MESSAGE = 2_000;
 

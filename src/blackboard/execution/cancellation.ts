@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
+
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { locking } from '../../database/dialects/dialect.js';
@@ -7,12 +8,12 @@ import { prepared } from '../../database/prepared.js';
 import type { ExecutionsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
-import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import { Backlog } from '../scheduling/backlog.js';
 import { Usages } from '../budgets/usages.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
-import { TimerQueue } from '../scheduling/timer-queue.js';
 import { JoinRemoval } from '../joins/join-removal.js';
+import { Backlog } from '../scheduling/backlog.js';
+import { TimerQueue } from '../scheduling/timer-queue.js';
 
 /** Ids in one message between processes, which can have 7,500 bytes. */
 const IDS_IN_A_SIGNAL = 100;
@@ -38,18 +39,28 @@ export class Cancellation {
     const correlation = await changes.find(correlationId);
     if (!correlation) throw new DomainError('not_found', `Correlation not found: ${correlationId}`);
     if (correlation.state !== 'active') {
-      throw new DomainError('conflict', `Correlation ${correlationId} has already ended (${correlation.state}) and cannot be cancelled`);
+      throw new DomainError(
+        'conflict',
+        `Correlation ${correlationId} has already ended (${correlation.state}) and cannot be cancelled`,
+      );
     }
     await this.joinRemoval.hold(tx, [correlationId]);
     await this.end(tx, changes, correlation, 'cancelled');
   }
 
   /** Cancels a generation because its deadline has passed, unless it has settled. */
-  async cancelOverdue(tx: Transaction, changes: CorrelationChanges, { id, generation }: { id: string; generation: number }): Promise<void> {
+  async cancelOverdue(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    { id, generation }: { id: string; generation: number },
+  ): Promise<void> {
     const correlation = await changes.get(id);
-    if (correlation.state !== 'active' || correlation.generation !== generation || correlation.deadline_at === null) return;
+    if (correlation.state !== 'active' || correlation.generation !== generation || correlation.deadline_at === null)
+      return;
     await this.joinRemoval.hold(tx, [id]);
-    await this.end(tx, changes, correlation, 'cancelled', { reason: `the deadline passed at ${toTimestamp(correlation.deadline_at)}` });
+    await this.end(tx, changes, correlation, 'cancelled', {
+      reason: `the deadline passed at ${toTimestamp(correlation.deadline_at)}`,
+    });
   }
 
   /** Implements `Blackboard.cancelOpen`. */
@@ -74,22 +85,41 @@ export class Cancellation {
    * Ends an active correlation like a cancellation, but with the state that its results so far give (`completed` or
    * `failed`). `countedLease`: the lease of the execution whose usage the caller has recorded.
    */
-  cutOff(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation, countedLease: string): Promise<void> {
+  cutOff(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlation: TrackedCorrelation,
+    countedLease: string,
+  ): Promise<void> {
     return this.end(tx, changes, correlation, 'ended', { countedLease });
   }
 
-  private async end(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation, as: 'cancelled' | 'ended', { reason, countedLease }: Ending = {}): Promise<void> {
+  private async end(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlation: TrackedCorrelation,
+    as: 'cancelled' | 'ended',
+    { reason, countedLease }: Ending = {},
+  ): Promise<void> {
     const { id: correlationId } = correlation;
     await this.usages.close(tx, changes, correlationId, countedLease);
     const open = await openExecutions(tx, correlationId);
     const running = open.filter(({ state }) => state === 'running').map(({ id }) => id);
     await endExecutions(tx.db, { correlationId, now: changes.now });
-    this.backlog.changed(tx, -open.filter(({ state, agent }) => state === 'pending' && this.backlog.counts(agent)).length);
+    this.backlog.changed(
+      tx,
+      -open.filter(({ state, agent }) => state === 'pending' && this.backlog.counts(agent)).length,
+    );
     await this.timers.cancelReleases(tx, correlationId);
-    await this.timers.cancelDue(tx, open.flatMap(({ id, due_at }) => (due_at === null ? [] : id)));
+    await this.timers.cancelDue(
+      tx,
+      open.flatMap(({ id, due_at }) => (due_at === null ? [] : id)),
+    );
     await this.joinRemoval.removeCorrelation(tx, changes, correlationId);
     await changes.end(correlation, as, reason ?? null);
-    const left = open.filter(({ state, lease_owner }) => state === 'running' && lease_owner === null).map(({ agent }) => agent);
+    const left = open
+      .filter(({ state, lease_owner }) => state === 'running' && lease_owner === null)
+      .map(({ agent }) => agent);
     tx.afterCommit(() => {
       this.abortEngines(running);
       // Clients held these executions, so no process notices by itself that their places are free.
@@ -98,7 +128,8 @@ export class Cancellation {
   }
 
   private abortEngines(ids: readonly string[]): void {
-    for (let sent = 0; sent < ids.length; sent += IDS_IN_A_SIGNAL) this.signals.executionsCancelled.publishEverywhere(ids.slice(sent, sent + IDS_IN_A_SIGNAL));
+    for (let sent = 0; sent < ids.length; sent += IDS_IN_A_SIGNAL)
+      this.signals.executionsCancelled.publishEverywhere(ids.slice(sent, sent + IDS_IN_A_SIGNAL));
   }
 }
 
@@ -123,9 +154,18 @@ function openExecutions(tx: Transaction, correlationId: string): Promise<OpenExe
 const endExecutions = prepared<{ correlationId: string; now: number }, unknown>((db, place) =>
   db
     .updateTable('executions')
-    .set({ state: 'cancelled', ended_at: place('now'), available_at: null, lease_token: null, lease_owner: null, lease_until: null })
+    .set({
+      state: 'cancelled',
+      ended_at: place('now'),
+      available_at: null,
+      lease_token: null,
+      lease_owner: null,
+      lease_until: null,
+    })
     // Kept for an attempt that is cancelled while it runs; an execution that waits has no current attempt.
-    .set(({ eb }) => ({ attempt_started_at: eb.case().when('state', '=', 'running').then(eb.ref('attempt_started_at')).end() }))
+    .set(({ eb }) => ({
+      attempt_started_at: eb.case().when('state', '=', 'running').then(eb.ref('attempt_started_at')).end(),
+    }))
     .where('correlation_id', '=', place('correlationId'))
     .where('state', 'in', ['pending', 'running']),
 );

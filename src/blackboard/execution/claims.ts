@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
@@ -9,9 +10,9 @@ import type { LeasedTable } from '../../queue/leased-table.js';
 import { type Claimed, type Lease, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
 import { type ArtifactRow, SHARED_COLUMNS } from '../artifacts/artifact.js';
-import { AgentLimits } from './agent-limits.js';
 import { Backlog } from '../scheduling/backlog.js';
-import { EXECUTIONS, type ExecutionRow, UNASSIGNED } from './leased-executions.js';
+import { AgentLimits } from './agent-limits.js';
+import { type ExecutionRow, EXECUTIONS, UNASSIGNED } from './leased-executions.js';
 
 /** An execution that this process holds by a lease. */
 export interface ClaimedExecution {
@@ -93,11 +94,20 @@ export class Claims {
   }
 
   /** Claims the given executions, which were not found through the queue. Reads no inputs. */
-  async claimThese(tx: Transaction, found: readonly ExecutionRow[], lease: Lease, now: number): Promise<ClaimedExecution[]> {
+  async claimThese(
+    tx: Transaction,
+    found: readonly ExecutionRow[],
+    lease: Lease,
+    now: number,
+  ): Promise<ClaimedExecution[]> {
     return this.claimed(tx, await this.unassigned.claimThese(tx, found, lease, now), now);
   }
 
-  private claimed(tx: Transaction, { rows, leaseToken, inputs }: Pick<Claimed<ExecutionRow, InputRow>, 'rows' | 'leaseToken' | 'inputs'>, now: number): ClaimedExecution[] {
+  private claimed(
+    tx: Transaction,
+    { rows, leaseToken, inputs }: Pick<Claimed<ExecutionRow, InputRow>, 'rows' | 'leaseToken' | 'inputs'>,
+    now: number,
+  ): ClaimedExecution[] {
     this.backlog.changed(tx, -rows.length);
     const inputsByExecution = Map.groupBy(inputs, ({ input_of }) => input_of);
     return rows.map((row) => claimedExecution(row, leaseToken, inputsByExecution.get(row.id) ?? [], now));
@@ -105,11 +115,14 @@ export class Claims {
 }
 
 /** The priorities that the agent's executions can have. Background ones have one less. */
-const prioritiesOf = (agent: AgentDefinition | undefined): number[] => agent?.subscriptions.flatMap(({ priority }) => [2 * priority, 2 * priority - 1]) ?? [];
+const prioritiesOf = (agent: AgentDefinition | undefined): number[] =>
+  agent?.subscriptions.flatMap(({ priority }) => [2 * priority, 2 * priority - 1]) ?? [];
 
 const SIZE = sql<number>`octet_length(artifacts.payload)`;
 
-const SMALL_PAYLOAD = sql<string | null>`case when ${SIZE} <= ${sql.lit(SMALL_PAYLOAD_BYTES)} / (execution_inputs.position + 1) then artifacts.payload end`;
+const SMALL_PAYLOAD = sql<
+  string | null
+>`case when ${SIZE} <= ${sql.lit(SMALL_PAYLOAD_BYTES)} / (execution_inputs.position + 1) then artifacts.payload end`;
 
 const inputsOf = preparedWithList<object, string, InputRow>((db, _place, executionIds) =>
   db
@@ -122,7 +135,12 @@ const inputsOf = preparedWithList<object, string, InputRow>((db, _place, executi
     .orderBy('execution_inputs.position'),
 );
 
-const claimedExecution = (row: ExecutionRow, leaseToken: string, inputs: ClaimedInput[], now: number): ClaimedExecution => ({
+const claimedExecution = (
+  row: ExecutionRow,
+  leaseToken: string,
+  inputs: ClaimedInput[],
+  now: number,
+): ClaimedExecution => ({
   id: row.id,
   agent: row.queue,
   correlationId: row.correlation_id,

@@ -1,16 +1,24 @@
 import { preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import type { ReleasedExecution } from './lease-release.js';
 import type { EndingExecution } from './ending-execution.js';
+import type { ReleasedExecution } from './lease-release.js';
 
 const HOUR_MS = 3_600_000;
 
 /** Records which artifacts an execution has consumed, once per execution, even if it is retried. */
-export async function consume(tx: Transaction, { id, agent, inputs }: EndingExecution, { round }: ReleasedExecution, now: number): Promise<void> {
+export async function consume(
+  tx: Transaction,
+  { id, agent, inputs }: EndingExecution,
+  { round }: ReleasedExecution,
+  now: number,
+): Promise<void> {
   // After a retry by a client, the first end has recorded them already.
   if (round > 0) return;
   const distinct = new Set(inputs.map(({ seq }) => seq));
-  await insertConsumptions(tx.db, [...distinct].map((artifact_seq) => ({ artifact_seq, execution_id: id, consumer: agent, consumed_at: now })));
+  await insertConsumptions(
+    tx.db,
+    [...distinct].map((artifact_seq) => ({ artifact_seq, execution_id: id, consumer: agent, consumed_at: now })),
+  );
 }
 
 const insertConsumptions = preparedInsert('consumptions', ['artifact_seq', 'execution_id', 'consumer', 'consumed_at']);
@@ -23,7 +31,16 @@ export async function countActivity(
   counts: { failures: number; artifacts_produced: number },
 ): Promise<void> {
   const hour = now - (now % HOUR_MS);
-  await insertActivity(tx.db, [{ agent: execution.agent, hour, executions: 1, artifacts_consumed: execution.inputs.length, ...counts }]);
+  await insertActivity(tx.db, [
+    { agent: execution.agent, hour, executions: 1, artifacts_consumed: execution.inputs.length, ...counts },
+  ]);
 }
 
-const insertActivity = preparedInsert('activity', ['agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced']);
+const insertActivity = preparedInsert('activity', [
+  'agent',
+  'hour',
+  'executions',
+  'failures',
+  'artifacts_consumed',
+  'artifacts_produced',
+]);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+
 import type { Transaction } from '../../database/unit-of-work.js';
 import { NO_SPAN, type Span } from '../../observability/tracing/tracing.js';
+import type { Spender } from '../budgets/usages.js';
 import type { ClaimedExecution } from './claims.js';
 import type { ExecutionRow } from './leased-executions.js';
-import type { Spender } from '../budgets/usages.js';
 
 export interface ExecutionFailure {
   type: string;
@@ -15,7 +16,10 @@ export interface ExecutionFailure {
 }
 
 /** The fields of an execution that its outcome needs, whether it was claimed here or taken over from a lost process. */
-export type EndingExecution = Pick<ClaimedExecution, 'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'leaseToken'> &
+export type EndingExecution = Pick<
+  ClaimedExecution,
+  'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'leaseToken'
+> &
   Spender & {
     inputs: { seq: number; id: string }[];
     /** The span of the attempt. */
@@ -27,7 +31,11 @@ export type EndingExecution = Pick<ClaimedExecution, 'id' | 'agent' | 'correlati
 type Ending = Pick<ExecutionRow, 'id' | 'queue' | 'correlation_id' | 'attempt' | 'direct'>;
 
 /** Reads an execution that ends under this lease and was not claimed by this process. */
-export async function endingExecution({ db }: Pick<Transaction, 'db'>, row: Ending, leaseToken: string): Promise<EndingExecution> {
+export async function endingExecution(
+  { db }: Pick<Transaction, 'db'>,
+  row: Ending,
+  leaseToken: string,
+): Promise<EndingExecution> {
   const inputs = await db
     .selectFrom('execution_inputs')
     .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
@@ -50,6 +58,10 @@ export async function endingExecution({ db }: Pick<Transaction, 'db'>, row: Endi
 /** Leases a waiting execution, which the transaction has locked, in order to end it. No attempt begins. */
 export async function leaseToEnd(tx: Transaction, id: string): Promise<string> {
   const leaseToken = randomUUID();
-  await tx.db.updateTable('executions').set({ state: 'running', lease_token: leaseToken, attempt_started_at: null }).where('id', '=', id).execute();
+  await tx.db
+    .updateTable('executions')
+    .set({ state: 'running', lease_token: leaseToken, attempt_started_at: null })
+    .where('id', '=', id)
+    .execute();
   return leaseToken;
 }

@@ -2,7 +2,10 @@ import { toTimestamp } from '../../common/timestamp.js';
 import type { LiveEvent } from '../../pubsub/live-event.js';
 import type { ClaimedExecution } from './claims.js';
 
-type ExecutionEvent = Extract<LiveEvent, { event_type: `execution_${'started' | 'retrying' | 'failed' | 'succeeded'}` }>;
+type ExecutionEvent = Extract<
+  LiveEvent,
+  { event_type: `execution_${'started' | 'retrying' | 'failed' | 'succeeded'}` }
+>;
 
 /** `now`: epoch ms. */
 export const executionEvent = (
@@ -10,7 +13,15 @@ export const executionEvent = (
   { id, agent, attempt, correlationId }: Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId'>,
   now: number,
   more: Pick<ExecutionEvent, 'error_type' | 'retry_at'> = {},
-): ExecutionEvent => ({ event_type, execution_id: id, agent, attempt, correlation_id: correlationId, ...more, timestamp: toTimestamp(now) });
+): ExecutionEvent => ({
+  event_type,
+  execution_id: id,
+  agent,
+  attempt,
+  correlation_id: correlationId,
+  ...more,
+  timestamp: toTimestamp(now),
+});
 
 /**
  * Characters. A live event must fit into one message between processes; a piece of a model's answer is usually short.
@@ -23,8 +34,17 @@ export function outputEvents(
   text: string,
   answer: number,
 ): LiveEvent[] {
-  const fields = { execution_id: id, agent, attempt, correlation_id: correlationId, answer, timestamp: toTimestamp(now) };
+  const fields = {
+    execution_id: id,
+    agent,
+    attempt,
+    correlation_id: correlationId,
+    answer,
+    timestamp: toTimestamp(now),
+  };
   const characters = [...text];
-  const pieces = Array.from({ length: Math.ceil(characters.length / LONGEST_TEXT) }, (_, index) => characters.slice(index * LONGEST_TEXT, (index + 1) * LONGEST_TEXT));
+  const pieces = Array.from({ length: Math.ceil(characters.length / LONGEST_TEXT) }, (_, index) =>
+    characters.slice(index * LONGEST_TEXT, (index + 1) * LONGEST_TEXT),
+  );
   return pieces.map((piece) => ({ event_type: 'execution_output', ...fields, text: piece.join('') }));
 }

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
@@ -7,30 +8,35 @@ import type { MemoryReservation } from '../../common/memory-budget.js';
 import type { ExecutionOutcome } from '../../common/telemetry.js';
 import { DeferredCompletion } from '../../engines/deferred-completion.js';
 import { type AgentArtifact, type EngineContext, PreparedEngines } from '../../engines/engine.js';
+import { LiveEvents } from '../../pubsub/live-events.js';
 import type { ClaimHolder, StartedRun } from '../../queue/claiming-loop.js';
 import { commitWithRetry } from '../../queue/commit-with-retry.js';
-import { LiveEvents } from '../../pubsub/live-events.js';
-import { AgentReaders } from '../queries/agent-reader.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
+import type { AttemptUsage } from '../budgets/attempt-usage.js';
+import { type CallingExecution, ModelCalls, type Shortfall } from '../budgets/model-calls.js';
+import { ModelMeter } from '../budgets/model-meter.js';
+import type { RecordedCall } from '../budgets/usages.js';
+import { inputView } from '../matching/input-view.js';
+import type { MatchedArtifact } from '../publishing/publisher.js';
+import { AgentReaders } from '../queries/agent-reader.js';
 import { AnswerMemory } from './answer-memory.js';
 import { Answers } from './answers.js';
 import { type AttemptResult, failedAttempt, type RunningAttempt, startAttempt } from './attempt.js';
 import { AttemptReports, traceOf } from './attempt-reports.js';
-import type { AttemptUsage } from '../budgets/attempt-usage.js';
 import type { ClaimedExecution } from './claims.js';
+import type { ExecutionFailure } from './ending-execution.js';
 import { executionEvent, outputEvents } from './execution-events.js';
-import { inputView } from '../matching/input-view.js';
 import { type HeldInputs, InputParsing, InputsTooLarge } from './input-parsing.js';
 import { outsideToken } from './lease-token.js';
-import type { ExecutionFailure } from './ending-execution.js';
-import { type CallingExecution, ModelCalls, type Shortfall } from '../budgets/model-calls.js';
-import { ModelMeter } from '../budgets/model-meter.js';
 import { Outcomes } from './outcomes.js';
-import type { MatchedArtifact } from '../publishing/publisher.js';
-import type { RecordedCall } from '../budgets/usages.js';
 
 /** A claimed execution while its attempt runs. */
-type RunningExecution = ClaimedExecution & CallingExecution & { readonly usage: AttemptUsage | null; toolCalls: RecordedCall[]; answer: MemoryReservation | null };
+type RunningExecution = ClaimedExecution &
+  CallingExecution & {
+    readonly usage: AttemptUsage | null;
+    toolCalls: RecordedCall[];
+    answer: MemoryReservation | null;
+  };
 
 /** Runs one attempt of a claimed execution: runs the engine, checks the answer, commits the outcome. */
 @Injectable()
@@ -60,7 +66,9 @@ export class ExecutionRun {
    * executions is not the agent's fault.
    */
   private beginLater(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
-    const begun = this.waitForInputs(claimed, abort.signal, holder).then((inputs) => (inputs === 'discarded' ? null : this.begin(claimed, inputs, abort, holder)));
+    const begun = this.waitForInputs(claimed, abort.signal, holder).then((inputs) =>
+      inputs === 'discarded' ? null : this.begin(claimed, inputs, abort, holder),
+    );
     return {
       waiting: begun.then(() => undefined),
       committed: begun.then((run) => run?.committed),
@@ -69,7 +77,11 @@ export class ExecutionRun {
     };
   }
 
-  private async waitForInputs(claimed: ClaimedExecution, signal: AbortSignal, holder: ClaimHolder): Promise<HeldInputs | ExecutionFailure | 'discarded'> {
+  private async waitForInputs(
+    claimed: ClaimedExecution,
+    signal: AbortSignal,
+    holder: ClaimHolder,
+  ): Promise<HeldInputs | ExecutionFailure | 'discarded'> {
     // The holder registers the claim only after `start` has returned.
     await Promise.resolve();
     try {
@@ -83,7 +95,12 @@ export class ExecutionRun {
   }
 
   /** `given`: the inputs, or why they are not available. */
-  private begin(claimed: ClaimedExecution, given: HeldInputs | ExecutionFailure, abort: AbortController, holder: ClaimHolder): StartedRun {
+  private begin(
+    claimed: ClaimedExecution,
+    given: HeldInputs | ExecutionFailure,
+    abort: AbortController,
+    holder: ClaimHolder,
+  ): StartedRun {
     const meter = new ModelMeter();
     const execution: RunningExecution = {
       ...claimed,
@@ -100,13 +117,18 @@ export class ExecutionRun {
     const agent = this.catalog.agent(execution.agent)!;
     const startedAt = performance.now();
     const endsBy = this.clock.now() + agent.timeoutMs;
-    if (this.liveEvents.areWanted) this.liveEvents.emit(executionEvent('execution_started', execution, this.clock.now()));
-    const { result, returned } = 'artifacts' in given ? this.attempt(execution, agent, given.artifacts, abort) : failedAttempt(given);
+    if (this.liveEvents.areWanted)
+      this.liveEvents.emit(executionEvent('execution_started', execution, this.clock.now()));
+    const { result, returned } =
+      'artifacts' in given ? this.attempt(execution, agent, given.artifacts, abort) : failedAttempt(given);
     const committed = result
       .then((attempt) => this.commit(execution, agent, attempt, endsBy, holder))
       .then((outcome) => this.reports.ended(execution, outcome, performance.now() - startedAt))
       .catch((error: unknown) => {
-        this.logger.error({ err: error, execution_id: execution.id }, 'the outcome of an execution could not be committed');
+        this.logger.error(
+          { err: error, execution_id: execution.id },
+          'the outcome of an execution could not be committed',
+        );
         execution.span.end({ failed: true, attributes: { 'error.type': 'internal' } });
       });
     if ('artifacts' in given) {
@@ -118,7 +140,12 @@ export class ExecutionRun {
     return { committed, returned, handedBack: () => this.keepSpent(execution) };
   }
 
-  private attempt(execution: RunningExecution, agent: AgentDefinition, artifacts: AgentArtifact[], abort: AbortController): RunningAttempt {
+  private attempt(
+    execution: RunningExecution,
+    agent: AgentDefinition,
+    artifacts: AgentArtifact[],
+    abort: AbortController,
+  ): RunningAttempt {
     return startAttempt(
       this.engines.for(execution.agent)!,
       { artifacts, view: inputView(artifacts, execution.batch) },
@@ -158,11 +185,17 @@ export class ExecutionRun {
         return (end) => void (recorded.end = end);
       },
       wrote: (text, answer) => {
-        if (this.liveEvents.areWanted) outputEvents(execution, this.clock.now(), text, answer).forEach((event) => this.liveEvents.emit(event));
+        if (this.liveEvents.areWanted)
+          outputEvents(execution, this.clock.now(), text, answer).forEach((event) => this.liveEvents.emit(event));
       },
       // Created on first use: it costs more than evaluating many expressions, and few engines log.
       get logger() {
-        return (child ??= logger.child({ agent: agent.name, execution_id: execution.id, correlation_id: execution.correlationId, ...traceOf(execution) }));
+        return (child ??= logger.child({
+          agent: agent.name,
+          execution_id: execution.id,
+          correlation_id: execution.correlationId,
+          ...traceOf(execution),
+        }));
       },
     };
   }
@@ -171,7 +204,10 @@ export class ExecutionRun {
     try {
       await this.outcomes.keepSpent(execution);
     } catch (error) {
-      this.logger.error({ err: error, execution_id: execution.id }, 'the usage of an execution that was handed back could not be stored');
+      this.logger.error(
+        { err: error, execution_id: execution.id },
+        'the usage of an execution that was handed back could not be stored',
+      );
     }
   }
 
@@ -183,7 +219,11 @@ export class ExecutionRun {
     holder: ClaimHolder,
   ): Promise<{ outcome: ExecutionOutcome; failure?: ExecutionFailure }> {
     if (attempt.ok && attempt.answer instanceof DeferredCompletion) {
-      return { outcome: await commitWithRetry(holder, this.clock, () => this.outcomes.deferCompletion(execution, endsBy, holder.onOutcomeVisible)) };
+      return {
+        outcome: await commitWithRetry(holder, this.clock, () =>
+          this.outcomes.deferCompletion(execution, endsBy, holder.onOutcomeVisible),
+        ),
+      };
     }
     if (execution.shortfall) return this.commitShortfall(execution, execution.shortfall, holder);
     const checked = this.check(execution, agent, attempt);
@@ -195,17 +235,33 @@ export class ExecutionRun {
         return this.outcomes.complete(execution, matched, holder.onOutcomeVisible);
       };
       const outcome = await commitWithRetry(holder, this.clock, complete);
-      return outcome === 'failed' ? { outcome, failure: { type: 'budget', message: 'it exceeded a budget' } } : { outcome };
+      return outcome === 'failed'
+        ? { outcome, failure: { type: 'budget', message: 'it exceeded a budget' } }
+        : { outcome };
     } catch (error) {
       this.logger.error({ err: error, execution_id: execution.id }, 'the outputs of an execution could not be stored');
       return this.commitFailure(execution, { type: 'internal', message: 'its outputs could not be stored' }, holder);
     }
   }
 
-  private async commitShortfall(execution: RunningExecution, shortfall: Shortfall, holder: ClaimHolder): Promise<{ outcome: ExecutionOutcome; failure?: ExecutionFailure }> {
-    if (shortfall.is === 'waits') return { outcome: await commitWithRetry(holder, this.clock, () => this.outcomes.waitForBudget(execution, holder.onOutcomeVisible)) };
+  private async commitShortfall(
+    execution: RunningExecution,
+    shortfall: Shortfall,
+    holder: ClaimHolder,
+  ): Promise<{ outcome: ExecutionOutcome; failure?: ExecutionFailure }> {
+    if (shortfall.is === 'waits')
+      return {
+        outcome: await commitWithRetry(holder, this.clock, () =>
+          this.outcomes.waitForBudget(execution, holder.onOutcomeVisible),
+        ),
+      };
     const failure = { type: 'budget', message: shortfall.message };
-    return { outcome: await commitWithRetry(holder, this.clock, () => this.outcomes.endWithCorrelation(execution, failure, holder.onOutcomeVisible)), failure };
+    return {
+      outcome: await commitWithRetry(holder, this.clock, () =>
+        this.outcomes.endWithCorrelation(execution, failure, holder.onOutcomeVisible),
+      ),
+      failure,
+    };
   }
 
   private async commitFailure(
@@ -213,7 +269,12 @@ export class ExecutionRun {
     failure: ExecutionFailure,
     holder: ClaimHolder,
   ): Promise<{ outcome: ExecutionOutcome; failure: ExecutionFailure }> {
-    return { outcome: await commitWithRetry(holder, this.clock, () => this.outcomes.failAttempt(execution, failure, holder.onOutcomeVisible)), failure };
+    return {
+      outcome: await commitWithRetry(holder, this.clock, () =>
+        this.outcomes.failAttempt(execution, failure, holder.onOutcomeVisible),
+      ),
+      failure,
+    };
   }
 
   private check(

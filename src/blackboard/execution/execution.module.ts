@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { DatabaseModule } from '../../database/database.module.js';
 import { EnginesModule } from '../../engines/engines.module.js';
 import { SignalsModule } from '../../pubsub/signals.module.js';
@@ -26,8 +27,47 @@ import { Outcomes } from './outcomes.js';
 import { RunningExecutions } from './running-executions.js';
 
 @Module({
-  imports: [BudgetsModule, CorrelationStateModule, DatabaseModule, EnginesModule, JoinsModule, LiveProcessesModule, PublishingModule, QueriesModule, SchedulingModule, SignalsModule],
-  providers: [AgentLimits, AgentPauses, AnswerMemory, Answers, AttemptReports, Cancellation, Claims, ExecutionRun, Executor, InputMemory, InputParsing, LeaseWatch, Leases, Outcomes, RunningExecutions],
-  exports: [AgentLimits, AgentPauses, Answers, AttemptReports, Cancellation, Claims, Executor, InputMemory, LeaseWatch, Leases, Outcomes],
+  imports: [
+    BudgetsModule,
+    CorrelationStateModule,
+    DatabaseModule,
+    EnginesModule,
+    JoinsModule,
+    LiveProcessesModule,
+    PublishingModule,
+    QueriesModule,
+    SchedulingModule,
+    SignalsModule,
+  ],
+  providers: [
+    AgentLimits,
+    AgentPauses,
+    AnswerMemory,
+    Answers,
+    AttemptReports,
+    Cancellation,
+    Claims,
+    ExecutionRun,
+    Executor,
+    InputMemory,
+    InputParsing,
+    LeaseWatch,
+    Leases,
+    Outcomes,
+    RunningExecutions,
+  ],
+  exports: [
+    AgentLimits,
+    AgentPauses,
+    Answers,
+    AttemptReports,
+    Cancellation,
+    Claims,
+    Executor,
+    InputMemory,
+    LeaseWatch,
+    Leases,
+    Outcomes,
+  ],
 })
 export class ExecutionModule {}

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
@@ -8,9 +9,9 @@ import { Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal, mayRunOutside } from '../../engines/external/external-work.js';
+import { Signals } from '../../pubsub/signals.js';
 import { type ClaimHolder, ClaimingLoop, type StartedRun } from '../../queue/claiming-loop.js';
 import { Slots } from '../../queue/slots.js';
-import { Signals } from '../../pubsub/signals.js';
 import { type ClaimedExecution, Claims } from './claims.js';
 import { ExecutionRun } from './execution-run.js';
 import { Leases } from './leases.js';

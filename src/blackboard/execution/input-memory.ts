@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { MemoryBudget } from '../../common/memory-budget.js';
 
 /** The share of `memory_budget`. */

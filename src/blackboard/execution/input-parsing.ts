@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
+
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { MemoryReservation } from '../../common/memory-budget.js';
 import { parsedSize } from '../../common/parsed-size.js';
-import { yieldToEventLoop } from '../../common/event-loop.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { agentArtifactFromRow } from '../artifacts/artifact.js';
@@ -44,7 +45,13 @@ export class InputParsing {
       bytes += estimate(payload);
     }
     const reservation = this.memory.reserveNow(bytes);
-    return reservation && held(inputs.map((input) => agentArtifactFromRow(input, input.payload!)), reservation);
+    return (
+      reservation &&
+      held(
+        inputs.map((input) => agentArtifactFromRow(input, input.payload!)),
+        reservation,
+      )
+    );
   }
 
   /**
@@ -96,14 +103,20 @@ export class InputParsing {
 
   private async texts({ seqs }: StoredItems): Promise<string[]> {
     await yieldToEventLoop();
-    const found = new Map((await findPayloads(this.unitOfWork.reader, {}, seqs)).map(({ seq, payload }) => [seq, payload]));
+    const found = new Map(
+      (await findPayloads(this.unitOfWork.reader, {}, seqs)).map(({ seq, payload }) => [seq, payload]),
+    );
     return seqs.map((seq) => found.get(seq) ?? isGone(seq));
   }
 
   private refuseTooLarge(bytes: number, orMore = ''): void {
     const { largestBytes } = this.memory;
     if (bytes <= largestBytes) return;
-    const [wanted, most, budget] = [Math.ceil(bytes / MIB), Math.floor(largestBytes / MIB), Math.ceil(this.memory.budgetFor(bytes) / MIB)];
+    const [wanted, most, budget] = [
+      Math.ceil(bytes / MIB),
+      Math.floor(largestBytes / MIB),
+      Math.ceil(this.memory.budgetFor(bytes) / MIB),
+    ];
     throw new InputsTooLarge(
       `its inputs need ${orMore}${wanted} MiB of memory, but memory_budget allows ${most} MiB for the inputs of one execution; raise it to ${orMore}${budget} MiB`,
     );
@@ -113,7 +126,10 @@ export class InputParsing {
 /** The approximate bytes that a payload takes while an execution runs. */
 const estimate = (text: string): number => parsedSize(Buffer.from(text)) + COPIES * text.length;
 
-const held = (artifacts: AgentArtifact[], reservation: MemoryReservation): HeldInputs => ({ artifacts, release: () => reservation.release() });
+const held = (artifacts: AgentArtifact[], reservation: MemoryReservation): HeldInputs => ({
+  artifacts,
+  release: () => reservation.release(),
+});
 
 const storedItems = (inputs: readonly ClaimedInput[]): StoredItems => ({
   show: 'payloads',

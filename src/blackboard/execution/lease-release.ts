@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+
 import { places, prepared } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
@@ -16,13 +17,18 @@ const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'error_type', '
 type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]>;
 
 /** Fields of the execution from before its lease was released. */
-export type ReleasedExecution = Pick<Selectable<ExecutionAttemptsTable>, 'round' | 'started_at'> & Pick<Selectable<ExecutionsTable>, 'due_at'>;
+export type ReleasedExecution = Pick<Selectable<ExecutionAttemptsTable>, 'round' | 'started_at'> &
+  Pick<Selectable<ExecutionsTable>, 'due_at'>;
 
 /**
  * Releases the lease and sets the next state. Undefined if the lease is no longer held; then the outcome must not be
  * committed.
  */
-export async function releaseLease(tx: Transaction, { id, leaseToken, attempt, fromOutside = false }: EndingExecution, next: NextState): Promise<ReleasedExecution | undefined> {
+export async function releaseLease(
+  tx: Transaction,
+  { id, leaseToken, attempt, fromOutside = false }: EndingExecution,
+  next: NextState,
+): Promise<ReleasedExecution | undefined> {
   const [released] = await updateUnderLease(tx.db, {
     id,
     leaseToken,
@@ -38,7 +44,12 @@ export async function releaseLease(tx: Transaction, { id, leaseToken, attempt, f
 }
 
 /** Like `releaseLease`, but locks the correlation first. Cancelling locks them in the same order. */
-export async function finishUnderLease(changes: CorrelationChanges, tx: Transaction, execution: EndingExecution, next: NextState): Promise<ReleasedExecution | undefined> {
+export async function finishUnderLease(
+  changes: CorrelationChanges,
+  tx: Transaction,
+  execution: EndingExecution,
+  next: NextState,
+): Promise<ReleasedExecution | undefined> {
   const [, released] = await Promise.all([changes.get(execution.correlationId), releaseLease(tx, execution, next)]);
   return released;
 }

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import { type Cancel, Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Signals } from '../../pubsub/signals.js';
@@ -36,7 +37,10 @@ export class LeaseWatch {
   private lookAt(until: number): void {
     const time = (Math.floor(until / ROUNDED_TO_MS) + 1) * ROUNDED_TO_MS;
     if (this.looks.has(time)) return;
-    this.looks.set(time, this.clock.at(time, () => void this.look(time)));
+    this.looks.set(
+      time,
+      this.clock.at(time, () => void this.look(time)),
+    );
   }
 
   private async look(time: number): Promise<void> {

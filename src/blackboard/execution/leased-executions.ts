@@ -1,7 +1,15 @@
 import { type LeasedRow, type LeasedTable, leasedTable } from '../../queue/leased-table.js';
 
 /** Executions as rows of a queue. Each agent has a queue. */
-export const EXECUTIONS = leasedTable('executions', 'agent', ['correlation_id', 'attempt', 'direct', 'batch', 'traceparent', 'assignee', 'due_at']);
+export const EXECUTIONS = leasedTable('executions', 'agent', [
+  'correlation_id',
+  'attempt',
+  'direct',
+  'batch',
+  'traceparent',
+  'assignee',
+  'due_at',
+]);
 
 /** Only executions without an assignee. */
 export const UNASSIGNED: LeasedTable = { ...EXECUTIONS, owner: 'assignee' };

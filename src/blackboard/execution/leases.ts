@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { Settings } from '../../config/settings.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { type LostRow, RowLeases } from '../../queue/row-leases.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import { type LostRow, RowLeases } from '../../queue/row-leases.js';
 import { Processes } from '../processes/processes.js';
 import { endingExecution } from './ending-execution.js';
-import { EXECUTIONS, type ExecutionRow } from './leased-executions.js';
+import { type ExecutionRow, EXECUTIONS } from './leased-executions.js';
 import { Outcomes } from './outcomes.js';
 
 /** The leases of running executions. Fails executions that have lost their lease too often. */
@@ -56,7 +57,10 @@ export class Leases {
 
   private async failLate(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
     const message = `no answer within ${this.catalog.agent(lost.queue)!.timeoutMs / 1_000} s: the agent answered 202, but did not complete the execution`;
-    await this.outcomes.failAttemptIn(tx, await endingExecution(tx, lost, lost.lease_token), { type: 'timeout', message });
+    await this.outcomes.failAttemptIn(tx, await endingExecution(tx, lost, lost.lease_token), {
+      type: 'timeout',
+      message,
+    });
     // A place within the agent's concurrency is free.
     tx.afterCommit(() => this.signals.executionReady.publish(lost.queue));
   }

@@ -1,24 +1,25 @@
 import { Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
-import { Cancellation } from './cancellation.js';
-import { Backlog } from '../scheduling/backlog.js';
-import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
-import { executionEvent } from './execution-events.js';
+import { BudgetReservations } from '../budgets/budget-reservations.js';
+import { BudgetOverrun, hasSpent, Usages } from '../budgets/usages.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { type MatchedArtifact, Publisher } from '../publishing/publisher.js';
+import { Backlog } from '../scheduling/backlog.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
-import { consume, countActivity } from './ended-rows.js';
-import { recordFailedAttempt } from './failed-attempts.js';
-import { type ReleasedExecution, deferToLease, releaseLease, finishUnderLease } from './lease-release.js';
-import { BudgetReservations } from '../budgets/budget-reservations.js';
-import { nextAttemptAt } from './retry.js';
-import { BudgetOverrun, hasSpent, Usages } from '../budgets/usages.js';
 import { WorkflowErrors } from '../scheduling/workflow-errors.js';
+import { Cancellation } from './cancellation.js';
+import { consume, countActivity } from './ended-rows.js';
+import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
+import { executionEvent } from './execution-events.js';
+import { recordFailedAttempt } from './failed-attempts.js';
+import { deferToLease, finishUnderLease, type ReleasedExecution, releaseLease } from './lease-release.js';
+import { nextAttemptAt } from './retry.js';
 
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 /** Waiters are woken when others give back budget. The delay is for a process that ended before it could do so. */
@@ -48,7 +49,11 @@ export class Outcomes {
   ) {}
 
   /** Calls `onVisible` when later transactions see the outcome. `failed`: the execution exceeded a budget. */
-  complete(execution: EndingExecution, outputs: MatchedArtifact[], onVisible: () => void): Promise<'completed' | 'failed' | 'discarded'> {
+  complete(
+    execution: EndingExecution,
+    outputs: MatchedArtifact[],
+    onVisible: () => void,
+  ): Promise<'completed' | 'failed' | 'discarded'> {
     return this.withinBudget(execution, onVisible, async (tx) => {
       await tx.lock(this.publisher.lockKeys(outputs));
       const now = this.clock.now();
@@ -68,12 +73,20 @@ export class Outcomes {
   }
 
   /** Schedules the next attempt, or writes a WorkflowError if the failure is final or no attempts are left. */
-  failAttempt(execution: EndingExecution, failure: ExecutionFailure, onVisible: () => void): Promise<'retried' | 'failed' | 'discarded'> {
+  failAttempt(
+    execution: EndingExecution,
+    failure: ExecutionFailure,
+    onVisible: () => void,
+  ): Promise<'retried' | 'failed' | 'discarded'> {
     return this.withinBudget(execution, onVisible, (tx) => this.failAttemptIn(tx, execution, failure));
   }
 
   /** Like `failAttempt`, in the caller's transaction. Only for attempts that used nothing of a budget. */
-  async failAttemptIn(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'retried' | 'failed' | 'discarded'> {
+  async failAttemptIn(
+    tx: Transaction,
+    execution: EndingExecution,
+    failure: ExecutionFailure,
+  ): Promise<'retried' | 'failed' | 'discarded'> {
     const retry = this.catalog.agent(execution.agent)?.retry;
     if (!retry || failure.isFinal || execution.attempt >= retry.attempts) return this.fail(tx, execution, failure);
     const now = this.clock.now();
@@ -112,7 +125,8 @@ export class Outcomes {
       const now = this.clock.now();
       const mustWait = await this.reservations.isWaiting(tx, this.tracker.begin(tx, now), execution);
       const availableAt = mustWait ? now + LOOK_FOR_ROOM_AFTER_MS : null;
-      if (!(await releaseLease(tx, execution, { state: 'pending', attempt: execution.attempt, availableAt }))) return 'discarded';
+      if (!(await releaseLease(tx, execution, { state: 'pending', attempt: execution.attempt, availableAt })))
+        return 'discarded';
       this.backlog.changed(tx, 1);
       if (availableAt === null) tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(execution.agent));
       else tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));
@@ -121,7 +135,11 @@ export class Outcomes {
   }
 
   /** Fails an execution whose next model call would exceed a budget, and ends its correlation. */
-  endWithCorrelation(execution: EndingExecution, failure: ExecutionFailure, onVisible: () => void): Promise<'failed' | 'discarded'> {
+  endWithCorrelation(
+    execution: EndingExecution,
+    failure: ExecutionFailure,
+    onVisible: () => void,
+  ): Promise<'failed' | 'discarded'> {
     return this.unitOfWork.run((tx) => {
       tx.whenVisible(onVisible);
       return this.endOverrun(tx, execution, failure);
@@ -131,14 +149,20 @@ export class Outcomes {
   /** Records the usage of an attempt that was handed back. Another attempt will commit the outcome. */
   async keepSpent(execution: EndingExecution): Promise<void> {
     if (!hasSpent(execution)) return;
-    await this.unitOfWork.run((tx) => this.discard(tx, this.tracker.begin(tx, this.clock.now(), execution.span), execution));
+    await this.unitOfWork.run((tx) =>
+      this.discard(tx, this.tracker.begin(tx, this.clock.now(), execution.span), execution),
+    );
   }
 
   /**
    * Keeps the lease until `until` (epoch ms) without an owner: a request with its token, or its expiry, ends the
    * attempt.
    */
-  deferCompletion({ id, leaseToken }: EndingExecution, until: number, onVisible: () => void): Promise<'deferred' | 'discarded'> {
+  deferCompletion(
+    { id, leaseToken }: EndingExecution,
+    until: number,
+    onVisible: () => void,
+  ): Promise<'deferred' | 'discarded'> {
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
       const [deferred] = await deferToLease(tx.db, { id, leaseToken, until });
@@ -157,7 +181,12 @@ export class Outcomes {
   }
 
   /** Like `fail`, but the caller saves the changes to the correlation. */
-  async failWith(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
+  async failWith(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    execution: EndingExecution,
+    failure: ExecutionFailure,
+  ): Promise<'failed' | 'discarded'> {
     const released = await finishUnderLease(changes, tx, execution, { state: 'failed', endedAt: changes.now, failure });
     if (!released) return this.discard(tx, changes, execution);
     await this.usages.spend(tx, changes, execution);
@@ -167,7 +196,11 @@ export class Outcomes {
   }
 
   /** Runs `commit`. If it exceeds a budget, rolls it back and ends the correlation instead. */
-  private async withinBudget<T>(execution: EndingExecution, onVisible: () => void, commit: (tx: Transaction) => Promise<T>): Promise<T | 'failed' | 'discarded'> {
+  private async withinBudget<T>(
+    execution: EndingExecution,
+    onVisible: () => void,
+    commit: (tx: Transaction) => Promise<T>,
+  ): Promise<T | 'failed' | 'discarded'> {
     const run = <R>(work: (tx: Transaction) => Promise<R>): Promise<R> =>
       this.unitOfWork.run((tx) => {
         tx.whenVisible(onVisible);
@@ -186,7 +219,11 @@ export class Outcomes {
    * Fails the execution that exceeded a budget, cancels the other executions of its correlation, and closes the
    * correlation.
    */
-  private async endOverrun(tx: Transaction, execution: EndingExecution, failure: ExecutionFailure): Promise<'failed' | 'discarded'> {
+  private async endOverrun(
+    tx: Transaction,
+    execution: EndingExecution,
+    failure: ExecutionFailure,
+  ): Promise<'failed' | 'discarded'> {
     const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
     const correlation = await this.cancellation.hold(tx, changes, execution.correlationId);
     const released = await releaseLease(tx, execution, { state: 'failed', endedAt: changes.now, failure });
@@ -199,14 +236,24 @@ export class Outcomes {
   }
 
   /** The outcome is dropped because the lease was lost, but the usage still counts. */
-  private async discard(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution): Promise<'discarded'> {
+  private async discard(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    execution: EndingExecution,
+  ): Promise<'discarded'> {
     if (!hasSpent(execution)) return 'discarded';
     await this.usages.recordOnce(tx, changes, execution);
     await changes.save();
     return 'discarded';
   }
 
-  private async writeFailure(tx: Transaction, changes: CorrelationChanges, execution: EndingExecution, released: ReleasedExecution, failure: ExecutionFailure): Promise<void> {
+  private async writeFailure(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    execution: EndingExecution,
+    released: ReleasedExecution,
+    failure: ExecutionFailure,
+  ): Promise<void> {
     await consume(tx, execution, released, changes.now);
     await this.dropDue(tx, execution, released);
     this.emitEnded(tx, execution, changes.now, failure);
@@ -232,7 +279,14 @@ export class Outcomes {
     if (!this.liveEvents.areWanted) return;
     const { id: execution_id, agent: consumer, correlationId: correlation_id } = execution;
     for (const artifact_id of new Set(execution.inputs.map(({ id }) => id))) {
-      this.liveEvents.emitAfterCommit(tx, { event_type: 'artifact_consumed', artifact_id, consumer, execution_id, correlation_id, timestamp: toTimestamp(now) });
+      this.liveEvents.emitAfterCommit(tx, {
+        event_type: 'artifact_consumed',
+        artifact_id,
+        consumer,
+        execution_id,
+        correlation_id,
+        timestamp: toTimestamp(now),
+      });
     }
     const ended = failure
       ? executionEvent('execution_failed', execution, now, { error_type: failure.type })

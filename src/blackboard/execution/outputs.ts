@@ -1,13 +1,18 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition, ArtifactType, Output } from '../../catalog/definitions.js';
-import { describeVisibilityProblem, findTtlProblem, findVisibilityProblem, toVisibility } from '../../catalog/parse-visibility.js';
+import {
+  describeVisibilityProblem,
+  findTtlProblem,
+  findVisibilityProblem,
+  toVisibility,
+} from '../../catalog/parse-visibility.js';
 import type { Visibility } from '../../catalog/visibility.js';
+import { rememberText } from '../../cel/language/json-text.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
 import { isShortText, SHORT_TEXT_RULE, shown } from '../../common/short-text.js';
 import { unknownFields } from '../../common/unknown-fields.js';
 import type { Settings } from '../../config/settings.js';
 import { ExplicitOutputs } from '../../engines/explicit-outputs.js';
-import { rememberText } from '../../cel/language/json-text.js';
 
 /** The most artifacts that one execution publishes. */
 export const MAX_OUTPUTS = 1_000;
@@ -34,25 +39,40 @@ export class OutputError extends Error {}
  * payload or a list of payloads. Null and undefined publish nothing. `GivenOutputs` is a list that names the type of
  * each output; only this form can have a visibility, with a `ttl` within the limit. Throws OutputError.
  */
-export function checkOutputs(answer: unknown, agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput[] {
+export function checkOutputs(
+  answer: unknown,
+  agent: AgentDefinition,
+  catalog: Catalog,
+  limits: OutputLimits,
+): CheckedOutput[] {
   if (answer === null || answer === undefined) return [];
   if (answer instanceof ExplicitOutputs) return checkExplicit(answer.outputs, agent, catalog, limits);
   if (agent.outputs.length === 0) throw new OutputError('the agent publishes no type, so it must answer null');
   const keyed = agent.outputs.length === 1 ? { [agent.outputs[0]!.type]: answer } : answer;
-  if (!isJsonObject(keyed)) throw new OutputError(`the answer must be an object keyed by type name (${namesOf(agent)})`);
+  if (!isJsonObject(keyed))
+    throw new OutputError(`the answer must be an object keyed by type name (${namesOf(agent)})`);
   const unknown = Object.keys(keyed).find((name) => !agent.outputs.some(({ type }) => type === name));
-  if (unknown !== undefined) throw new OutputError(`the answer names ${shown(unknown)}, but the agent publishes ${namesOf(agent)}`);
+  if (unknown !== undefined)
+    throw new OutputError(`the answer names ${shown(unknown)}, but the agent publishes ${namesOf(agent)}`);
 
-  const payloads = agent.outputs.flatMap((output) => asList(Object.hasOwn(keyed, output.type) ? keyed[output.type] : null).map((payload) => ({ output, payload })));
+  const payloads = agent.outputs.flatMap((output) =>
+    asList(Object.hasOwn(keyed, output.type) ? keyed[output.type] : null).map((payload) => ({ output, payload })),
+  );
   refuseTooMany(payloads.length);
   return payloads.map(({ output, payload }) => checkOutput(output, payload, catalog, limits));
 }
 
 function refuseTooMany(count: number): void {
-  if (count > MAX_OUTPUTS) throw new OutputError(`the answer has ${count} artifacts, and an execution publishes at most ${MAX_OUTPUTS}`);
+  if (count > MAX_OUTPUTS)
+    throw new OutputError(`the answer has ${count} artifacts, and an execution publishes at most ${MAX_OUTPUTS}`);
 }
 
-function checkExplicit(given: readonly unknown[], agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput[] {
+function checkExplicit(
+  given: readonly unknown[],
+  agent: AgentDefinition,
+  catalog: Catalog,
+  limits: OutputLimits,
+): CheckedOutput[] {
   refuseTooMany(given.length);
   return given.map((each, index) => {
     try {
@@ -73,13 +93,21 @@ function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, limi
   if (unknown) throw new OutputError(`.${unknown.name}: ${unknown.problem}`);
   const { type, payload, tags = [], visibility = null } = given;
   const output = agent.outputs.find((each) => each.type === type);
-  if (!output) throw new OutputError(`.type: must be ${agent.outputs.length === 0 ? 'absent: the agent publishes no type' : `one of ${namesOf(agent)}`}`);
+  if (!output)
+    throw new OutputError(
+      `.type: must be ${agent.outputs.length === 0 ? 'absent: the agent publishes no type' : `one of ${namesOf(agent)}`}`,
+    );
   if (!Array.isArray(tags) || tags.length > MAX_TAGS || !tags.every(isShortText)) {
     throw new OutputError(`.tags: must be a list of at most ${MAX_TAGS}, each ${SHORT_TEXT_RULE}`);
   }
   const seenBy = visibility === null ? output.visibility : checkVisibility(visibility, limits);
   try {
-    return checkOutput({ type: output.type, tags: [...new Set([...output.tags, ...tags])], visibility: seenBy }, payload, catalog, limits);
+    return checkOutput(
+      { type: output.type, tags: [...new Set([...output.tags, ...tags])], visibility: seenBy },
+      payload,
+      catalog,
+      limits,
+    );
   } catch (error) {
     throw error instanceof OutputError ? new OutputError(`: ${error.message}`) : error;
   }
@@ -91,10 +119,16 @@ function checkVisibility(given: JsonValue, { maxTtlMs }: OutputLimits): Visibili
   return toVisibility(given as JsonObject);
 }
 
-function checkOutput(output: Output, payload: unknown, catalog: Catalog, { bodyLimitBytes }: OutputLimits): CheckedOutput {
+function checkOutput(
+  output: Output,
+  payload: unknown,
+  catalog: Catalog,
+  { bodyLimitBytes }: OutputLimits,
+): CheckedOutput {
   const payloadText = asJsonText(output.type, payload);
   const bytes = Buffer.byteLength(payloadText);
-  if (bytes > bodyLimitBytes) throw new OutputError(`the payload of ${output.type} has ${bytes} bytes, and body_limit allows ${bodyLimitBytes}`);
+  if (bytes > bodyLimitBytes)
+    throw new OutputError(`the payload of ${output.type} has ${bytes} bytes, and body_limit allows ${bodyLimitBytes}`);
   // The schema checks the stored JSON, and later agents see it; the engine's object may differ from it.
   const stored = JSON.parse(payloadText) as unknown;
   if (!isJsonObject(stored)) throw new OutputError(`the payload of ${output.type} must be an object`);
@@ -109,10 +143,13 @@ function asJsonText(type: string, payload: unknown): string {
   try {
     return JSON.stringify(payload) ?? 'null';
   } catch (error) {
-    throw new OutputError(`the payload of ${type} is not JSON: ${error instanceof Error ? error.message : 'its toJSON throws'}`);
+    throw new OutputError(
+      `the payload of ${type} is not JSON: ${error instanceof Error ? error.message : 'its toJSON throws'}`,
+    );
   }
 }
 
-const asList = (value: unknown): unknown[] => (value === null || value === undefined ? [] : Array.isArray(value) ? value : [value]);
+const asList = (value: unknown): unknown[] =>
+  value === null || value === undefined ? [] : Array.isArray(value) ? value : [value];
 
 const namesOf = (agent: AgentDefinition): string => agent.outputs.map(({ type }) => type).join(', ');

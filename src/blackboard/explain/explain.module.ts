@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { DatabaseModule } from '../../database/database.module.js';
 import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';

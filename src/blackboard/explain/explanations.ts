@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import type { Visibility } from '../../catalog/visibility.js';
@@ -7,12 +8,12 @@ import { MemoryBudget, type MemoryReservation } from '../../common/memory-budget
 import { parsedSize } from '../../common/parsed-size.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { agentArtifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
+import { releaseTime } from '../artifacts/visibility-rules.js';
 import { isJoin, type Matchable, refusal } from '../matching/matcher.js';
 import { Matching } from '../matching/matching.js';
+import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { Processes } from '../processes/processes.js';
 import { ArtifactStore } from '../queries/artifact-store.js';
-import { releaseTime } from '../artifacts/visibility-rules.js';
-import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import type { ArtifactExplanation, Explanation } from './explanation.js';
 import { type Recorded, Records } from './records.js';
 import { refused } from './refusals.js';
@@ -61,12 +62,18 @@ export class Explanations {
     const recorded = await this.records.of(row);
     const facts = storedFacts(recorded, this.numbers, await this.processes.known());
     const subscriptions = this.catalog.agents.flatMap((agent) => agent.subscriptions);
-    const explained = new Map(subscriptions.map((subscription) => [subscription, takeFact(facts, subscription, row.type)]));
-    const errors = recorded.correlation?.error_count === 0 ? [] : await this.errors.of(row.id, row.correlation_id, held);
+    const explained = new Map(
+      subscriptions.map((subscription) => [subscription, takeFact(facts, subscription, row.type)]),
+    );
+    const errors =
+      recorded.correlation?.error_count === 0 ? [] : await this.errors.of(row.id, row.correlation_id, held);
     const open = subscriptions.filter((subscription) => !explained.get(subscription));
-    for (const [subscription, found] of await this.explain(open, row, recorded, errors)) explained.set(subscription, found);
+    for (const [subscription, found] of await this.explain(open, row, recorded, errors))
+      explained.set(subscription, found);
     const inOrder = subscriptions.map((subscription) => explained.get(subscription)!);
-    const gone = errors.filter(({ id, namesArtifact }) => namesArtifact && !inOrder.some(({ error_artifact_id }) => error_artifact_id === id));
+    const gone = errors.filter(
+      ({ id, namesArtifact }) => namesArtifact && !inOrder.some(({ error_artifact_id }) => error_artifact_id === id),
+    );
     return {
       artifact_id: row.id,
       type: row.type,
@@ -83,17 +90,27 @@ export class Explanations {
     recorded: Recorded,
     errors: RefusingError[],
   ): Promise<[Subscription, Explanation][]> {
-    const matchable: Matchable = { artifact: agentArtifactFromRow(row, row.payload), visibility: JSON.parse(row.visibility) as Visibility, createdAt: row.created_at };
+    const matchable: Matchable = {
+      artifact: agentArtifactFromRow(row, row.payload),
+      visibility: JSON.parse(row.visibility) as Visibility,
+      createdAt: row.created_at,
+    };
     // Matched at the time of its release, if that is later than now. Until then any other reason to refuse it is
     // already final.
     const at = Math.max(this.clock.now(), releaseTime(matchable.visibility, row.created_at) ?? 0);
     const notOffered = whyNotOffered(recorded);
-    const asked = notOffered === null ? subscriptions : subscriptions.filter((subscription) => refusal(subscription, matchable, this.catalog, at) === 'type');
-    const verdicts = new Map((await this.matching.verdicts(matchable, asked, at)).map((verdict) => [verdict.subscription, verdict]));
+    const asked =
+      notOffered === null
+        ? subscriptions
+        : subscriptions.filter((subscription) => refusal(subscription, matchable, this.catalog, at) === 'type');
+    const verdicts = new Map(
+      (await this.matching.verdicts(matchable, asked, at)).map((verdict) => [verdict.subscription, verdict]),
+    );
     return subscriptions.map((subscription) => {
       const verdict = verdicts.get(subscription);
       if (!verdict) return [subscription, explanation(subscription, 'not_offered', notOffered!)];
-      if (verdict.kind !== 'triggered') return [subscription, refused(verdict, matchable, this.catalog.agent(subscription.agent)!)];
+      if (verdict.kind !== 'triggered')
+        return [subscription, refused(verdict, matchable, this.catalog.agent(subscription.agent)!)];
       return [subscription, whyNoExecution(subscription, recorded, errors)];
     });
   }
@@ -106,29 +123,45 @@ export class Explanations {
 function takeFact(facts: Explanation[], { agent, index, types }: Subscription, type: string): Explanation | undefined {
   const isOf = (fact: Explanation): boolean => {
     if (fact.agent !== agent) return false;
-    return fact.subscription === index || (fact.subscription === null && fact.execution_id !== undefined && types.includes(type));
+    return (
+      fact.subscription === index ||
+      (fact.subscription === null && fact.execution_id !== undefined && types.includes(type))
+    );
   };
   const place = facts.findIndex(isOf);
   return place < 0 ? undefined : facts.splice(place, 1)[0];
 }
 
 function whyNotOffered({ executions, directRunOf }: Recorded): string | null {
-  if (directRunOf !== null) return `${directRunOf} published it in a direct run, and no agent reacts to the outputs of a direct run.`;
+  if (directRunOf !== null)
+    return `${directRunOf} published it in a direct run, and no agent reacts to the outputs of a direct run.`;
   const invoked = executions.find((execution) => execution.invoked);
   return invoked ? `It is the input of a run that named ${invoked.agent}, and no other agent reacts to it.` : null;
 }
 
 /** Explains why the matcher accepts the artifact and yet nothing is stored. */
-function whyNoExecution(subscription: Subscription, { releaseAt, correlation }: Recorded, errors: RefusingError[]): Explanation {
+function whyNoExecution(
+  subscription: Subscription,
+  { releaseAt, correlation }: Recorded,
+  errors: RefusingError[],
+): Explanation {
   if (releaseAt !== null) {
     const until = toTimestamp(releaseAt);
-    return { ...explanation(subscription, 'not_released', `It is not released yet: its subscriptions get it at ${until}.`), until };
+    return {
+      ...explanation(subscription, 'not_released', `It is not released yet: its subscriptions get it at ${until}.`),
+      until,
+    };
   }
   const error = takeError(errors, subscription);
   if (error) return ofError(error, subscription.index);
-  if (correlation?.state === 'cancelled') return explanation(subscription, 'cancelled', 'Its correlation was cancelled before the agent ran.');
+  if (correlation?.state === 'cancelled')
+    return explanation(subscription, 'cancelled', 'Its correlation was cancelled before the agent ran.');
   if (isJoin(subscription) && subscription.where !== null) {
-    return explanation(subscription, 'join_let_go', 'It joined a group whose where was not true, and the group was dropped.');
+    return explanation(
+      subscription,
+      'join_let_go',
+      'It joined a group whose where was not true, and the group was dropped.',
+    );
   }
   return explanation(
     subscription,

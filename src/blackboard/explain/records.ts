@@ -1,11 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
+
 import type { CorrelationState, ExecutionsTable, JoinGroupsTable } from '../../database/schema.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
 import { WINDOW_KEY } from '../joins/waiting-groups.js';
 
-type ExecutionColumn = 'id' | 'agent' | 'subscription' | 'correlation_id' | 'state' | 'direct' | 'attempt' | 'available_at' | 'ended_at' | 'error_message' | OutsideColumn;
+type ExecutionColumn =
+  | 'id'
+  | 'agent'
+  | 'subscription'
+  | 'correlation_id'
+  | 'state'
+  | 'direct'
+  | 'attempt'
+  | 'available_at'
+  | 'ended_at'
+  | 'error_message'
+  | OutsideColumn;
 /** The columns that say who shall do the work outside of Starling, and who is doing it. */
 type OutsideColumn = 'assignee' | 'claimed_by' | 'lease_owner' | 'lease_until';
 
@@ -18,7 +30,10 @@ export type ExecutionOfInput = Pick<Selectable<ExecutionsTable>, ExecutionColumn
   paused: boolean;
 };
 
-export type GroupOfArrival = Pick<Selectable<JoinGroupsTable>, 'id' | 'agent' | 'subscription' | 'key' | 'state' | 'size' | 'opened_at' | 'closes_at'> & {
+export type GroupOfArrival = Pick<
+  Selectable<JoinGroupsTable>,
+  'id' | 'agent' | 'subscription' | 'key' | 'state' | 'size' | 'opened_at' | 'closes_at'
+> & {
   /** Types of a join's members; empty for a window. */
   types: string[];
 };
@@ -48,13 +63,28 @@ export class Records {
     const releaseAt = await releaseOf(reader, artifact);
     const groups = await groupsOf(reader, artifact);
     const executions = await executionsOf(reader, artifact);
-    const correlation = await reader.selectFrom('correlations').select(['state', 'error_count']).where('id', '=', artifact.correlation_id).executeTakeFirst();
-    return { releaseAt, groups, executions, correlation: correlation ?? null, directRunOf: await directRunOf(reader, artifact) };
+    const correlation = await reader
+      .selectFrom('correlations')
+      .select(['state', 'error_count'])
+      .where('id', '=', artifact.correlation_id)
+      .executeTakeFirst();
+    return {
+      releaseAt,
+      groups,
+      executions,
+      correlation: correlation ?? null,
+      directRunOf: await directRunOf(reader, artifact),
+    };
   }
 }
 
 async function releaseOf(reader: Reader, { seq }: ArtifactRow): Promise<number | null> {
-  const timer = await reader.selectFrom('timers').select('due_at').where('subject', '=', String(seq)).where('kind', '=', 'release').executeTakeFirst();
+  const timer = await reader
+    .selectFrom('timers')
+    .select('due_at')
+    .where('subject', '=', String(seq))
+    .where('kind', '=', 'release')
+    .executeTakeFirst();
   return timer?.due_at ?? null;
 }
 
@@ -63,8 +93,19 @@ async function groupsOf(reader: Reader, { seq, correlation_id }: ArtifactRow): P
   const rows = await reader
     .selectFrom('join_arrivals as own')
     .innerJoin('join_groups as group', 'group.id', 'own.group_id')
-    .leftJoin('join_arrivals as member', (join) => join.onRef('member.group_id', '=', 'own.group_id').on('own.key', '<>', WINDOW_KEY))
-    .select(['group.id', 'group.agent', 'group.subscription', 'group.key', 'group.state', 'group.size', 'group.opened_at', 'group.closes_at'])
+    .leftJoin('join_arrivals as member', (join) =>
+      join.onRef('member.group_id', '=', 'own.group_id').on('own.key', '<>', WINDOW_KEY),
+    )
+    .select([
+      'group.id',
+      'group.agent',
+      'group.subscription',
+      'group.key',
+      'group.state',
+      'group.size',
+      'group.opened_at',
+      'group.closes_at',
+    ])
     .select('member.type')
     .where('own.correlation_id', '=', correlation_id)
     .where('own.artifact_seq', '=', seq)
@@ -79,7 +120,9 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
   const rows = await reader
     .selectFrom('execution_inputs')
     .innerJoin('executions', 'executions.id', 'execution_inputs.execution_id')
-    .leftJoin('runs', (join) => join.onRef('runs.id', '=', 'executions.correlation_id').onRef('runs.execution_id', '=', 'executions.id'))
+    .leftJoin('runs', (join) =>
+      join.onRef('runs.id', '=', 'executions.correlation_id').onRef('runs.execution_id', '=', 'executions.id'),
+    )
     .leftJoin('agent_pauses', 'agent_pauses.agent', 'executions.agent')
     .leftJoin('budget_reservations', 'budget_reservations.execution_id', 'executions.id')
     .select([
@@ -104,11 +147,20 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
     .where('execution_inputs.artifact_seq', '=', seq)
     .orderBy('executions.seq')
     .execute();
-  return rows.map(({ run_id, paused_at, waits, ...row }) => ({ ...row, invoked: run_id !== null || row.direct === 1, paused: paused_at !== null, waitsForBudget: waits === 1 }));
+  return rows.map(({ run_id, paused_at, waits, ...row }) => ({
+    ...row,
+    invoked: run_id !== null || row.direct === 1,
+    paused: paused_at !== null,
+    waitsForBudget: waits === 1,
+  }));
 }
 
 async function directRunOf(reader: Reader, { execution_id }: ArtifactRow): Promise<string | null> {
   if (execution_id === null) return null;
-  const execution = await reader.selectFrom('executions').select(['agent', 'direct']).where('id', '=', execution_id).executeTakeFirst();
+  const execution = await reader
+    .selectFrom('executions')
+    .select(['agent', 'direct'])
+    .where('id', '=', execution_id)
+    .executeTakeFirst();
   return execution?.direct === 1 ? execution.agent : null;
 }

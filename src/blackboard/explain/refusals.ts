@@ -21,9 +21,11 @@ export const refused = (verdict: Refused, matchable: Matchable, agent: AgentDefi
 type Sentence = (subscription: Subscription, matchable: Matchable, agent: AgentDefinition, message: string) => string;
 
 const SENTENCES: Record<Refused['kind'], Sentence> = {
-  type: ({ types }, { artifact }) => `The subscription takes ${listed(types, 'and')}, and this artifact has the type ${artifact.type}.`,
+  type: ({ types }, { artifact }) =>
+    `The subscription takes ${listed(types, 'and')}, and this artifact has the type ${artifact.type}.`,
   own_output: (_, __, { name }) => `${name} published it itself, and the subscription does not set allow_self: true.`,
-  producer: ({ fromAgents }, { artifact }) => `from_agents accepts ${listed(fromAgents, 'or')}, and ${artifact.produced_by} published this artifact.`,
+  producer: ({ fromAgents }, { artifact }) =>
+    `from_agents accepts ${listed(fromAgents, 'or')}, and ${artifact.produced_by} published this artifact.`,
   tag: ({ tags }, { artifact }) =>
     `tags accepts ${listed(tags, 'or')}, and this artifact has ${artifact.tags.length === 0 ? 'no tags' : `only ${listed(artifact.tags, 'and')}`}.`,
   visibility: (_, { visibility }, agent) =>

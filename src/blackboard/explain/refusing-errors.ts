@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
-import type { MemoryReservation } from '../../common/memory-budget.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
+import type { MemoryReservation } from '../../common/memory-budget.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { NO_FILTER } from '../queries/artifact-filter.js';
 import { matchingAlong, routesOf, spanOf, windows } from '../queries/artifact-paths.js';
@@ -66,15 +67,29 @@ export class RefusingErrors {
     return found;
   }
 
-  private async read(rows: readonly StoredError[], artifactId: string, held: MemoryReservation): Promise<RefusingError[]> {
+  private async read(
+    rows: readonly StoredError[],
+    artifactId: string,
+    held: MemoryReservation,
+  ): Promise<RefusingError[]> {
     const ids = new Map(rows.map(({ seq, id }) => [seq, id]));
     const found: RefusingError[] = [];
-    for (const group of groupsOfStored({ show: 'payloads', seqs: rows.map(({ seq }) => seq), bytes: rows.map(({ bytes }) => bytes) })) {
+    for (const group of groupsOfStored({
+      show: 'payloads',
+      seqs: rows.map(({ seq }) => seq),
+      bytes: rows.map(({ bytes }) => bytes),
+    })) {
       const before = held.bytes;
       held.grow(TIMES_STORED * sizeOf(group));
       await yieldToEventLoop();
-      const payloads = new Map((await findPayloads(this.unitOfWork.reader, {}, group.seqs)).map(({ seq, payload }) => [seq, payload]));
-      const errors = group.seqs.flatMap((seq) => (payloads.has(seq) ? refusingError(ids.get(seq)!, JSON.parse(payloads.get(seq)!) as ErrorPayload, artifactId) : []));
+      const payloads = new Map(
+        (await findPayloads(this.unitOfWork.reader, {}, group.seqs)).map(({ seq, payload }) => [seq, payload]),
+      );
+      const errors = group.seqs.flatMap((seq) =>
+        payloads.has(seq)
+          ? refusingError(ids.get(seq)!, JSON.parse(payloads.get(seq)!) as ErrorPayload, artifactId)
+          : [],
+      );
       const useful = errors.filter(isOfUse);
       held.resize(before + useful.reduce((sum, { message }) => sum + BYTES_OF_ERROR + 2 * message.length, 0));
       found.push(...useful);

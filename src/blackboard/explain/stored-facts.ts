@@ -1,11 +1,11 @@
 import type { Subscription } from '../../catalog/definitions.js';
 import { listed } from '../../common/listed.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { heldUntil } from './held-until.js';
-import type { KnownWork } from '../processes/known-work.js';
-import type { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { isWindow } from '../joins/waiting-groups.js';
+import type { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import type { KnownWork } from '../processes/known-work.js';
 import type { Explanation } from './explanation.js';
+import { heldUntil } from './held-until.js';
 import type { ExecutionOfInput, GroupOfArrival, Recorded } from './records.js';
 import type { RefusingError } from './refusing-errors.js';
 
@@ -13,11 +13,21 @@ import type { RefusingError } from './refusing-errors.js';
  * Stored data is decisive, whatever the current configuration says. Returns one fact for each execution and each
  * waiting group.
  */
-export function storedFacts({ executions, groups }: Recorded, numbers: SubscriptionNumbers, known: KnownWork): Explanation[] {
+export function storedFacts(
+  { executions, groups }: Recorded,
+  numbers: SubscriptionNumbers,
+  known: KnownWork,
+): Explanation[] {
   const waiting = groups.map((group) => ({ group, configured: numbers.find(group) }));
   // Groups are read before executions, so a group may have become an execution meanwhile.
-  const stillWaiting = waiting.filter(({ group, configured }) => !executions.some(({ agent, subscription }) => agent === group.agent && subscription === configured?.index));
-  return [...executions.map((execution) => ofExecution(execution, known)), ...stillWaiting.map(({ group, configured }) => ofGroup(group, configured, known))];
+  const stillWaiting = waiting.filter(
+    ({ group, configured }) =>
+      !executions.some(({ agent, subscription }) => agent === group.agent && subscription === configured?.index),
+  );
+  return [
+    ...executions.map((execution) => ofExecution(execution, known)),
+    ...stillWaiting.map(({ group, configured }) => ofGroup(group, configured, known)),
+  ];
 }
 
 const ofExecution = (execution: ExecutionOfInput, known: KnownWork): Explanation => ({
@@ -31,16 +41,21 @@ const ofExecution = (execution: ExecutionOfInput, known: KnownWork): Explanation
 });
 
 function howFar(execution: ExecutionOfInput, known: KnownWork): string {
-  const { agent, state, attempt, available_at, ended_at, error_message, paused, waitsForBudget, assignee, claimed_by } = execution;
+  const { agent, state, attempt, available_at, ended_at, error_message, paused, waitsForBudget, assignee, claimed_by } =
+    execution;
   const until = heldUntil(execution);
   switch (state) {
     case 'pending':
       if (!known.hasAgent(agent)) return `waits, since no process has the agent ${agent}`;
       if (paused) return 'waits until the agent is resumed';
       if (waitsForBudget) return 'waits until there is room in its budget: running model calls may use the rest of it';
-      return available_at === null ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}` : `waits for attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;
+      return available_at === null
+        ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}`
+        : `waits for attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;
     case 'running':
-      return until === null ? `is running attempt ${attempt}` : `is held by ${claimed_by ?? 'an external worker'} until ${toTimestamp(until)}, in attempt ${attempt}`;
+      return until === null
+        ? `is running attempt ${attempt}`
+        : `is held by ${claimed_by ?? 'an external worker'} until ${toTimestamp(until)}, in attempt ${attempt}`;
     case 'completed':
       return `completed at ${toTimestamp(ended_at!)}`;
     case 'failed':
@@ -74,7 +89,9 @@ function ofGroup(group: GroupOfArrival, configured: Subscription | undefined, kn
 }
 
 const whyNotHere = (group: GroupOfArrival, known: KnownWork): string =>
-  known.hasSubscription(group) ? `another process has its subscription of ${group.agent}, but this one does not` : `no process has its subscription of ${group.agent}`;
+  known.hasSubscription(group)
+    ? `another process has its subscription of ${group.agent}, but this one does not`
+    : `no process has its subscription of ${group.agent}`;
 
 export const ofError = (error: RefusingError, subscription: number | null): Explanation => ({
   agent: error.agent,

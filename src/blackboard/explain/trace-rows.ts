@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+
 import type { Selectable } from 'kysely';
+
 import type { ArtifactsTable, ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 
@@ -12,10 +14,18 @@ export const MOST_LISTED = 100;
 /** Executions per statement. node:sqlite queries are synchronous, so other requests run only between statements. */
 const AT_ONCE = 200;
 
-export type ArtifactOfTrace = Pick<Selectable<ArtifactsTable>, 'seq' | 'id' | 'type' | 'produced_by' | 'execution_id' | 'created_at'>;
+export type ArtifactOfTrace = Pick<
+  Selectable<ArtifactsTable>,
+  'seq' | 'id' | 'type' | 'produced_by' | 'execution_id' | 'created_at'
+>;
 
 /** Finds the artifacts of a correlation after a position, sorted by position and without payloads. */
-export const findArtifacts = (reader: Reader, correlationId: string, after: number, limit: number): Promise<ArtifactOfTrace[]> =>
+export const findArtifacts = (
+  reader: Reader,
+  correlationId: string,
+  after: number,
+  limit: number,
+): Promise<ArtifactOfTrace[]> =>
   reader
     .selectFrom('artifacts')
     .select(['seq', 'id', 'type', 'produced_by', 'execution_id', 'created_at'])
@@ -26,8 +36,17 @@ export const findArtifacts = (reader: Reader, correlationId: string, after: numb
     .execute();
 
 /** Finds the executions that have these artifacts as inputs. */
-export const findUses = (reader: Reader, seqs: readonly number[]): Promise<{ artifact_seq: number; execution_id: string }[]> =>
-  inParts(seqs, (part) => reader.selectFrom('execution_inputs').select(['artifact_seq', 'execution_id']).where('artifact_seq', 'in', part).execute());
+export const findUses = (
+  reader: Reader,
+  seqs: readonly number[],
+): Promise<{ artifact_seq: number; execution_id: string }[]> =>
+  inParts(seqs, (part) =>
+    reader
+      .selectFrom('execution_inputs')
+      .select(['artifact_seq', 'execution_id'])
+      .where('artifact_seq', 'in', part)
+      .execute(),
+  );
 
 const OF_EXECUTION = [
   'seq',
@@ -54,13 +73,17 @@ const OF_EXECUTION = [
   'due_at',
 ] as const;
 
-export type ExecutionOfTrace = Pick<Selectable<ExecutionsTable>, (typeof OF_EXECUTION)[number]> & { run_id: string | null };
+export type ExecutionOfTrace = Pick<Selectable<ExecutionsTable>, (typeof OF_EXECUTION)[number]> & {
+  run_id: string | null;
+};
 
 export const findExecutions = (reader: Reader, ids: readonly string[]): Promise<ExecutionOfTrace[]> =>
   inParts(ids, (part) =>
     reader
       .selectFrom('executions')
-      .leftJoin('runs', (join) => join.onRef('runs.id', '=', 'executions.correlation_id').onRef('runs.execution_id', '=', 'executions.id'))
+      .leftJoin('runs', (join) =>
+        join.onRef('runs.id', '=', 'executions.correlation_id').onRef('runs.execution_id', '=', 'executions.id'),
+      )
       .select(OF_EXECUTION.map((column) => `executions.${column}` as const))
       .select('runs.id as run_id')
       .where('executions.id', 'in', part)
@@ -93,7 +116,9 @@ export const findInputs = (reader: Reader, ids: readonly string[]): Promise<End[
  */
 export const findOutputs = (reader: Reader, ids: readonly string[]): Promise<End[]> =>
   inParts(ids, (part) => {
-    const [first, ...others] = part.map((id) => reader.selectFrom(firstOutputs(reader, id).as('output')).select(['output.execution_id', 'output.id']));
+    const [first, ...others] = part.map((id) =>
+      reader.selectFrom(firstOutputs(reader, id).as('output')).select(['output.execution_id', 'output.id']),
+    );
     return others.reduce((together, outputs) => together.unionAll(outputs), first!).execute();
   });
 
@@ -126,7 +151,10 @@ const firstAttempts = (reader: Reader, executionId: string) =>
     .orderBy('attempt')
     .limit(MOST_LISTED + 1);
 
-async function inParts<Item, Row>(items: readonly Item[], find: (part: readonly Item[]) => Promise<Row[]>): Promise<Row[]> {
+async function inParts<Item, Row>(
+  items: readonly Item[],
+  find: (part: readonly Item[]) => Promise<Row[]>,
+): Promise<Row[]> {
   const rows: Row[] = [];
   for (let start = 0; start < items.length; start += AT_ONCE) {
     rows.push(...(await find(items.slice(start, start + AT_ONCE))));

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
+
 import { DomainError } from '../../common/domain-error.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { countsOf } from '../correlations/tracked-correlation.js';
 import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.js';
 import { heldUntil } from './held-until.js';
-import { countsOf } from '../correlations/tracked-correlation.js';
 import type { Trace, TracedArtifact, TracedAttempt, TracedExecution } from './trace.js';
 import {
   type ArtifactOfTrace,
@@ -44,7 +45,11 @@ export class Traces {
     const held = this.memory.reserve(0);
     const hold = (characters: number): void => {
       const bytes = COPIES * characters;
-      if (bytes > this.memory.largestBytes) throw new DomainError('invalid', `limit: a trace of ${limit} artifacts takes more memory than memory_budget allows for one request; use a smaller limit`);
+      if (bytes > this.memory.largestBytes)
+        throw new DomainError(
+          'invalid',
+          `limit: a trace of ${limit} artifacts takes more memory than memory_budget allows for one request; use a smaller limit`,
+        );
       held.resize(bytes);
     };
     try {
@@ -54,15 +59,30 @@ export class Traces {
     }
   }
 
-  private async page(correlationId: string, after: number, limit: number, hold: (characters: number) => void): Promise<Trace | undefined> {
+  private async page(
+    correlationId: string,
+    after: number,
+    limit: number,
+    hold: (characters: number) => void,
+  ): Promise<Trace | undefined> {
     const { reader } = this.unitOfWork;
-    const correlation = await reader.selectFrom('correlations').selectAll().where('id', '=', correlationId).executeTakeFirst();
+    const correlation = await reader
+      .selectFrom('correlations')
+      .selectAll()
+      .where('id', '=', correlationId)
+      .executeTakeFirst();
     if (!correlation) return undefined;
     const found = await findArtifacts(reader, correlationId, after, limit + 1);
     const rows = found.slice(0, limit);
-    const uses = await findUses(reader, rows.map(({ seq }) => seq));
+    const uses = await findUses(
+      reader,
+      rows.map(({ seq }) => seq),
+    );
     const producers = rows.flatMap(({ execution_id }) => execution_id ?? []);
-    const executions = await this.executions([...new Set([...uses.map(({ execution_id }) => execution_id), ...producers])], hold);
+    const executions = await this.executions(
+      [...new Set([...uses.map(({ execution_id }) => execution_id), ...producers])],
+      hold,
+    );
     return {
       correlation_id: correlationId,
       state: correlation.state,
@@ -92,7 +112,10 @@ export class Traces {
     return found.sort((one, other) => one.seq - other.seq).map(({ execution }) => execution);
   }
 
-  private async some(ids: string[], lacking: readonly string[]): Promise<{ seq: number; execution: TracedExecution }[]> {
+  private async some(
+    ids: string[],
+    lacking: readonly string[],
+  ): Promise<{ seq: number; execution: TracedExecution }[]> {
     const { reader } = this.unitOfWork;
     const rows = await findExecutions(reader, ids);
     const inputs = byExecution(await findInputs(reader, ids));
@@ -100,12 +123,19 @@ export class Traces {
     const failed = byExecution(await findFailedAttempts(reader, ids));
     return rows.map((row) => ({
       seq: row.seq,
-      execution: executionOf(row, inputs.get(row.id) ?? [], outputs.get(row.id) ?? [], attemptsOf(row, failed.get(row.id) ?? []), lacking),
+      execution: executionOf(
+        row,
+        inputs.get(row.id) ?? [],
+        outputs.get(row.id) ?? [],
+        attemptsOf(row, failed.get(row.id) ?? []),
+        lacking,
+      ),
     }));
   }
 }
 
-const byExecution = <Row extends { execution_id: string | null }>(rows: Row[]): Map<string | null, Row[]> => Map.groupBy(rows, ({ execution_id }) => execution_id);
+const byExecution = <Row extends { execution_id: string | null }>(rows: Row[]): Map<string | null, Row[]> =>
+  Map.groupBy(rows, ({ execution_id }) => execution_id);
 
 function artifactsWithUses(
   rows: ArtifactOfTrace[],
@@ -120,11 +150,19 @@ function artifactsWithUses(
     produced_by,
     execution_id,
     created_at: toTimestamp(created_at),
-    input_of: (bySeq.get(seq) ?? []).map((use) => use.execution_id).sort((one, other) => (order.get(one) ?? 0) - (order.get(other) ?? 0)),
+    input_of: (bySeq.get(seq) ?? [])
+      .map((use) => use.execution_id)
+      .sort((one, other) => (order.get(one) ?? 0) - (order.get(other) ?? 0)),
   }));
 }
 
-const executionOf = (row: ExecutionOfTrace, inputs: End[], outputs: End[], attempts: TracedAttempt[], lacking: readonly string[]): TracedExecution => ({
+const executionOf = (
+  row: ExecutionOfTrace,
+  inputs: End[],
+  outputs: End[],
+  attempts: TracedAttempt[],
+  lacking: readonly string[],
+): TracedExecution => ({
   id: row.id,
   agent: row.agent,
   subscription: row.subscription,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { locking } from '../../database/dialects/dialect.js';
@@ -7,9 +8,9 @@ import { externalWork } from '../../engines/external/external-work.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import { Backlog } from '../scheduling/backlog.js';
 import { endingExecution, leaseToEnd } from '../execution/ending-execution.js';
 import { Outcomes } from '../execution/outcomes.js';
+import { Backlog } from '../scheduling/backlog.js';
 
 /** Escalates or fails overdue executions of external agents, according to the current configuration of the agent. */
 @Injectable()
@@ -37,10 +38,22 @@ export class DueTimes {
   }
 
   /** Does not touch the lease: a client that has claimed the execution keeps it. */
-  private async escalate(tx: Transaction, { id, queue: agent, correlation_id }: Overdue, assignee: string, now: number): Promise<void> {
+  private async escalate(
+    tx: Transaction,
+    { id, queue: agent, correlation_id }: Overdue,
+    assignee: string,
+    now: number,
+  ): Promise<void> {
     await tx.db.updateTable('executions').set({ assignee, escalated_at: now }).where('id', '=', id).execute();
     if (!this.liveEvents.areWanted) return;
-    this.liveEvents.emitAfterCommit(tx, { event_type: 'execution_escalated', execution_id: id, agent, assignee, correlation_id, timestamp: toTimestamp(now) });
+    this.liveEvents.emitAfterCommit(tx, {
+      event_type: 'execution_escalated',
+      execution_id: id,
+      agent,
+      assignee,
+      correlation_id,
+      timestamp: toTimestamp(now),
+    });
   }
 
   private async fail(tx: Transaction, changes: CorrelationChanges, execution: Overdue): Promise<void> {
@@ -48,7 +61,9 @@ export class DueTimes {
     const isClaimed = state === 'running';
     if (!isClaimed) this.backlog.changed(tx, -1);
     const ending = await endingExecution(tx, execution, isClaimed ? lease_token! : await leaseToEnd(tx, id));
-    const reason = isClaimed ? `${claimed_by ?? 'its claimant'} did not end it in time` : 'no client claimed it in time';
+    const reason = isClaimed
+      ? `${claimed_by ?? 'its claimant'} did not end it in time`
+      : 'no client claimed it in time';
     const message = `it was due at ${toTimestamp(execution.due_at!)}: ${reason}`;
     await this.outcomes.failWith(tx, changes, ending, { type: 'overdue', message });
   }
@@ -59,7 +74,17 @@ type Overdue = NonNullable<Awaited<ReturnType<typeof hold>>>;
 function hold(tx: Transaction, id: string) {
   const execution = tx.db
     .selectFrom('executions')
-    .select(['id', 'agent as queue', 'correlation_id', 'state', 'attempt', 'direct', 'lease_token', 'claimed_by', 'due_at'])
+    .select([
+      'id',
+      'agent as queue',
+      'correlation_id',
+      'state',
+      'attempt',
+      'direct',
+      'lease_token',
+      'claimed_by',
+      'due_at',
+    ])
     .where('id', '=', id);
   return locking(tx.db, execution, { wait: true }).executeTakeFirst();
 }

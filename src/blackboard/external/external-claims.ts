@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
+
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import { Clock } from '../../common/clock.js';
@@ -8,17 +10,17 @@ import { DomainError } from '../../common/domain-error.js';
 import { Telemetry } from '../../common/telemetry.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { externalWork, isExternal } from '../../engines/external/external-work.js';
-import { isInState } from '../../queue/state-predicate.js';
-import { columnsOf } from '../../queue/leased-table.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
+import { columnsOf } from '../../queue/leased-table.js';
+import { isInState } from '../../queue/state-predicate.js';
 import { AgentLimits } from '../execution/agent-limits.js';
 import { claimLockKey } from '../execution/agent-pauses.js';
-import { Backlog } from '../scheduling/backlog.js';
 import { type ClaimedExecution, Claims } from '../execution/claims.js';
 import { executionEvent } from '../execution/execution-events.js';
 import { outsideToken } from '../execution/lease-token.js';
-import { EXECUTIONS, type ExecutionRow } from '../execution/leased-executions.js';
+import { type ExecutionRow, EXECUTIONS } from '../execution/leased-executions.js';
+import { Backlog } from '../scheduling/backlog.js';
 import type { AskedFor, ClaimOfOne, ClaimRequest, HeldExecution } from './claim-request.js';
 import { releasedLease } from './released-lease.js';
 
@@ -56,7 +58,11 @@ export class ExternalClaims {
       const owner = externalWork(this.catalog.agent(name))!.assignee;
       // Executions that are older than the assignment in the configuration are unassigned. Only such a request can
       // claim them.
-      if (owner !== null && !(await isSomeNobodys(this.unitOfWork.reader, name))) throw new DomainError('invalid', `assignee: must name an assignee, because the configuration assigns the executions of ${name} (to ${owner})`);
+      if (owner !== null && !(await isSomeNobodys(this.unitOfWork.reader, name)))
+        throw new DomainError(
+          'invalid',
+          `assignee: must name an assignee, because the configuration assigns the executions of ${name} (to ${owner})`,
+        );
     }
   }
 
@@ -68,7 +74,8 @@ export class ExternalClaims {
     for (const name of agents) {
       const agent = this.catalog.agent(name);
       if (!agent) throw unknownAgent(name);
-      if (!isExternal(agent)) throw new DomainError('invalid', `${what}: ${name} is not an external agent; its executions cannot be claimed`);
+      if (!isExternal(agent))
+        throw new DomainError('invalid', `${what}: ${name} is not an external agent; its executions cannot be claimed`);
     }
   }
 
@@ -107,7 +114,13 @@ export class ExternalClaims {
       for (const { id, agent, leaseToken } of executions) {
         const { numUpdatedRows } = await tx.db
           .updateTable('executions')
-          .set({ state: 'pending', lease_token: null, lease_until: null, claimed_by: null, ended_lease: releasedLease(leaseToken) })
+          .set({
+            state: 'pending',
+            lease_token: null,
+            lease_until: null,
+            claimed_by: null,
+            ended_lease: releasedLease(leaseToken),
+          })
           .where('id', '=', id)
           .where('lease_token', '=', leaseToken)
           .executeTakeFirst();
@@ -123,7 +136,12 @@ export class ExternalClaims {
     else this.claims.unassigned.ready.returned(agent);
   }
 
-  private claimOnce({ agents, max, assignee, claimedBy }: ClaimRequest): Promise<{ held: HeldExecution[]; missed: boolean }> {
+  private claimOnce({
+    agents,
+    max,
+    assignee,
+    claimedBy,
+  }: ClaimRequest): Promise<{ held: HeldExecution[]; missed: boolean }> {
     this.claims.unassigned.ready.look();
     return this.unitOfWork.run(async (tx) => {
       // Locked together: if the locks were taken one by one, two claims could wait for each other.
@@ -136,7 +154,13 @@ export class ExternalClaims {
         if (left === 0) break;
         if (assignee === null) {
           const lease = this.lease(agent, now);
-          const { claimed, missed } = await this.claims.claim(tx, { byQueue: new Map([[agent, left]]), total: left }, lease, now, this.claims.unassigned);
+          const { claimed, missed } = await this.claims.claim(
+            tx,
+            { byQueue: new Map([[agent, left]]), total: left },
+            lease,
+            now,
+            this.claims.unassigned,
+          );
           someMissed ||= missed;
           held.push(...(await this.give(tx, claimed, lease.until, claimedBy, now)));
         } else {
@@ -156,20 +180,40 @@ export class ExternalClaims {
     return { whyNot: (await this.limits.whyNone(tx, agent)) ?? IS_TOUCHED };
   }
 
-  private async take(tx: Transaction, found: ExecutionRow[], agent: string, claimedBy: string | null, now: number): Promise<HeldExecution[]> {
+  private async take(
+    tx: Transaction,
+    found: ExecutionRow[],
+    agent: string,
+    claimedBy: string | null,
+    now: number,
+  ): Promise<HeldExecution[]> {
     const lease = this.lease(agent, now);
     return this.give(tx, await this.claims.claimThese(tx, found, lease, now), lease.until, claimedBy, now);
   }
 
-  private async give(tx: Transaction, claimed: ClaimedExecution[], leaseUntil: number, claimed_by: string | null, now: number): Promise<HeldExecution[]> {
+  private async give(
+    tx: Transaction,
+    claimed: ClaimedExecution[],
+    leaseUntil: number,
+    claimed_by: string | null,
+    now: number,
+  ): Promise<HeldExecution[]> {
     if (claimed.length === 0) return [];
     await tx.db
       .updateTable('executions')
       .set({ claimed_by })
-      .where('id', 'in', claimed.map(({ id }) => id))
+      .where(
+        'id',
+        'in',
+        claimed.map(({ id }) => id),
+      )
       .execute();
     tx.afterCommit(() => claimed.forEach((execution) => this.emitStarted(execution, now)));
-    return claimed.map((execution) => ({ ...execution, token: outsideToken(execution.leaseToken, execution.id), leaseUntil }));
+    return claimed.map((execution) => ({
+      ...execution,
+      token: outsideToken(execution.leaseToken, execution.id),
+      leaseUntil,
+    }));
   }
 
   private emitStarted(execution: ClaimedExecution, now: number): void {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
+
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
@@ -8,13 +9,13 @@ import { toTimestamp } from '../../common/timestamp.js';
 import type { ExecutionsTable } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
-import { isInState } from '../../queue/state-predicate.js';
 import { Signals } from '../../pubsub/signals.js';
+import { isInState } from '../../queue/state-predicate.js';
 import { Answers } from '../execution/answers.js';
 import { AttemptReports } from '../execution/attempt-reports.js';
+import type { EndingExecution, ExecutionFailure } from '../execution/ending-execution.js';
 import { endingExecution } from '../execution/ending-execution.js';
 import { outsideToken } from '../execution/lease-token.js';
-import type { EndingExecution, ExecutionFailure } from '../execution/ending-execution.js';
 import { Outcomes } from '../execution/outcomes.js';
 import type { MatchedArtifact } from '../publishing/publisher.js';
 import { ExternalClaims } from './external-claims.js';
@@ -90,7 +91,11 @@ export class ExternalLeases {
     const row = await this.find(id);
     if (isReleased(row.ended_lease, id, leaseToken)) return;
     if (!isHeldBy(row, leaseToken)) throw notHeld(row);
-    if (!isExternal(this.agent(row.agent))) throw new DomainError('invalid', `Execution ${id}: ${row.agent} is not an external agent; fail the attempt instead of releasing it`);
+    if (!isExternal(this.agent(row.agent)))
+      throw new DomainError(
+        'invalid',
+        `Execution ${id}: ${row.agent} is not an external agent; fail the attempt instead of releasing it`,
+      );
     await this.claims.handBack([{ id, agent: row.agent, leaseToken: row.lease_token! }]);
     const after = await this.find(id);
     if (!isReleased(after.ended_lease, id, leaseToken)) throw notHeld(after);
@@ -119,7 +124,11 @@ export class ExternalLeases {
 
   private async held(row: Leased, leaseToken: string): Promise<EndingExecution> {
     if (!isHeldBy(row, leaseToken)) throw notHeld(row);
-    const ending = await endingExecution({ db: this.unitOfWork.reader }, { ...row, queue: row.agent }, row.lease_token!);
+    const ending = await endingExecution(
+      { db: this.unitOfWork.reader },
+      { ...row, queue: row.agent },
+      row.lease_token!,
+    );
     return { ...ending, span: this.reports.span({ ...ending, traceparent: row.traceparent }), fromOutside: true };
   }
 
@@ -130,7 +139,11 @@ export class ExternalLeases {
   }
 
   private async find(id: string): Promise<Leased> {
-    const row = await this.unitOfWork.reader.selectFrom('executions').select(LEASED).where('id', '=', id).executeTakeFirst();
+    const row = await this.unitOfWork.reader
+      .selectFrom('executions')
+      .select(LEASED)
+      .where('id', '=', id)
+      .executeTakeFirst();
     if (!row) throw new DomainError('not_found', `Execution not found: ${id}`);
     return row;
   }
@@ -169,19 +182,35 @@ const isHeldBy = ({ id, state, lease_token }: Leased, leaseToken: string): boole
 
 /** Whether a request with this lease has already ended the attempt in this way. */
 function wasEnded({ id, state, ended_lease }: Leased, leaseToken: string, as: EndedAs): boolean {
-  return ended_lease !== null && outsideToken(ended_lease, id) === leaseToken && (state === 'completed') === (as === 'completed');
+  return (
+    ended_lease !== null &&
+    outsideToken(ended_lease, id) === leaseToken &&
+    (state === 'completed') === (as === 'completed')
+  );
 }
 
 /** The error for a lease that no longer holds, with the reason. */
 function notHeld({ id, state, ended_at, error_message, correlation_id }: Leased): DomainError {
   switch (state) {
     case 'completed':
-      return new DomainError('conflict', `Execution ${id} was completed at ${toTimestamp(ended_at!)} and accepts no more requests`);
+      return new DomainError(
+        'conflict',
+        `Execution ${id} was completed at ${toTimestamp(ended_at!)} and accepts no more requests`,
+      );
     case 'failed':
-      return new DomainError('conflict', `Execution ${id} failed at ${toTimestamp(ended_at!)} and accepts no more requests: ${error_message}`);
+      return new DomainError(
+        'conflict',
+        `Execution ${id} failed at ${toTimestamp(ended_at!)} and accepts no more requests: ${error_message}`,
+      );
     case 'cancelled':
-      return new DomainError('conflict', `Execution ${id} was cancelled at ${toTimestamp(ended_at!)}, with its correlation ${correlation_id}, and accepts no more requests`);
+      return new DomainError(
+        'conflict',
+        `Execution ${id} was cancelled at ${toTimestamp(ended_at!)}, with its correlation ${correlation_id}, and accepts no more requests`,
+      );
     default:
-      return new DomainError('conflict', `This lease of execution ${id} is lost: it expired, was released or ended its attempt; use the lease_token of its newest claim, or of the newest request to its remote agent`);
+      return new DomainError(
+        'conflict',
+        `This lease of execution ${id} is lost: it expired, was released or ended its attempt; use the lease_token of its newest claim, or of the newest request to its remote agent`,
+      );
   }
 }

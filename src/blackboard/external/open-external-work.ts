@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { throttled } from '../../common/throttled.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
@@ -41,8 +42,13 @@ export class OpenExternalWork {
       pending.where('available_at', 'is not', null).execute(),
       counts.where('state', '=', sql.lit('running' as const)).execute(),
     ]);
-    return agents.map((agent) => ({ agent, waiting: countOf(ready, agent) + countOf(retrying, agent), claimed: countOf(claimed, agent) }));
+    return agents.map((agent) => ({
+      agent,
+      waiting: countOf(ready, agent) + countOf(retrying, agent),
+      claimed: countOf(claimed, agent),
+    }));
   });
 }
 
-const countOf = (counts: readonly Count[], agent: string): number => Number(counts.find((each) => each.agent === agent)?.count ?? 0);
+const countOf = (counts: readonly Count[], agent: string): number =>
+  Number(counts.find((each) => each.agent === agent)?.count ?? 0);

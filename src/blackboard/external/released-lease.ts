@@ -7,4 +7,6 @@ export const releasedLease = (leaseToken: string): string => RELEASED + leaseTok
 
 /** Whether `endedLease` says that a client released the lease with the token `outside`. */
 export const isReleased = (endedLease: string | null, executionId: string, outside: string): boolean =>
-  endedLease !== null && endedLease.startsWith(RELEASED) && outsideToken(endedLease.slice(RELEASED.length), executionId) === outside;
+  endedLease !== null &&
+  endedLease.startsWith(RELEASED) &&
+  outsideToken(endedLease.slice(RELEASED.length), executionId) === outside;

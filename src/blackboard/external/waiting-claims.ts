@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { Lifecycle } from '../../common/lifecycle.js';
@@ -70,7 +71,10 @@ export class WaitingClaims {
    */
   async claim(request: ClaimRequest, waitMs: number, gone: AbortSignal): Promise<HeldExecution[]> {
     await this.claims.checkRequest(request);
-    if (this.lifecycle.stopping) throw new DomainError('unavailable', 'The service is shutting down; try again', { retryAfterSeconds: TRY_AGAIN_SECONDS });
+    if (this.lifecycle.stopping)
+      throw new DomainError('unavailable', 'The service is shutting down; try again', {
+        retryAfterSeconds: TRY_AGAIN_SECONDS,
+      });
     const held = await (waitMs > 0 ? this.wait(request, waitMs, gone) : this.claims.claim(request));
     if (!gone.aborted || held.length === 0) return held;
     await this.claims.handBack(held);
@@ -130,8 +134,12 @@ export class WaitingClaims {
       for (let asking = this.pendingQueues(); asking.length > 0; asking = this.pendingQueues()) {
         for (const queue of asking) queue.isPending = false;
         const asked = asking.flatMap(({ agents, assignee }) => agents.map((agent) => ({ agent, assignee })));
-        const found = new Set((await this.claims.waitingAmong(asked)).map(({ agent, assignee }) => nameOf(agent, assignee)));
-        for (const queue of asking.filter(({ agents, assignee }) => agents.some((agent) => found.has(nameOf(agent, assignee))))) {
+        const found = new Set(
+          (await this.claims.waitingAmong(asked)).map(({ agent, assignee }) => nameOf(agent, assignee)),
+        );
+        for (const queue of asking.filter(({ agents, assignee }) =>
+          agents.some((agent) => found.has(nameOf(agent, assignee))),
+        )) {
           queue.isPending = true;
           this.serve(queue);
         }
@@ -186,7 +194,8 @@ export class WaitingClaims {
   private queueOf({ agents, assignee }: ClaimRequest): ClaimQueue {
     const key = JSON.stringify([agents, assignee]);
     let queue = this.queues.get(key);
-    if (!queue) this.queues.set(key, (queue = { key, agents, assignee, waiters: new Set(), isPending: false, isServed: false }));
+    if (!queue)
+      this.queues.set(key, (queue = { key, agents, assignee, waiters: new Set(), isPending: false, isServed: false }));
     return queue;
   }
 

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+
 import type { Subscription } from '../../catalog/definitions.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { type Arrival, type Member, ownerOf, type WaitingGroup, WaitingGroups, WINDOW_KEY } from './waiting-groups.js';
 
 /** Batch windows collect artifacts of any correlation until there are `size`, or until `timeout` after the first. */
@@ -22,8 +23,14 @@ export class BatchWindows {
     artifact: Pick<Arrival, 'seq' | 'type' | 'correlationId'>,
   ): Promise<void> {
     const { size, timeoutMs } = subscription.batch!;
-    const arrival = { ...artifact, key: WINDOW_KEY, agent: subscription.agent, subscription: this.numbers.of(subscription) };
-    const window = (await this.openWindow(tx, changes, arrival)) ?? (await this.groups.open(tx, changes, arrival, timeoutMs));
+    const arrival = {
+      ...artifact,
+      key: WINDOW_KEY,
+      agent: subscription.agent,
+      subscription: this.numbers.of(subscription),
+    };
+    const window =
+      (await this.openWindow(tx, changes, arrival)) ?? (await this.groups.open(tx, changes, arrival, timeoutMs));
     await this.groups.join(tx, changes, window, arrival);
     if (window.size >= size) await this.close(tx, changes, window);
   }
@@ -39,14 +46,23 @@ export class BatchWindows {
   }
 
   // The timer of a window may be late. A window whose time has passed is closed here, so that no artifact joins it.
-  private async openWindow(tx: Transaction, changes: CorrelationChanges, arrival: Arrival): Promise<WaitingGroup | undefined> {
+  private async openWindow(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    arrival: Arrival,
+  ): Promise<WaitingGroup | undefined> {
     const window = await findWindow(tx, arrival);
     if (!window || window.closes_at === null || window.closes_at > changes.now) return window;
     await this.close(tx, changes, window);
     return undefined;
   }
 
-  private async enqueue(tx: Transaction, changes: CorrelationChanges, subscription: Subscription, members: Member[]): Promise<void> {
+  private async enqueue(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    subscription: Subscription,
+    members: Member[],
+  ): Promise<void> {
     const inputs = members.map((member) => member.artifact_seq);
     await this.executions.add(tx, changes, { subscription, correlationId: ownerOf(members), inputs, direct: false });
   }

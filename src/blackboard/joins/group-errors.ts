@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { artifactIds } from '../scheduling/execution-queue.js';
-import { type WorkflowFailure, WorkflowErrors } from '../scheduling/workflow-errors.js';
+import { WorkflowErrors, type WorkflowFailure } from '../scheduling/workflow-errors.js';
 import type { Member } from './waiting-groups.js';
 
 /** Writes the errors of groups that end without an execution. */
@@ -11,11 +12,26 @@ export class GroupErrors {
   constructor(private readonly errors: WorkflowErrors) {}
 
   /** Writes one WorkflowError into each correlation of these members that has not settled. */
-  async write(tx: Transaction, changes: CorrelationChanges, failure: Pick<WorkflowFailure, 'agent' | 'errorType' | 'message'>, members: readonly Member[]): Promise<void> {
+  async write(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    failure: Pick<WorkflowFailure, 'agent' | 'errorType' | 'message'>,
+    members: readonly Member[],
+  ): Promise<void> {
     for (const [correlationId, own] of Map.groupBy(members, ({ correlation_id }) => correlation_id)) {
       if ((await changes.find(correlationId))?.state !== 'active') continue;
-      const inputArtifactIds = await artifactIds(tx, own.map(({ artifact_seq }) => artifact_seq));
-      await this.errors.write(tx, changes, { ...failure, correlationId, executionId: null, attempts: 0, inputArtifactIds, silent: false });
+      const inputArtifactIds = await artifactIds(
+        tx,
+        own.map(({ artifact_seq }) => artifact_seq),
+      );
+      await this.errors.write(tx, changes, {
+        ...failure,
+        correlationId,
+        executionId: null,
+        attempts: 0,
+        inputArtifactIds,
+        silent: false,
+      });
     }
   }
 }

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+
 import { throttled } from '../../common/throttled.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
-import { Processes } from '../processes/processes.js';
 import type { SubscriptionPlace } from '../matching/subscription-numbers.js';
+import { Processes } from '../processes/processes.js';
 import { isAmong } from '../scheduling/timer-queue.js';
 
 /** Join groups and batch windows that wait for subscriptions that no live process has. */

@@ -1,9 +1,18 @@
 import { Injectable } from '@nestjs/common';
+
 import { places, prepared, preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
-import { correlationsOf, isWindow, lockKeyOf, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
+import {
+  correlationsOf,
+  isWindow,
+  lockKeyOf,
+  type Member,
+  ownerOf,
+  type WaitingGroup,
+  WaitingGroups,
+} from './waiting-groups.js';
 
 /** A member together with its group. */
 type Joined = WaitingGroup & Member;
@@ -55,7 +64,12 @@ export class JoinRemoval {
   }
 
   /** `owner`: the correlation whose completed groups are removed too. */
-  private async takeOut(tx: Transaction, changes: CorrelationChanges, own: readonly Joined[], owner: string | null): Promise<void> {
+  private async takeOut(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    own: readonly Joined[],
+    owner: string | null,
+  ): Promise<void> {
     const partly: Joined[] = [];
     for (const members of Map.groupBy(own, ({ id }) => id).values()) {
       const group = members[0]!;
@@ -65,7 +79,9 @@ export class JoinRemoval {
       else partly.push(...members);
     }
     for (const member of partly) await deleteMember(tx.db, member);
-    for (const places of Map.groupBy(partly, ({ agent, subscription, key }) => JSON.stringify([agent, subscription, key])).values()) {
+    for (const places of Map.groupBy(partly, ({ agent, subscription, key }) =>
+      JSON.stringify([agent, subscription, key]),
+    ).values()) {
       await (isWindow(places[0]!) ? this.closeGaps(tx, places) : this.moveUp(tx, changes, places));
     }
   }
@@ -81,7 +97,12 @@ export class JoinRemoval {
   private async closeGaps(tx: Transaction, gone: Joined[]): Promise<void> {
     const window = gone[0]!;
     for (const [index, { position }] of gone.entries()) {
-      await shift(tx.db, { id: window.id, after: position, before: gone[index + 1]?.position ?? window.size, by: index + 1 });
+      await shift(tx.db, {
+        id: window.id,
+        after: position,
+        before: gone[index + 1]?.position ?? window.size,
+        by: index + 1,
+      });
     }
     const [first] = await findFirst(tx.db, window);
     await this.groups.resize(tx, window, window.size - gone.length, first!.arrived_at);
@@ -90,7 +111,10 @@ export class JoinRemoval {
   private async moveUp(tx: Transaction, changes: CorrelationChanges, gone: Joined[]): Promise<void> {
     const { agent, subscription, key, ordinal } = gone[0]!;
     const rows = await findMovable(tx.db, { agent, subscription, key, ordinal, gone: gone.length });
-    const before = [...Map.groupBy(rows, ({ id }) => id).values()].map((members): Place => ({ group: members[0]!, members }));
+    const before = [...Map.groupBy(rows, ({ id }) => id).values()].map((members): Place => ({
+      group: members[0]!,
+      members,
+    }));
     const after = closedUp(before);
     await recount(changes, before, after);
     // In this order the members of a group have moved to earlier groups before it is closed.
@@ -112,7 +136,12 @@ export class JoinRemoval {
 
 /** Puts the n-th member of each type into the n-th group. */
 function closedUp(places: Place[]): Place[] {
-  const types = [...Map.groupBy(places.flatMap(({ members }) => members), ({ type }) => type).values()];
+  const types = [
+    ...Map.groupBy(
+      places.flatMap(({ members }) => members),
+      ({ type }) => type,
+    ).values(),
+  ];
   return places.map(({ group }, index) => ({ group, members: types.flatMap((members) => members[index] ?? []) }));
 }
 
@@ -123,7 +152,10 @@ const hasChanged = ({ group, members }: Place): boolean =>
 // after.
 async function recount(changes: CorrelationChanges, before: Place[], after: Place[]): Promise<void> {
   const differences = new Map<string, number>();
-  for (const [places, difference] of [[before, -1], [after, 1]] as const) {
+  for (const [places, difference] of [
+    [before, -1],
+    [after, 1],
+  ] as const) {
     for (const { group, members } of places) {
       if (group.closes_at === null) continue;
       for (const id of correlationsOf(members)) differences.set(id, (differences.get(id) ?? 0) + difference);
@@ -136,8 +168,13 @@ async function recount(changes: CorrelationChanges, before: Place[], after: Plac
 
 const OF_MEMBER = ['artifact_seq', 'group_id', 'position', 'type', 'correlation_id', 'arrived_at'] as const;
 
-const findKeys = preparedWithList<object, string, Pick<WaitingGroup, 'agent' | 'subscription' | 'key'>>((db, _place, correlationIds) =>
-  db.selectFrom('join_arrivals').select(['agent', 'subscription', 'key']).distinct().where('correlation_id', 'in', correlationIds),
+const findKeys = preparedWithList<object, string, Pick<WaitingGroup, 'agent' | 'subscription' | 'key'>>(
+  (db, _place, correlationIds) =>
+    db
+      .selectFrom('join_arrivals')
+      .select(['agent', 'subscription', 'key'])
+      .distinct()
+      .where('correlation_id', 'in', correlationIds),
 );
 
 const findOwn = prepared<{ correlationId: string }, Joined>((db, place) =>
@@ -155,11 +192,20 @@ const findWaiting = preparedWithList<object, number, Joined>((db, _place, seqs) 
   db
     .selectFrom('artifacts')
     .innerJoin('join_arrivals', (join) =>
-      join.onRef('join_arrivals.correlation_id', '=', 'artifacts.correlation_id').onRef('join_arrivals.artifact_seq', '=', 'artifacts.seq'),
+      join
+        .onRef('join_arrivals.correlation_id', '=', 'artifacts.correlation_id')
+        .onRef('join_arrivals.artifact_seq', '=', 'artifacts.seq'),
     )
     .innerJoin('join_groups', 'join_groups.id', 'join_arrivals.group_id')
     .selectAll('join_groups')
-    .select(['join_arrivals.artifact_seq', 'join_arrivals.group_id', 'join_arrivals.position', 'join_arrivals.type', 'join_arrivals.correlation_id', 'join_arrivals.arrived_at'])
+    .select([
+      'join_arrivals.artifact_seq',
+      'join_arrivals.group_id',
+      'join_arrivals.position',
+      'join_arrivals.type',
+      'join_arrivals.correlation_id',
+      'join_arrivals.arrived_at',
+    ])
     .where('artifacts.seq', 'in', seqs)
     .orderBy('join_groups.ordinal')
     .orderBy('join_arrivals.position'),
@@ -169,7 +215,10 @@ const findWaiting = preparedWithList<object, number, Joined>((db, _place, seqs) 
  * The members of a key's groups from `ordinal` on, in order. The sequence ends with groups of one member, all of the
  * same type. Only as many of these are read as there may be gaps before them; the others do not change.
  */
-const findMovable = prepared<Pick<WaitingGroup, 'agent' | 'subscription' | 'key' | 'ordinal'> & { gone: number }, Joined>((db, place) => {
+const findMovable = prepared<
+  Pick<WaitingGroup, 'agent' | 'subscription' | 'key' | 'ordinal'> & { gone: number },
+  Joined
+>((db, place) => {
   const groups = db
     .selectFrom('join_groups')
     .where('join_groups.agent', '=', place('agent'))

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { DatabaseModule } from '../../database/database.module.js';
 import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
@@ -6,9 +7,9 @@ import { SchedulingModule } from '../scheduling/scheduling.module.js';
 import { BatchWindows } from './batch-windows.js';
 import { GroupErrors } from './group-errors.js';
 import { GroupsWithoutSubscription } from './groups-without-subscription.js';
+import { JoinRemoval } from './join-removal.js';
 import { Joins } from './joins.js';
 import { WaitingGroups } from './waiting-groups.js';
-import { JoinRemoval } from './join-removal.js';
 
 @Module({
   imports: [DatabaseModule, LiveProcessesModule, MatchingModule, SchedulingModule],

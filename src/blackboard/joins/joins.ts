@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
+
 import type { Subscription } from '../../catalog/definitions.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { inOrderOfTypes } from '../matching/matcher.js';
-import { GroupErrors } from './group-errors.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
+import { GroupErrors } from './group-errors.js';
 import { type Arrival, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
-
 
 /**
  * Joins: a group belongs to (subscription, key) and is complete when it has one artifact of every type. An arrival goes
@@ -72,7 +72,11 @@ export class Joins {
   }
 
   // The timer of a group may be late. A group whose time has passed expires here, so that no artifact joins it.
-  private async oldestOpenGroupLacking(tx: Transaction, changes: CorrelationChanges, arrival: Arrival): Promise<WaitingGroup | undefined> {
+  private async oldestOpenGroupLacking(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    arrival: Arrival,
+  ): Promise<WaitingGroup | undefined> {
     for (;;) {
       const group = await oldestGroupLacking(tx, arrival);
       if (!group || group.closes_at === null || group.closes_at > changes.now) return group;
@@ -86,7 +90,12 @@ export class Joins {
     return missing.join(' and ');
   }
 
-  private async enqueue(tx: Transaction, changes: CorrelationChanges, subscription: Subscription, members: Member[]): Promise<void> {
+  private async enqueue(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    subscription: Subscription,
+    members: Member[],
+  ): Promise<void> {
     const inputs = inOrderOfTypes(subscription, members).map((member) => member.artifact_seq);
     await this.executions.add(tx, changes, { subscription, correlationId: ownerOf(members), inputs, direct: false });
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+
 import { isJoin, type Triggered } from '../matching/matcher.js';
 import type { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { lockKeyOf, WINDOW_KEY } from './waiting-groups.js';
@@ -13,5 +14,11 @@ export const boundedKey = (key: string): string =>
 export const lockKeysOf = (triggered: readonly Triggered[], numbers: SubscriptionNumbers): string[] =>
   triggered.flatMap(({ subscription, key }) => {
     if (!subscription.batch && !isJoin(subscription)) return [];
-    return [lockKeyOf({ agent: subscription.agent, subscription: numbers.of(subscription), key: subscription.batch ? WINDOW_KEY : boundedKey(key) })];
+    return [
+      lockKeyOf({
+        agent: subscription.agent,
+        subscription: numbers.of(subscription),
+        key: subscription.batch ? WINDOW_KEY : boundedKey(key),
+      }),
+    ];
   });

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
+
 import { newId } from '../../common/ids.js';
-import type { JoinArrivalsTable, JoinGroupsTable } from '../../database/schema.js';
 import { places, prepared } from '../../database/prepared.js';
+import type { JoinArrivalsTable, JoinGroupsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
@@ -32,7 +33,12 @@ export class WaitingGroups {
   ) {}
 
   /** Creates a group behind the others of its key. `limitMs` begins now, with the first arrival; null: no limit. */
-  async open(tx: Transaction, changes: CorrelationChanges, arrival: Arrival, limitMs: number | null): Promise<WaitingGroup> {
+  async open(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    arrival: Arrival,
+    limitMs: number | null,
+  ): Promise<WaitingGroup> {
     const last = await tx.db
       .selectFrom('join_groups')
       .select('ordinal')
@@ -93,7 +99,12 @@ export class WaitingGroups {
   }
 
   /** Cancels the time limit, so that the group no longer keeps its members' correlations active. */
-  async stopWaiting(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, members: Member[]): Promise<void> {
+  async stopWaiting(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    group: WaitingGroup,
+    members: Member[],
+  ): Promise<void> {
     if (group.closes_at === null) return;
     await this.timers.cancel(tx, 'close', group.id);
     for (const correlation of await changes.getAll(correlationsOf(members))) correlation.pending -= 1;
@@ -135,7 +146,9 @@ export class WaitingGroups {
     const restarts = group.closes_at !== null && openedAt !== group.opened_at;
     if (!restarts && size === group.size) return;
     this.arrivals.changed(tx, size - group.size);
-    const resized = restarts ? { opened_at: openedAt, closes_at: openedAt + (group.closes_at! - group.opened_at) } : group;
+    const resized = restarts
+      ? { opened_at: openedAt, closes_at: openedAt + (group.closes_at! - group.opened_at) }
+      : group;
     await writeGroup(tx.db, { id: group.id, size, opened_at: resized.opened_at, closes_at: resized.closes_at });
     if (!restarts) return;
     await this.timers.cancel(tx, 'close', group.id);
@@ -168,18 +181,25 @@ export const WINDOW_KEY = '';
 
 export const isWindow = ({ key }: Pick<WaitingGroup, 'key'>): boolean => key === WINDOW_KEY;
 
-export const correlationsOf = (members: Member[]): string[] => [...new Set(members.map((member) => member.correlation_id))];
+export const correlationsOf = (members: Member[]): string[] => [
+  ...new Set(members.map((member) => member.correlation_id)),
+];
 
 const findMembers = prepared<{ groupId: string }, Member>((db, place) =>
   db.selectFrom('join_arrivals').selectAll().where('group_id', '=', place('groupId')).orderBy('position'),
 );
 
-const deleteMembers = prepared<{ groupId: string }, unknown>((db, place) => db.deleteFrom('join_arrivals').where('group_id', '=', place('groupId')));
+const deleteMembers = prepared<{ groupId: string }, unknown>((db, place) =>
+  db.deleteFrom('join_arrivals').where('group_id', '=', place('groupId')),
+);
 
 const deleteGroup = prepared<{ groupId: string }, Pick<WaitingGroup, 'state' | 'size'>>((db, place) =>
   db.deleteFrom('join_groups').where('id', '=', place('groupId')).returning(['state', 'size']),
 );
 
 const writeGroup = prepared<Pick<WaitingGroup, 'id' | 'size' | 'opened_at' | 'closes_at'>, unknown>((db, place) =>
-  db.updateTable('join_groups').set(places(place, ['size', 'opened_at', 'closes_at'])).where('id', '=', place('id')),
+  db
+    .updateTable('join_groups')
+    .set(places(place, ['size', 'opened_at', 'closes_at']))
+    .where('id', '=', place('id')),
 );

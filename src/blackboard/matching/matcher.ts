@@ -1,9 +1,9 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import type { Visibility } from '../../catalog/visibility.js';
+import type { EvaluationResult } from '../../cel/evaluator.js';
 import type { JsonValue } from '../../common/json.js';
 import type { AgentArtifact } from '../../engines/engine.js';
-import type { EvaluationResult } from '../../cel/evaluator.js';
 import { canSee } from '../artifacts/visibility-rules.js';
 
 /** The result of matching an artifact against a subscription. */
@@ -24,7 +24,12 @@ export interface Matchable {
 }
 
 /** Why a subscription refuses an artifact before any expression is evaluated; null if it does not refuse. */
-export function refusal(subscription: Subscription, matchable: Matchable, catalog: Catalog, now: number): Refusal | null {
+export function refusal(
+  subscription: Subscription,
+  matchable: Matchable,
+  catalog: Catalog,
+  now: number,
+): Refusal | null {
   const { artifact, visibility, createdAt } = matchable;
   const { types, fromAgents, tags } = subscription;
   if (!types.includes(artifact.type)) return 'type';
@@ -36,28 +41,38 @@ export function refusal(subscription: Subscription, matchable: Matchable, catalo
 }
 
 /** A subscription that waits for one artifact of each of several types. */
-export const isJoin = (subscription: Subscription): boolean => subscription.mode === 'all' && subscription.types.length > 1;
+export const isJoin = (subscription: Subscription): boolean =>
+  subscription.mode === 'all' && subscription.types.length > 1;
 
 /** A join's members in the order of `types`, for its agent and its `where`. The order of arrival does not matter. */
-export const inOrderOfTypes = <Member extends { type: string }>({ types }: Subscription, members: readonly Member[]): Member[] =>
-  types.flatMap((type) => members.filter((member) => member.type === type));
+export const inOrderOfTypes = <Member extends { type: string }>(
+  { types }: Subscription,
+  members: readonly Member[],
+): Member[] => types.flatMap((type) => members.filter((member) => member.type === type));
 
 /**
  * The predicate that is evaluated for each artifact; null for a join, whose `where` is evaluated for the completed
  * group.
  */
-export const artifactPredicate = (subscription: Subscription): string | null => (isJoin(subscription) ? null : subscription.where);
+export const artifactPredicate = (subscription: Subscription): string | null =>
+  isJoin(subscription) ? null : subscription.where;
 
 /** The expression that computes a join's key; null if it joins by correlation id, or if it is not a join. */
-export const keyExpression = (subscription: Subscription): string | null => (isJoin(subscription) ? (subscription.join?.by ?? null) : null);
+export const keyExpression = (subscription: Subscription): string | null =>
+  isJoin(subscription) ? (subscription.join?.by ?? null) : null;
 
 /** Interprets the result of a predicate. Only true triggers. */
-export function predicateVerdict(result: EvaluationResult): { kind: 'true' | 'where_false' } | { kind: 'where_error'; message: string } {
+export function predicateVerdict(
+  result: EvaluationResult,
+): { kind: 'true' | 'where_false' } | { kind: 'where_error'; message: string } {
   if (!result.ok) return { kind: 'where_error', message: result.error };
   if (typeof result.value !== 'boolean') {
     // The message names the type but not the value, which may quote a payload.
     const type = result.value === null ? 'null' : typeof result.value;
-    return { kind: 'where_error', message: `must give true or false, not ${type === 'object' ? 'a list or map' : type}` };
+    return {
+      kind: 'where_error',
+      message: `must give true or false, not ${type === 'object' ? 'a list or map' : type}`,
+    };
   }
   return { kind: result.value ? 'true' : 'where_false' };
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { ExpressionsModule } from '../../cel/sandbox/expressions.module.js';
 import { DatabaseModule } from '../../database/database.module.js';
 import { Matching } from './matching.js';

@@ -1,13 +1,23 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
+import { type EvaluationResult, ExpressionEvaluator } from '../../cel/evaluator.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Telemetry } from '../../common/telemetry.js';
 import type { AgentArtifact } from '../../engines/engine.js';
-import { type EvaluationResult, ExpressionEvaluator } from '../../cel/evaluator.js';
 import { inputView } from './input-view.js';
-import { artifactPredicate, keyExpression, type Matchable, predicateVerdict, refusal, type Triggered, type Verdict, verdict } from './matcher.js';
+import {
+  artifactPredicate,
+  keyExpression,
+  type Matchable,
+  predicateVerdict,
+  refusal,
+  type Triggered,
+  type Verdict,
+  verdict,
+} from './matcher.js';
 
 /** Evaluates the expressions for the matcher's verdicts. Call it before a transaction: it may take up to a second. */
 @Injectable()
@@ -27,7 +37,11 @@ export class Matching {
    * logged.
    */
   async triggered(matchable: Matchable): Promise<Triggered[]> {
-    const verdicts = await this.verdicts(matchable, this.catalog.subscriptionsTo(matchable.artifact.type), this.clock.now());
+    const verdicts = await this.verdicts(
+      matchable,
+      this.catalog.subscriptionsTo(matchable.artifact.type),
+      this.clock.now(),
+    );
     for (const verdict of verdicts) {
       if (verdict.kind === 'where_error') this.report(verdict.subscription, 'where', verdict.message);
       if (verdict.kind === 'key_error') this.report(verdict.subscription, 'join.by', verdict.message);

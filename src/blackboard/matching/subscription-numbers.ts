@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -33,7 +34,9 @@ export class SubscriptionNumbers implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    const waiting = this.catalog.agents.map(({ subscriptions }) => subscriptions.filter(canWait)).filter(({ length }) => length > 0);
+    const waiting = this.catalog.agents
+      .map(({ subscriptions }) => subscriptions.filter(canWait))
+      .filter(({ length }) => length > 0);
     if (waiting.length === 0) return;
     const numbered = await this.unitOfWork.run((tx) => numberAll(tx, waiting));
     this.numbers = new Map(numbered.map(({ configured, subscription }) => [configured, subscription]));
@@ -73,10 +76,18 @@ async function numberSome({ db }: Transaction, subscriptions: readonly Subscript
   const known = await db.selectFrom('subscriptions').selectAll().where('agent', '=', agent).execute();
   const numbered: Numbered[] = [];
   for (const { identity, configured } of identified(subscriptions)) {
-    const row = known.find((each) => each.identity === identity) ?? known.find((each) => each.identity === placeIdentity(configured));
+    const row =
+      known.find((each) => each.identity === identity) ??
+      known.find((each) => each.identity === placeIdentity(configured));
     const number = row?.number ?? freeNumber(known, configured);
     if (!row) await db.insertInto('subscriptions').values({ agent, number, identity }).execute();
-    else if (row.identity !== identity) await db.updateTable('subscriptions').set({ identity }).where('agent', '=', agent).where('number', '=', number).execute();
+    else if (row.identity !== identity)
+      await db
+        .updateTable('subscriptions')
+        .set({ identity })
+        .where('agent', '=', agent)
+        .where('number', '=', number)
+        .execute();
     if (row) row.identity = identity;
     else known.push({ agent, number, identity });
     numbered.push({ agent, subscription: number, configured });
@@ -101,7 +112,9 @@ function identified(subscriptions: readonly Subscription[]): { identity: string;
   const seen = new Map<string, number>();
   return subscriptions.map((configured) => {
     const types = [...configured.types].sort();
-    const identity = JSON.stringify(configured.batch ? { batch: types } : { join: types, by: configured.join?.by ?? null });
+    const identity = JSON.stringify(
+      configured.batch ? { batch: types } : { join: types, by: configured.join?.by ?? null },
+    );
     const before = seen.get(identity) ?? 0;
     seen.set(identity, before + 1);
     return { identity: before === 0 ? identity : `${identity} ${before + 1}`, configured };

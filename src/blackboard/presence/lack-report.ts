@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import { LOGGER, type Logger } from '../../common/logger.js';
-import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.js';
 import { GroupsWithoutSubscription } from '../joins/groups-without-subscription.js';
+import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.js';
 
 /** The most agents that one line names, so that its length does not depend on the contents of the database. */
 const MOST_NAMED = 50;
@@ -25,9 +26,14 @@ export class LackReport {
     this.reported = lacking;
     if (!isNew) return;
     const agents = [...lacking].sort();
-    const waiting = agents.slice(0, MOST_NAMED).map((agent) => [agent, { executions: executions.get(agent) ?? 0, groups: groups.get(agent) ?? 0 }]);
+    const waiting = agents
+      .slice(0, MOST_NAMED)
+      .map((agent) => [agent, { executions: executions.get(agent) ?? 0, groups: groups.get(agent) ?? 0 }]);
     this.logger.warn(
-      { agents: Object.fromEntries(waiting) as object, ...(agents.length > MOST_NAMED && { further_agents: agents.length - MOST_NAMED }) },
+      {
+        agents: Object.fromEntries(waiting) as object,
+        ...(agents.length > MOST_NAMED && { further_agents: agents.length - MOST_NAMED }),
+      },
       `work waits for agents or subscriptions that no worker has; start a worker with them, or end the work with POST /api/v1/executions/fail`,
     );
   }

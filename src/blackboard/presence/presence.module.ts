@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { DatabaseModule } from '../../database/database.module.js';
 import { SignalsModule } from '../../pubsub/signals.module.js';
 import { JoinsModule } from '../joins/joins.module.js';

@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Signals } from '../../pubsub/signals.js';
+import { Processes } from '../processes/processes.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { ParkedTimers } from '../timers/parked-timers.js';
 import { LackReport } from './lack-report.js';
-import { Processes } from '../processes/processes.js';
 
 /** Registers this process, and updates what depends on the live processes when one of them starts or stops. */
 @Injectable()

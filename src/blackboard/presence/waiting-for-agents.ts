@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isInState } from '../../queue/state-predicate.js';
-import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.js';
 import { GroupsWithoutSubscription } from '../joins/groups-without-subscription.js';
+import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.js';
 import { isAmong } from '../scheduling/timer-queue.js';
 
 /** Finds the agents that a correlation waits for and no process has. */

@@ -44,13 +44,18 @@ export class KnownWork {
 
   /** The agents that other workers have and this process does not have. */
   get agentsElsewhere(): string[] {
-    return [...new Set(this.others.flatMap(({ worker, agents }) => (worker ? agents : [])))].filter((name) => !this.ownAgents.has(name));
+    return [...new Set(this.others.flatMap(({ worker, agents }) => (worker ? agents : [])))].filter(
+      (name) => !this.ownAgents.has(name),
+    );
   }
 
   /** Subscriptions that other processes have and this process does not have, although it has their agents. */
   get subscriptionsElsewhere(): SubscriptionPlace[] {
     const all = this.others.flatMap(({ subscriptions }) => placesOf(subscriptions ?? {}));
-    return all.filter(({ agent, subscription }) => this.ownAgents.has(agent) && !this.own.subscriptions?.[agent]?.includes(subscription));
+    return all.filter(
+      ({ agent, subscription }) =>
+        this.ownAgents.has(agent) && !this.own.subscriptions?.[agent]?.includes(subscription),
+    );
   }
 
   private get all(): Configured[] {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
@@ -99,7 +100,10 @@ export class Processes {
     const now = this.clock.now();
     this.startedAt ??= now;
     // With SQLite only one process has the database, so all other rows belong to processes that have ended.
-    await tx.db.deleteFrom('workers').$if(!this.unitOfWork.dialect.exclusive, (rows) => rows.where('seen_until', '<=', now)).execute();
+    await tx.db
+      .deleteFrom('workers')
+      .$if(!this.unitOfWork.dialect.exclusive, (rows) => rows.where('seen_until', '<=', now))
+      .execute();
     await tx.db
       .insertInto('workers')
       .values({
@@ -126,13 +130,19 @@ export class Processes {
   private get subscriptions(): Record<string, number[]> {
     if (!this.role.worker) return {};
     const byAgent = Map.groupBy(this.numbers.all, ({ agent }) => agent);
-    return Object.fromEntries([...byAgent].map(([agent, places]) => [agent, places.map(({ subscription }) => subscription)]));
+    return Object.fromEntries(
+      [...byAgent].map(([agent, places]) => [agent, places.map(({ subscription }) => subscription)]),
+    );
   }
 }
 
 const rolesOf = ({ api, worker }: Role): string[] => [...(api ? ['server'] : []), ...(worker ? ['worker'] : [])];
 
-const configuredOf = ({ roles, agents, subscriptions }: Pick<Selectable<WorkersTable>, 'roles' | 'agents' | 'subscriptions'>): Configured => ({
+const configuredOf = ({
+  roles,
+  agents,
+  subscriptions,
+}: Pick<Selectable<WorkersTable>, 'roles' | 'agents' | 'subscriptions'>): Configured => ({
   worker: roles === null || (JSON.parse(roles) as string[]).includes('worker'),
   agents: JSON.parse(agents) as string[],
   subscriptions: subscriptions === null ? null : (JSON.parse(subscriptions) as Record<string, number[]>),

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../common/json.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { Span } from '../../observability/tracing/tracing.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
-import type { Item } from '../queries/stored-pieces.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import type { Item } from '../queries/stored-pieces.js';
 
 /** Rows that a feature stores in the same transaction as a client's artifact. */
 export interface PublishCompanion {
@@ -93,7 +93,11 @@ export abstract class Blackboard {
    * DomainError: `not_found` (unknown agent), `invalid` (the inputs match no subscription, or a payload does not match
    * its schema), `unavailable`.
    */
-  abstract beginDirectRun(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun>;
+  abstract beginDirectRun(
+    agent: string,
+    inputs: { type: string; payload: JsonObject }[],
+    correlationId: string,
+  ): Promise<DirectRun>;
 
   /**
    * Waits until a direct run has ended, and returns what it published, as items of an answer. DomainError:
@@ -106,7 +110,12 @@ export abstract class Blackboard {
    * input's artifact gets the id `firstId`. DomainError: `not_found` (unknown agent), `invalid` (the inputs match no
    * subscription, or a payload does not match its schema).
    */
-  abstract prepareRun(agent: string, inputs: JsonObject, correlationId: string, how: { firstId: string; background: boolean; deadlineMs?: number | null }): Invocation;
+  abstract prepareRun(
+    agent: string,
+    inputs: JsonObject,
+    correlationId: string,
+    how: { firstId: string; background: boolean; deadlineMs?: number | null },
+  ): Invocation;
 
   /**
    * Stores a prepared invocation with a new correlation. DomainError: `conflict` if the correlation exists. The caller

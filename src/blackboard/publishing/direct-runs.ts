@@ -1,16 +1,17 @@
 import { Injectable } from '@nestjs/common';
+
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import type { DirectRun } from './blackboard.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { CorrelationWaiters } from '../correlations/correlation-waiters.js';
-import { fittingSubscription } from './input-fit.js';
-import { Invocations } from './invocations.js';
 import { findOutputs } from '../queries/execution-artifacts.js';
 import type { Item } from '../queries/stored-pieces.js';
 import { StoredTexts } from '../queries/stored-texts.js';
+import type { DirectRun } from './blackboard.js';
+import { fittingSubscription } from './input-fit.js';
+import { Invocations } from './invocations.js';
 
 /** Runs one agent by itself: its outputs trigger no agent. */
 @Injectable()
@@ -25,9 +26,16 @@ export class DirectRuns {
   ) {}
 
   /** Implements `Blackboard.beginDirectRun`. */
-  async begin(agent: string, inputs: { type: string; payload: JsonObject }[], correlationId: string): Promise<DirectRun> {
+  async begin(
+    agent: string,
+    inputs: { type: string; payload: JsonObject }[],
+    correlationId: string,
+  ): Promise<DirectRun> {
     const definition = this.invocations.agent(agent);
-    const subscription = fittingSubscription(definition, inputs.map(({ type }) => type));
+    const subscription = fittingSubscription(
+      definition,
+      inputs.map(({ type }) => type),
+    );
     const named = inputs.map((input, position) => ({ ...input, path: `inputs[${position}]` }));
     const invocation = this.invocations.prepare(subscription, named, correlationId, { direct: true });
     const begun = await this.unitOfWork.run(async (tx) => {
@@ -42,9 +50,17 @@ export class DirectRuns {
   /** Implements `Blackboard.outputsOf`. */
   async outputsOf({ agent, correlationId, executionId, generation }: DirectRun): Promise<Item[]> {
     const ended = await this.waiters.wait(correlationId, generation, Number.MAX_SAFE_INTEGER);
-    if (!ended) throw new DomainError('unavailable', `The service is shutting down; ${agent} continues after the next start, in correlation ${correlationId}`);
+    if (!ended)
+      throw new DomainError(
+        'unavailable',
+        `The service is shutting down; ${agent} continues after the next start, in correlation ${correlationId}`,
+      );
     const { reader } = this.unitOfWork;
-    const execution = await reader.selectFrom('executions').select(['state', 'error_message']).where('id', '=', executionId).executeTakeFirstOrThrow();
+    const execution = await reader
+      .selectFrom('executions')
+      .select(['state', 'error_message'])
+      .where('id', '=', executionId)
+      .executeTakeFirstOrThrow();
     if (execution.state !== 'completed') {
       throw new DomainError('agent_failed', `Agent ${agent} failed: ${execution.error_message ?? execution.state}`);
     }

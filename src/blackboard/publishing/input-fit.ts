@@ -1,8 +1,8 @@
 import type { AgentDefinition, Subscription } from '../../catalog/definitions.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
-import type { NamedInput } from './invocations.js';
 import { isJoin } from '../matching/matcher.js';
+import type { NamedInput } from './invocations.js';
 
 /**
  * Returns the agent's first subscription that accepts inputs of these types: one of each type for a join, any number
@@ -33,7 +33,9 @@ function fits(subscription: Subscription, types: readonly string[]): boolean {
 
 function describe(subscription: Subscription): string {
   if (subscription.batch) return `any number of ${subscription.types.join(' or ')}`;
-  return isJoin(subscription) ? `one each of ${subscription.types.join(' and ')}` : `one ${subscription.types.join(' or ')}`;
+  return isJoin(subscription)
+    ? `one each of ${subscription.types.join(' and ')}`
+    : `one ${subscription.types.join(' or ')}`;
 }
 
 /**
@@ -41,16 +43,25 @@ function describe(subscription: Subscription): string {
  * a workflow"). For a subscription with one type the inputs are the payload itself, otherwise an object keyed by type
  * name, with every type for `all` and one of them for `any`. DomainError `invalid` if no subscription accepts them.
  */
-export function namedInputs(agent: AgentDefinition, inputs: JsonObject): { subscription: Subscription; named: NamedInput[] } {
+export function namedInputs(
+  agent: AgentDefinition,
+  inputs: JsonObject,
+): { subscription: Subscription; named: NamedInput[] } {
   const subscription = agent.subscriptions.find((candidate) => fitsRun(candidate, inputs));
   if (!subscription) {
     const wanted = agent.subscriptions.map(describeRun).join('; or ');
-    throw new DomainError('invalid', `inputs: ${agent.name} takes ${wanted || 'no inputs'} (got ${show(Object.keys(inputs))})`);
+    throw new DomainError(
+      'invalid',
+      `inputs: ${agent.name} takes ${wanted || 'no inputs'} (got ${show(Object.keys(inputs))})`,
+    );
   }
   const { types } = subscription;
   if (types.length === 1) return { subscription, named: [{ type: types[0]!, payload: inputs, path: 'inputs' }] };
   const given = types.filter((type) => Object.hasOwn(inputs, type));
-  return { subscription, named: given.map((type) => ({ type, payload: inputs[type] as JsonObject, path: `inputs.${type}` })) };
+  return {
+    subscription,
+    named: given.map((type) => ({ type, payload: inputs[type] as JsonObject, path: `inputs.${type}` })),
+  };
 }
 
 function fitsRun({ types, mode }: Subscription, inputs: JsonObject): boolean {

@@ -1,18 +1,19 @@
 import { Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
-import { unknownAgent } from '../../catalog/unknown-names.js';
 import type { AgentDefinition, Subscription } from '../../catalog/definitions.js';
+import { unknownAgent } from '../../catalog/unknown-names.js';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { NO_SPAN, Tracing } from '../../observability/tracing/tracing.js';
 import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
-import type { Invocation } from './blackboard.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { inOrderOfTypes, isJoin } from '../matching/matcher.js';
 import { Deadlines } from '../scheduling/deadlines.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
-import { inOrderOfTypes, isJoin } from '../matching/matcher.js';
+import type { Invocation } from './blackboard.js';
 import { Publisher } from './publisher.js';
 
 export interface NamedInput {
@@ -48,7 +49,12 @@ export class Invocations {
     subscription: Subscription,
     inputs: readonly NamedInput[],
     correlationId: string,
-    { direct = false, background = false, firstId = newId(), deadlineMs = null }: { direct?: boolean; background?: boolean; firstId?: string; deadlineMs?: number | null },
+    {
+      direct = false,
+      background = false,
+      firstId = newId(),
+      deadlineMs = null,
+    }: { direct?: boolean; background?: boolean; firstId?: string; deadlineMs?: number | null },
   ): Invocation {
     const ordered = isJoin(subscription) ? inOrderOfTypes(subscription, inputs) : inputs;
     const drafts = ordered.map((input, index) => this.draft(input, correlationId, index === 0 ? firstId : newId()));
@@ -58,7 +64,11 @@ export class Invocations {
   }
 
   /** Stores inputs and execution in a new correlation. DomainError `conflict` if the correlation exists. */
-  async begin(tx: Transaction, changes: CorrelationChanges, invocation: Invocation): Promise<{ executionId: string; generation: number }> {
+  async begin(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    invocation: Invocation,
+  ): Promise<{ executionId: string; generation: number }> {
     const { subscription, correlationId } = invocation;
     const correlation = await changes.create(correlationId, invocation.background);
     if (invocation.deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + invocation.deadlineMs);
@@ -69,7 +79,12 @@ export class Invocations {
       this.writer.count(changes, correlation, seq, draft);
     }
     // A new correlation cannot have reached its limit of executions, so the id is never null.
-    const executionId = (await this.executions.add(tx, changes, { subscription, correlationId, inputs, direct: invocation.direct }))!;
+    const executionId = (await this.executions.add(tx, changes, {
+      subscription,
+      correlationId,
+      inputs,
+      direct: invocation.direct,
+    }))!;
     return { executionId, generation: correlation.generation };
   }
 

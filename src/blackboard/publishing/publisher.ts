@@ -1,31 +1,32 @@
 import { Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { EXTERNAL } from '../../catalog/definitions.js';
 import { describeVisibilityProblem, findTtlProblem } from '../../catalog/parse-visibility.js';
 import { unknownType } from '../../catalog/unknown-names.js';
 import { PUBLIC } from '../../catalog/visibility.js';
+import { rememberText } from '../../cel/language/json-text.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
-import { toTimestamp } from '../../common/timestamp.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
+import { toTimestamp } from '../../common/timestamp.js';
 import { Settings } from '../../config/settings.js';
-import { rememberText } from '../../cel/language/json-text.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Tracing } from '../../observability/tracing/tracing.js';
 import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
-import { BatchWindows } from '../joins/batch-windows.js';
-import type { Publication, Published } from './blackboard.js';
+import { releaseTime } from '../artifacts/visibility-rules.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
-import { Deadlines } from '../scheduling/deadlines.js';
-import { ExecutionQueue } from '../scheduling/execution-queue.js';
+import { BatchWindows } from '../joins/batch-windows.js';
 import { Joins } from '../joins/joins.js';
+import { boundedKey, lockKeysOf } from '../joins/lock-keys.js';
 import { isJoin, type Triggered } from '../matching/matcher.js';
 import { Matching } from '../matching/matching.js';
-import { boundedKey, lockKeysOf } from '../joins/lock-keys.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
-import { WaitingArrivals } from '../scheduling/waiting-arrivals.js';
+import { Deadlines } from '../scheduling/deadlines.js';
+import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
-import { releaseTime } from '../artifacts/visibility-rules.js';
+import { WaitingArrivals } from '../scheduling/waiting-arrivals.js';
+import type { Publication, Published } from './blackboard.js';
 
 /** Characters of a payload's JSON text. */
 const LARGE = 64 * 1_024;
@@ -78,13 +79,21 @@ export class Publisher {
       await this.trigger(tx, changes, seq, matched);
       this.arrivals.refuseExcess(tx);
       await changes.save();
-      return { artifactId: publication.artifactId, correlationId: publication.correlationId, seq, generation: correlation.generation };
+      return {
+        artifactId: publication.artifactId,
+        correlationId: publication.correlationId,
+        seq,
+        generation: correlation.generation,
+      };
     });
   }
 
   /** The names that a transaction locks before it stores these artifacts. */
   lockKeys(matched: readonly MatchedArtifact[]): string[] {
-    return lockKeysOf(matched.flatMap(({ triggered }) => triggered), this.numbers);
+    return lockKeysOf(
+      matched.flatMap(({ triggered }) => triggered),
+      this.numbers,
+    );
   }
 
   /**
@@ -157,14 +166,25 @@ export class Publisher {
   ): Promise<void> {
     for (const { subscription, key } of triggered) {
       if (subscription.batch) await this.windows.arrive(tx, changes, subscription, artifact);
-      else if (isJoin(subscription)) await this.joins.arrive(tx, changes, subscription, { ...artifact, key: boundedKey(key) });
+      else if (isJoin(subscription))
+        await this.joins.arrive(tx, changes, subscription, { ...artifact, key: boundedKey(key) });
       else {
-        await this.executions.add(tx, changes, { subscription, correlationId: artifact.correlationId, inputs: [artifact.seq], direct: false });
+        await this.executions.add(tx, changes, {
+          subscription,
+          correlationId: artifact.correlationId,
+          inputs: [artifact.seq],
+          direct: false,
+        });
       }
     }
   }
 
-  private async trigger(tx: Transaction, changes: CorrelationChanges, seq: number, matched: MatchedArtifact): Promise<void> {
+  private async trigger(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    seq: number,
+    matched: MatchedArtifact,
+  ): Promise<void> {
     const { draft, releaseAt, triggered } = matched;
     const correlation = await changes.get(draft.correlationId);
     this.writer.count(changes, correlation, seq, draft);

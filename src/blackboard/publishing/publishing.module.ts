@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { DatabaseModule } from '../../database/database.module.js';
 import { ArtifactWritingModule } from '../artifacts/artifact-writing.module.js';
 import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
@@ -11,7 +12,15 @@ import { Invocations } from './invocations.js';
 import { Publisher } from './publisher.js';
 
 @Module({
-  imports: [ArtifactWritingModule, CorrelationStateModule, DatabaseModule, JoinsModule, MatchingModule, QueriesModule, SchedulingModule],
+  imports: [
+    ArtifactWritingModule,
+    CorrelationStateModule,
+    DatabaseModule,
+    JoinsModule,
+    MatchingModule,
+    QueriesModule,
+    SchedulingModule,
+  ],
   providers: [DirectRuns, Invocations, Publisher],
   exports: [DirectRuns, Invocations, Publisher],
 })

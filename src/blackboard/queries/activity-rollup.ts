@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Selectable, sql } from 'kysely';
+
 import { amongFound } from '../../database/dialects/dialect.js';
 import type { ActivityHoursTable } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -35,8 +36,16 @@ export class ActivityRollup {
    */
   clear(): Promise<boolean> {
     return this.unitOfWork.run(async (tx) => {
-      const rolledUp = tx.db.selectFrom('activity').select('seq').where('seq', '<=', await positionOf(tx, 'activity')).orderBy('seq').limit(STEP);
-      const { numDeletedRows } = await tx.db.deleteFrom('activity').where(amongFound(tx.db, 'seq', rolledUp)).executeTakeFirst();
+      const rolledUp = tx.db
+        .selectFrom('activity')
+        .select('seq')
+        .where('seq', '<=', await positionOf(tx, 'activity'))
+        .orderBy('seq')
+        .limit(STEP);
+      const { numDeletedRows } = await tx.db
+        .deleteFrom('activity')
+        .where(amongFound(tx.db, 'seq', rolledUp))
+        .executeTakeFirst();
       return numDeletedRows === BigInt(STEP);
     });
   }
@@ -71,7 +80,17 @@ function sumByHour(rows: readonly Hour[]): Hour[] {
   return [...sums.values()];
 }
 
-const hourOf = ({ agent, hour, executions, failures, artifacts_consumed, artifacts_produced, input_tokens, output_tokens, cost }: Hour): Hour => ({
+const hourOf = ({
+  agent,
+  hour,
+  executions,
+  failures,
+  artifacts_consumed,
+  artifacts_produced,
+  input_tokens,
+  output_tokens,
+  cost,
+}: Hour): Hour => ({
   agent,
   hour,
   executions,

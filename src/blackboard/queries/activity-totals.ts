@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { rolledUpTo } from './rollup-position.js';
 
@@ -42,27 +43,42 @@ export class ActivityTotals {
 
   /** Sorted by hour. */
   hoursOf(agent: string): Promise<HourOfActivity[]> {
-    return this.unitOfWork.reader
-      .selectFrom(rollupsAndLater(this.unitOfWork.reader).as('activity'))
-      .where('activity.agent', '=', agent)
-      .select('activity.hour')
-      .select((eb) => [
-        eb.fn.sum<number>('activity.executions').as('executions'),
-        eb.fn.sum<number>('activity.failures').as('failures'),
-        eb.fn.sum<number>('activity.artifacts_consumed').as('artifacts_consumed'),
-        eb.fn.sum<number>('activity.artifacts_produced').as('artifacts_produced'),
-      ])
-      .groupBy('activity.hour')
-      // Model usage counts when an attempt ends, which may be hours before its execution ends: such an hour has no
-      // executions.
-      .having(({ fn }) => fn.sum('activity.executions'), '>', 0)
-      .orderBy('activity.hour')
-      .execute();
+    return (
+      this.unitOfWork.reader
+        .selectFrom(rollupsAndLater(this.unitOfWork.reader).as('activity'))
+        .where('activity.agent', '=', agent)
+        .select('activity.hour')
+        .select((eb) => [
+          eb.fn.sum<number>('activity.executions').as('executions'),
+          eb.fn.sum<number>('activity.failures').as('failures'),
+          eb.fn.sum<number>('activity.artifacts_consumed').as('artifacts_consumed'),
+          eb.fn.sum<number>('activity.artifacts_produced').as('artifacts_produced'),
+        ])
+        .groupBy('activity.hour')
+        // Model usage counts when an attempt ends, which may be hours before its execution ends: such an hour has no
+        // executions.
+        .having(({ fn }) => fn.sum('activity.executions'), '>', 0)
+        .orderBy('activity.hour')
+        .execute()
+    );
   }
 }
 
-const COLUMNS = ['agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced', 'input_tokens', 'output_tokens', 'cost'] as const;
+const COLUMNS = [
+  'agent',
+  'hour',
+  'executions',
+  'failures',
+  'artifacts_consumed',
+  'artifacts_produced',
+  'input_tokens',
+  'output_tokens',
+  'cost',
+] as const;
 
 /** One statement reads both tables, so that a rollup between two reads cannot count a row twice or miss it. */
 const rollupsAndLater = (db: Reader) =>
-  db.selectFrom('activity_hours').select(COLUMNS).unionAll(db.selectFrom('activity').select(COLUMNS).where('seq', '>', rolledUpTo('activity')));
+  db
+    .selectFrom('activity_hours')
+    .select(COLUMNS)
+    .unionAll(db.selectFrom('activity').select(COLUMNS).where('seq', '>', rolledUpTo('activity')));

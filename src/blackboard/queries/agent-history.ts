@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { ActivityTotals, type HourOfActivity } from './activity-totals.js';
 import { type ArtifactFilter, asksForNothing } from './artifact-filter.js';
-import { type Path, type Route, type Window, matchingAlong, routesOf, spanOf, windows } from './artifact-paths.js';
+import { matchingAlong, type Path, type Route, routesOf, spanOf, type Window, windows } from './artifact-paths.js';
 import { narrowest } from './narrowest-route.js';
 import { PositionSet } from './position-set.js';
 

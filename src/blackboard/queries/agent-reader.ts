@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
+
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
-import { parsedSize } from '../../common/parsed-size.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
+import { parsedSize } from '../../common/parsed-size.js';
 import type { AgentArtifact, BlackboardFilter, BlackboardReader } from '../../engines/engine.js';
-import { type ArtifactRow, agentArtifactFromRow } from '../artifacts/artifact.js';
+import { agentArtifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
+import { canSee } from '../artifacts/visibility-rules.js';
 import { type ArtifactFilter, NO_FILTER } from './artifact-filter.js';
 import { ArtifactStore } from './artifact-store.js';
-import { canSee } from '../artifacts/visibility-rules.js';
 
 const DEFAULT_LIMIT = 50;
 const MOST = 500;
@@ -46,7 +47,12 @@ export class AgentReaders {
   }
 
   /** Implements `newest` of EngineContext: at most `filter.limit` artifacts, without those in `except`. */
-  async newest(agent: AgentDefinition, filter: BlackboardFilter, except: ReadonlySet<string>, mostCharacters: number): Promise<{ artifacts: AgentArtifact[]; isCut: boolean }> {
+  async newest(
+    agent: AgentDefinition,
+    filter: BlackboardFilter,
+    except: ReadonlySet<string>,
+    mostCharacters: number,
+  ): Promise<{ artifacts: AgentArtifact[]; isCut: boolean }> {
     const { limit = DEFAULT_LIMIT } = filter;
     const artifacts: AgentArtifact[] = [];
     let characters = 0;
@@ -75,7 +81,11 @@ export class AgentReaders {
     let bytes = 0;
     for await (const row of this.visible(agent, filter)) {
       bytes += parsedSize(Buffer.from(row.payload));
-      if (found.length > 0 && bytes > MOST_BYTES) throw new DomainError('invalid', `limit: the payloads that were found take more than ${MOST_BYTES / MIB} MiB of memory together; use a smaller limit`);
+      if (found.length > 0 && bytes > MOST_BYTES)
+        throw new DomainError(
+          'invalid',
+          `limit: the payloads that were found take more than ${MOST_BYTES / MIB} MiB of memory together; use a smaller limit`,
+        );
       if (found.push(agentArtifactFromRow(row, row.payload)) === limit) break;
     }
     return found;
@@ -84,7 +94,7 @@ export class AgentReaders {
   /** Reads a few artifacts at a time, so that a page of large ones is never in memory together. */
   private async *visible(agent: AgentDefinition, filter: BlackboardFilter): AsyncGenerator<ArtifactRow> {
     const page = { order: filter.order ?? 'asc', limit: PAGE, offset: 0 };
-    for (let after: number | null = null; ; ) {
+    for (let after: number | null = null; ;) {
       const seqs: number[] = await this.store.positions(asArtifactFilter(filter), { ...page, after });
       for (let start = 0; start < seqs.length; start += READ_AT_ONCE) {
         const rows = await this.store.at(seqs.slice(start, start + READ_AT_ONCE));

@@ -1,4 +1,5 @@
-import { type Expression, type SqlBool, expressionBuilder } from 'kysely';
+import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
+
 import type { Schema } from '../../database/schema.js';
 
 /** The conditions of a query for artifacts. All must hold. An empty list or null sets no condition. */
@@ -35,7 +36,10 @@ export const asksForKindOnly = (filter: ArtifactFilter): boolean =>
   filter.correlationId === null && filter.tags.length === 0 && filter.from === null && filter.to === null;
 
 export const asksForNothing = (filter: ArtifactFilter): boolean =>
-  asksForKindOnly(filter) && filter.types.length === 0 && filter.producers.length === 0 && filter.visibilityKinds.length === 0;
+  asksForKindOnly(filter) &&
+  filter.types.length === 0 &&
+  filter.producers.length === 0 &&
+  filter.visibilityKinds.length === 0;
 
 /** The condition on types, producers and visibility kinds. It applies to `artifacts` and `artifact_counts` alike. */
 export function isOfKind(filter: ArtifactFilter): Expression<SqlBool> {

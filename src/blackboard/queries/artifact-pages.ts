@@ -1,17 +1,17 @@
 import type { Reader } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, asksForNothing } from './artifact-filter.js';
 import {
+  along,
   EVERYTHING,
+  isOrdered,
+  matchingAlong,
   type OrderedPath,
   type Path,
   type Route,
-  type Window,
-  along,
-  isOrdered,
-  matchingAlong,
   routesOf,
   spanOf,
   stepsAlong,
+  type Window,
   windows,
 } from './artifact-paths.js';
 import { artifactsAlong, artifactsAt, type PageRequest } from './artifact-rows.js';

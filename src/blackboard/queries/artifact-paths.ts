@@ -1,4 +1,5 @@
 import { type AliasedExpression, expressionBuilder } from 'kysely';
+
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import { dialectOf } from '../../database/dialects/dialect.js';
 import type { Schema } from '../../database/schema.js';
@@ -8,10 +9,12 @@ import { type ArtifactFilter, matches } from './artifact-filter.js';
 /**
  * One condition whose artifacts an index returns sorted by a key: by `created_at` for a time range, otherwise by `seq`.
  */
-export type Path = OrderedPath | { by: 'consumer'; value: string } | { by: 'time'; from: number | null; to: number | null };
+export type Path =
+  OrderedPath | { by: 'consumer'; value: string } | { by: 'time'; from: number | null; to: number | null };
 
 /** A path that has each artifact once, sorted by `seq`. */
-export type OrderedPath = { by: 'all' } | { by: 'type' | 'produced_by' | 'visibility_kind' | 'correlation_id' | 'tag'; value: string };
+export type OrderedPath =
+  { by: 'all' } | { by: 'type' | 'produced_by' | 'visibility_kind' | 'correlation_id' | 'tag'; value: string };
 
 /** Keys above `low`, up to and including `high`. */
 export interface Window {
@@ -40,9 +43,15 @@ export function routesOf(filter: ArtifactFilter): Route[] {
     { paths: valuesOf('type', types), rest: { ...filter, types: [] } },
     { paths: valuesOf('produced_by', producers), rest: { ...filter, producers: [] } },
     { paths: valuesOf('visibility_kind', visibilityKinds), rest: { ...filter, visibilityKinds: [] } },
-    { paths: valuesOf('correlation_id', correlationId === null ? [] : [correlationId]), rest: { ...filter, correlationId: null } },
+    {
+      paths: valuesOf('correlation_id', correlationId === null ? [] : [correlationId]),
+      rest: { ...filter, correlationId: null },
+    },
     { paths: from === null && to === null ? [] : [inTime(from, to)], rest: { ...filter, from: null, to: null } },
-    ...tags.map((tag) => ({ paths: valuesOf('tag', [tag]), rest: { ...filter, tags: tags.filter((other) => other !== tag) } })),
+    ...tags.map((tag) => ({
+      paths: valuesOf('tag', [tag]),
+      rest: { ...filter, tags: tags.filter((other) => other !== tag) },
+    })),
   ].filter(({ paths }) => paths.length > 0);
   return routes.length > 0 ? routes : [{ paths: [{ by: 'all' }], rest: filter }];
 }
@@ -71,15 +80,24 @@ function stepsOf(path: Path): AliasedExpression<Step, 'step'> {
   const eb = expressionBuilder<Schema, never>();
   switch (path.by) {
     case 'tag':
-      return eb.selectFrom('artifact_tags').select(['artifact_seq as seq', 'artifact_seq as key', 'tag as value']).as('step');
+      return eb
+        .selectFrom('artifact_tags')
+        .select(['artifact_seq as seq', 'artifact_seq as key', 'tag as value'])
+        .as('step');
     case 'consumer':
-      return eb.selectFrom('consumptions').select(['artifact_seq as seq', 'artifact_seq as key', 'consumer as value']).as('step');
+      return eb
+        .selectFrom('consumptions')
+        .select(['artifact_seq as seq', 'artifact_seq as key', 'consumer as value'])
+        .as('step');
     case 'time':
       return eb.selectFrom('artifacts').select(['seq', 'created_at as key', 'id as value']).as('step');
     case 'all':
       return eb.selectFrom('artifacts').select(['seq', 'seq as key', 'id as value']).as('step');
     default:
-      return eb.selectFrom('artifacts').select(['seq', 'seq as key', `${path.by} as value`]).as('step');
+      return eb
+        .selectFrom('artifacts')
+        .select(['seq', 'seq as key', `${path.by} as value`])
+        .as('step');
   }
 }
 
@@ -98,7 +116,10 @@ export const stepsAlong = (db: Reader, path: Path, window: Window) =>
     .with(
       (cte) => cte('steps').materialized(),
       // An agent can consume an artifact twice, in two executions.
-      () => along(db, path, window).select('step.seq').$if(path.by === 'consumer', (steps) => steps.distinct()),
+      () =>
+        along(db, path, window)
+          .select('step.seq')
+          .$if(path.by === 'consumer', (steps) => steps.distinct()),
     )
     .selectFrom('steps');
 
@@ -117,7 +138,12 @@ const artifactsOf = (db: Reader, steps: Steps): ReturnType<typeof joined> =>
 
 const joinedOneByOne = (steps: Steps) =>
   steps.innerJoinLateral(
-    ({ selectFrom }) => selectFrom('artifacts as stored').selectAll('stored').whereRef('stored.seq', '=', 'steps.seq').offset(0).as('artifacts'),
+    ({ selectFrom }) =>
+      selectFrom('artifacts as stored')
+        .selectAll('stored')
+        .whereRef('stored.seq', '=', 'steps.seq')
+        .offset(0)
+        .as('artifacts'),
     (join) => join.onTrue(),
   );
 

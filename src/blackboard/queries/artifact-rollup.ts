@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ExpressionBuilder } from 'kysely';
+
 import type { Schema } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { moveOn, positionOf } from './rollup-position.js';
@@ -29,7 +30,13 @@ export class ArtifactRollup {
 }
 
 function lastOfStep(tx: Transaction, from: number, final: number): Promise<{ last: number | null; count: number }> {
-  const step = tx.db.selectFrom('artifacts').select('seq').where('seq', '>', from).where('seq', '<=', final).orderBy('seq').limit(STEP);
+  const step = tx.db
+    .selectFrom('artifacts')
+    .select('seq')
+    .where('seq', '>', from)
+    .where('seq', '<=', final)
+    .orderBy('seq')
+    .limit(STEP);
   return tx.db
     .selectFrom(step.as('step'))
     .select((eb) => [eb.fn.max('step.seq').as('last'), eb.fn.countAll<number>().as('count')])

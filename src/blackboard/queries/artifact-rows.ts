@@ -18,9 +18,21 @@ type Order = PageRequest['order'];
 type By = OrderedPath['by'];
 
 /** Returns the artifacts of a page along a part of a path. */
-export function artifactsAlong(db: Reader, path: OrderedPath, { low, high }: Window, page: Omit<PageRequest, 'after'>): Promise<WireRow[]> {
+export function artifactsAlong(
+  db: Reader,
+  path: OrderedPath,
+  { low, high }: Window,
+  page: Omit<PageRequest, 'after'>,
+): Promise<WireRow[]> {
   const { order, limit, offset, most } = page;
-  return alongInOrder(order)(path.by)(db, { value: path.by === 'all' ? '' : path.value, low, high, limit, offset, most });
+  return alongInOrder(order)(path.by)(db, {
+    value: path.by === 'all' ? '' : path.value,
+    low,
+    high,
+    limit,
+    offset,
+    most,
+  });
 }
 
 /** The artifacts at these positions. */
@@ -35,7 +47,11 @@ interface Stretch extends Window {
 }
 
 const alongInOrder = memoize((order: Order) =>
-  memoize((by: By) => prepared<Stretch, WireRow>((db, place) => (by === 'tag' ? tagged(db, place, order) : inColumn(db, place, order, by)))),
+  memoize((by: By) =>
+    prepared<Stretch, WireRow>((db, place) =>
+      by === 'tag' ? tagged(db, place, order) : inColumn(db, place, order, by),
+    ),
+  ),
 );
 
 function inColumn(db: Reader, place: Place<Stretch>, order: Order, by: Exclude<By, 'tag'>) {
@@ -66,6 +82,10 @@ const tagged = (db: Reader, place: Place<Stretch>, order: Order) =>
 
 const atInOrder = memoize((order: Order) =>
   preparedWithList<{ most: number }, number, WireRow>((db, place, seqs) =>
-    db.selectFrom('artifacts').select(wireColumns(place('most'))).where('seq', 'in', seqs).orderBy('seq', order),
+    db
+      .selectFrom('artifacts')
+      .select(wireColumns(place('most')))
+      .where('seq', 'in', seqs)
+      .orderBy('seq', order),
   ),
 );

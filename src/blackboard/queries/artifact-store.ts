@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { EXTERNAL } from '../../catalog/definitions.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
@@ -38,7 +39,11 @@ export class ArtifactStore {
   }
 
   async positionOf(id: string): Promise<number | undefined> {
-    const row = await this.unitOfWork.reader.selectFrom('artifacts').select('seq').where('id', '=', id).executeTakeFirst();
+    const row = await this.unitOfWork.reader
+      .selectFrom('artifacts')
+      .select('seq')
+      .where('id', '=', id)
+      .executeTakeFirst();
     return row?.seq;
   }
 
@@ -64,23 +69,33 @@ export class ArtifactStore {
   }
 }
 
-const findArtifact = prepared<{ id: string }, ArtifactRow>((db, place) => db.selectFrom('artifacts').selectAll().where('id', '=', place('id')));
-
-const findSize = prepared<{ id: string }, { bytes: number }>((db, place) => db.selectFrom('artifacts').select(SIZE.as('bytes')).where('id', '=', place('id')));
-
-const findArtifacts = preparedWithList<object, number, ArtifactRow>((db, _place, seqs) => db.selectFrom('artifacts').selectAll().where('seq', 'in', seqs));
-
-const findSized = prepared<{ id: string; most: number }, WireRow>((db, place) =>
-  db.selectFrom('artifacts').select(wireColumns(place('most'))).where('id', '=', place('id')),
+const findArtifact = prepared<{ id: string }, ArtifactRow>((db, place) =>
+  db.selectFrom('artifacts').selectAll().where('id', '=', place('id')),
 );
 
-const findProduced = prepared<{ correlationId: string; position: number; limit: number; most: number }, WireRow>((db, place) =>
+const findSize = prepared<{ id: string }, { bytes: number }>((db, place) =>
+  db.selectFrom('artifacts').select(SIZE.as('bytes')).where('id', '=', place('id')),
+);
+
+const findArtifacts = preparedWithList<object, number, ArtifactRow>((db, _place, seqs) =>
+  db.selectFrom('artifacts').selectAll().where('seq', 'in', seqs),
+);
+
+const findSized = prepared<{ id: string; most: number }, WireRow>((db, place) =>
   db
     .selectFrom('artifacts')
     .select(wireColumns(place('most')))
-    .where('correlation_id', '=', place('correlationId'))
-    .where('seq', '>', place('position'))
-    .where('produced_by', '<>', EXTERNAL)
-    .orderBy('seq')
-    .limit(place('limit')),
+    .where('id', '=', place('id')),
+);
+
+const findProduced = prepared<{ correlationId: string; position: number; limit: number; most: number }, WireRow>(
+  (db, place) =>
+    db
+      .selectFrom('artifacts')
+      .select(wireColumns(place('most')))
+      .where('correlation_id', '=', place('correlationId'))
+      .where('seq', '>', place('position'))
+      .where('produced_by', '<>', EXTERNAL)
+      .orderBy('seq')
+      .limit(place('limit')),
 );

@@ -96,4 +96,5 @@ function byFrequency(counts: Map<string, number>, limit = Infinity): Record<stri
 
 const MOST_SORTED = 10_000;
 
-const moreFrequent = ([a, countOfA]: [string, number], [b, countOfB]: [string, number]): number => countOfB - countOfA || (a < b ? -1 : 1);
+const moreFrequent = ([a, countOfA]: [string, number], [b, countOfB]: [string, number]): number =>
+  countOfB - countOfA || (a < b ? -1 : 1);

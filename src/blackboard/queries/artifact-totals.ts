@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
+
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { type ArtifactFilter, NO_FILTER, asksForKindOnly } from './artifact-filter.js';
-import { type Path, type Window, along, matchingAlong, routesOf, spanOf, windows } from './artifact-paths.js';
+import { type ArtifactFilter, asksForKindOnly, NO_FILTER } from './artifact-filter.js';
+import { along, matchingAlong, type Path, routesOf, spanOf, type Window, windows } from './artifact-paths.js';
 import { type ArtifactSummary, type KindCount, SummaryCounts } from './artifact-summary.js';
-import { everPublished, kindsByRollup, totalByRollup } from './rollup-counts.js';
 import { narrowest } from './narrowest-route.js';
+import { everPublished, kindsByRollup, totalByRollup } from './rollup-counts.js';
 
 // Steps per query. Counting reads only an index; reading the artifacts too takes a few milliseconds.
 const COUNT_WINDOW = 20_000;
@@ -29,7 +30,9 @@ export class ArtifactTotals {
     if (asksForKindOnly(filter)) return totalByRollup(this.unitOfWork.reader, filter);
     const [route, ...others] = routesOf(filter);
     if (others.length > 0) return this.countMatching(filter);
-    return filter.correlationId === null ? this.countAlong(route!.paths[0]!) : this.countCorrelation(filter.correlationId);
+    return filter.correlationId === null
+      ? this.countAlong(route!.paths[0]!)
+      : this.countCorrelation(filter.correlationId);
   }
 
   /** The number of artifacts ever published, including those that retention has deleted. It never falls. */
@@ -60,7 +63,11 @@ export class ArtifactTotals {
 
   private async countCorrelation(id: string): Promise<number> {
     const { reader } = this.unitOfWork;
-    const row = await reader.selectFrom('correlations').select(['artifact_count', 'deleted_artifacts']).where('id', '=', id).executeTakeFirst();
+    const row = await reader
+      .selectFrom('correlations')
+      .select(['artifact_count', 'deleted_artifacts'])
+      .where('id', '=', id)
+      .executeTakeFirst();
     return row ? row.artifact_count - row.deleted_artifacts : 0;
   }
 

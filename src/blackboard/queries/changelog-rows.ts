@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
+
 import { memoize, prepared, preparedWithList } from '../../database/prepared.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
 import { NO_FILTER } from './artifact-filter.js';
-import { type OrderedPath, type Path, type Window, along, routesOf } from './artifact-paths.js';
+import { along, type OrderedPath, type Path, routesOf, type Window } from './artifact-paths.js';
 import { narrowest } from './narrowest-route.js';
 
 /** An artifact without its payload and tags, which can be large. */
@@ -39,11 +40,18 @@ const MOST_ON_PAGE = 256 * 1_024;
 
 const VISIBILITY = [
   sql<number>`octet_length(artifacts.visibility)`.as('visibility_bytes'),
-  sql<string | null>`case when octet_length(artifacts.visibility) <= ${sql.lit(MOST_WITH_ROW)} then artifacts.visibility end`.as('visibility'),
+  sql<
+    string | null
+  >`case when octet_length(artifacts.visibility) <= ${sql.lit(MOST_WITH_ROW)} then artifacts.visibility end`.as(
+    'visibility',
+  ),
 ] as const;
 
 /** The paths that contain everything a filter matches. They may contain more. */
-export async function pathsOf(db: Reader, { correlationIds, types, producers }: ChangelogFilter): Promise<readonly Path[]> {
+export async function pathsOf(
+  db: Reader,
+  { correlationIds, types, producers }: ChangelogFilter,
+): Promise<readonly Path[]> {
   // A correlation almost always has few artifacts.
   if (correlationIds.length > 0) return [...new Set(correlationIds)].map((value) => ({ by: 'correlation_id', value }));
   const { paths } = await narrowest(db, routesOf({ ...NO_FILTER, types, producers }));
@@ -54,7 +62,12 @@ export async function pathsOf(db: Reader, { correlationIds, types, producers }: 
  * Returns the first artifacts along the paths within a window, sorted: at most `limit`, and at most as many bytes as a
  * page holds.
  */
-export async function pageAlong(db: Reader, paths: readonly Path[], window: Window, limit: number): Promise<ChangelogPage> {
+export async function pageAlong(
+  db: Reader,
+  paths: readonly Path[],
+  window: Window,
+  limit: number,
+): Promise<ChangelogPage> {
   const found = await rowsAlong(db, paths, window, limit);
   const fitting = found.slice(0, fittingRows(found));
   const isAll = found.length < limit && fitting.length === found.length;
@@ -75,7 +88,15 @@ function fittingRows(rows: readonly FoundRow[]): number {
 async function whole(db: Reader, rows: readonly FoundRow[]): Promise<ChangelogRow[]> {
   const large = rows.filter(({ visibility }) => visibility === null);
   if (large.length === 0) return [...rows] as ChangelogRow[];
-  const found = new Map((await visibilitiesAt(db, {}, large.map(({ seq }) => seq))).map(({ seq, visibility }) => [seq, visibility]));
+  const found = new Map(
+    (
+      await visibilitiesAt(
+        db,
+        {},
+        large.map(({ seq }) => seq),
+      )
+    ).map(({ seq, visibility }) => [seq, visibility]),
+  );
   return rows.flatMap((row) => {
     const visibility = row.visibility ?? found.get(row.seq);
     return visibility === undefined ? [] : { ...row, visibility };
@@ -95,9 +116,15 @@ async function rowsAlong(db: Reader, paths: readonly Path[], window: Window, lim
 /** Takes the first positions of each path and makes the page from the first of these. */
 async function firstAlong(db: Reader, paths: readonly Path[], window: Window, limit: number): Promise<number[]> {
   const [first, ...others] = paths.map((path) =>
-    db.selectFrom(along(db, path, window).select('step.seq').orderBy('step.key').limit(limit).as('part')).select('part.seq'),
+    db
+      .selectFrom(along(db, path, window).select('step.seq').orderBy('step.key').limit(limit).as('part'))
+      .select('part.seq'),
   );
-  const rows = await others.reduce((all, part) => all.unionAll(part), first!).orderBy('seq').limit(limit).execute();
+  const rows = await others
+    .reduce((all, part) => all.unionAll(part), first!)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
   return rows.map(({ seq }) => seq);
 }
 
@@ -141,7 +168,9 @@ const findLast = prepared<{ position: number }, { seq: number }>((db, place) =>
 export async function deletedBehind(db: Reader, position: number, types: readonly string[]): Promise<number | null> {
   // The table has one row per type, so the result is small.
   const deleted = await findDeletions(db, { position });
-  const upTo = deleted.filter(({ type }) => types.length === 0 || types.includes(type)).map(({ up_to_seq }) => up_to_seq);
+  const upTo = deleted
+    .filter(({ type }) => types.length === 0 || types.includes(type))
+    .map(({ up_to_seq }) => up_to_seq);
   return upTo.length > 0 ? Math.max(...upTo) : null;
 }
 

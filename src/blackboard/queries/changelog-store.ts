@@ -1,8 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
+
 import { Injectable } from '@nestjs/common';
+
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { Path, Window } from './artifact-paths.js';
-import { type ChangelogFilter, type ChangelogPage, type ChangelogRow, deletedBehind, lastUpTo, pageAlong, pathsOf } from './changelog-rows.js';
+import {
+  type ChangelogFilter,
+  type ChangelogPage,
+  type ChangelogRow,
+  deletedBehind,
+  lastUpTo,
+  pageAlong,
+  pathsOf,
+} from './changelog-rows.js';
 
 /** Artifacts per read, which takes a few milliseconds. */
 const LOOKED_AT_ONCE = 500;
@@ -36,10 +46,14 @@ export class ChangelogStore {
    * the last of them misses none and sees none twice. It must not continue after `final` itself: after a crash the
    * database assigns positions again at which nothing was committed.
    */
-  async after(position: number, limit = LOOKED_AT_ONCE): Promise<{ rows: ChangelogRow[]; isAll: boolean; final: number }> {
+  async after(
+    position: number,
+    limit = LOOKED_AT_ONCE,
+  ): Promise<{ rows: ChangelogRow[]; isAll: boolean; final: number }> {
     const final = await this.unitOfWork.finalPosition('artifacts');
     const window = { low: position, high: final };
-    const { rows, isAll } = final > position ? await pageAlong(this.unitOfWork.reader, [{ by: 'all' }], window, limit) : NOTHING;
+    const { rows, isAll } =
+      final > position ? await pageAlong(this.unitOfWork.reader, [{ by: 'all' }], window, limit) : NOTHING;
     return { rows, isAll, final };
   }
 
@@ -78,7 +92,10 @@ export class ChangelogReader {
   }
 }
 
-export const asksFor = ({ correlationIds, types, producers }: ChangelogFilter, row: Pick<ChangelogRow, 'correlation_id' | 'type' | 'produced_by'>): boolean =>
+export const asksFor = (
+  { correlationIds, types, producers }: ChangelogFilter,
+  row: Pick<ChangelogRow, 'correlation_id' | 'type' | 'produced_by'>,
+): boolean =>
   isAmong(correlationIds, row.correlation_id) && isAmong(types, row.type) && isAmong(producers, row.produced_by);
 
 const isAmong = (asked: readonly string[], value: string): boolean => asked.length === 0 || asked.includes(value);

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+
 import { toTimestamp } from '../../common/timestamp.js';
 import { preparedWithList } from '../../database/prepared.js';
 import type { ConsumptionsTable } from '../../database/schema.js';
@@ -13,7 +14,11 @@ export async function consumptionsOf(reader: Reader, seqs: readonly number[]): P
 }
 
 function consumptionFields(consumptions: readonly ConsumptionRow[]): string {
-  const shown = consumptions.map(({ consumer, execution_id, consumed_at }) => ({ consumer, run_id: execution_id, consumed_at: toTimestamp(consumed_at) }));
+  const shown = consumptions.map(({ consumer, execution_id, consumed_at }) => ({
+    consumer,
+    run_id: execution_id,
+    consumed_at: toTimestamp(consumed_at),
+  }));
   const consumedBy = [...new Set(consumptions.map(({ consumer }) => consumer))];
   return `,"consumptions":${JSON.stringify(shown)},"consumed_by":${JSON.stringify(consumedBy)}`;
 }

@@ -39,7 +39,8 @@ export class HeldText {
   async reserve(bytes: number): Promise<void> {
     if (this.reservation) return;
     const wanted = COPIES * Math.max(PART, this.text.length + bytes);
-    this.reservation = this.isPatient || this.hasBegun ? await this.memory.whenFree(wanted) : this.memory.reserve(wanted);
+    this.reservation =
+      this.isPatient || this.hasBegun ? await this.memory.whenFree(wanted) : this.memory.reserve(wanted);
   }
 
   /** The next item starts a list, so no comma precedes it. */

@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { Reader } from '../../database/unit-of-work.js';
-import { type Path, type Route, along, spanOf } from './artifact-paths.js';
+import { along, type Path, type Route, spanOf } from './artifact-paths.js';
 
 /** Growing bounds make the cost of the comparison proportional to the narrowest route, however long the others are. */
 const BOUNDS = [100, 1_000, 10_000, 100_000] as const;

@@ -50,7 +50,8 @@ const sizeOf = (chunk: Uint32Array): number => chunk.reduce((size, word) => size
 function positionsIn(number: number, chunk: Uint32Array, order: 'asc' | 'desc'): number[] {
   const positions: number[] = [];
   chunk.forEach((word, index) => {
-    for (let rest = word; rest !== 0; rest &= rest - 1) positions.push(number * POSITIONS + index * BITS + lowestOne(rest));
+    for (let rest = word; rest !== 0; rest &= rest - 1)
+      positions.push(number * POSITIONS + index * BITS + lowestOne(rest));
   });
   return order === 'asc' ? positions : positions.reverse();
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { DatabaseModule } from '../../database/database.module.js';
 import { ActivityRollup } from './activity-rollup.js';
 import { ActivityTotals } from './activity-totals.js';
@@ -13,7 +14,18 @@ import { StoredTexts } from './stored-texts.js';
 
 @Module({
   imports: [DatabaseModule],
-  providers: [ActivityRollup, ActivityTotals, AgentHistory, AgentReaders, ArtifactRollup, ArtifactStore, ArtifactTotals, ChangelogStore, Rollups, StoredTexts],
+  providers: [
+    ActivityRollup,
+    ActivityTotals,
+    AgentHistory,
+    AgentReaders,
+    ArtifactRollup,
+    ArtifactStore,
+    ArtifactTotals,
+    ChangelogStore,
+    Rollups,
+    StoredTexts,
+  ],
   exports: [ActivityTotals, AgentHistory, AgentReaders, ArtifactStore, ArtifactTotals, ChangelogStore, StoredTexts],
 })
 export class QueriesModule {}

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
+
 import { prepared } from '../../database/prepared.js';
 import type { Reader } from '../../database/unit-of-work.js';
-import { type ArtifactFilter, NO_FILTER, asksForNothing, isOfKind } from './artifact-filter.js';
+import { type ArtifactFilter, asksForNothing, isOfKind, NO_FILTER } from './artifact-filter.js';
 import type { KindCount } from './artifact-summary.js';
 import { rolledUpTo } from './rollup-position.js';
 
@@ -19,7 +20,9 @@ export async function everPublished(db: Reader): Promise<number> {
 
 const totalEver = prepared<object, { total: number }>((db) =>
   db.selectFrom(totalOf(db, NO_FILTER).as('present')).select((eb) => {
-    const deleted = eb.selectFrom('artifact_deletions').select((inner) => inner.fn.coalesce(inner.fn.sum<number>('artifact_deletions.count'), sql.lit(0)).as('count'));
+    const deleted = eb
+      .selectFrom('artifact_deletions')
+      .select((inner) => inner.fn.coalesce(inner.fn.sum<number>('artifact_deletions.count'), sql.lit(0)).as('count'));
     return eb('present.total', '+', deleted).as('total');
   }),
 );

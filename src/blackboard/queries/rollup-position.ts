@@ -1,4 +1,5 @@
 import { expressionBuilder, sql } from 'kysely';
+
 import type { Schema } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 
@@ -8,7 +9,10 @@ export type RollupName = 'artifacts' | 'activity';
 /** A subquery for the position up to which a rollup is complete. */
 export function rolledUpTo(rollup: RollupName) {
   const eb = expressionBuilder<Schema, never>();
-  return eb.fn.coalesce(eb.selectFrom('rollups').select('rollups.up_to_seq').where('rollups.name', '=', rollup), sql.lit(0));
+  return eb.fn.coalesce(
+    eb.selectFrom('rollups').select('rollups.up_to_seq').where('rollups.name', '=', rollup),
+    sql.lit(0),
+  );
 }
 
 export async function positionOf(tx: Transaction, rollup: RollupName): Promise<number> {
@@ -25,7 +29,16 @@ export async function positionOf(tx: Transaction, rollup: RollupName): Promise<n
 /**
  * Moves the position of a rollup. Returns false if another process has moved it first; that process then does the step.
  */
-export async function moveOn(tx: Transaction, rollup: RollupName, { from, to }: { from: number; to: number }): Promise<boolean> {
-  const moved = await tx.db.updateTable('rollups').set({ up_to_seq: to }).where('name', '=', rollup).where('up_to_seq', '=', from).executeTakeFirst();
+export async function moveOn(
+  tx: Transaction,
+  rollup: RollupName,
+  { from, to }: { from: number; to: number },
+): Promise<boolean> {
+  const moved = await tx.db
+    .updateTable('rollups')
+    .set({ up_to_seq: to })
+    .where('name', '=', rollup)
+    .where('up_to_seq', '=', from)
+    .executeTakeFirst();
   return moved.numUpdatedRows > 0n;
 }

@@ -42,7 +42,7 @@ export function* groupsOf(piece: Piece): Generator<Item> {
 }
 
 export function* groupsOfStored({ show, seqs, bytes }: StoredItems): Generator<StoredItems> {
-  for (let start = 0; start < seqs.length; ) {
+  for (let start = 0; start < seqs.length;) {
     let end = start;
     let size = 0;
     do size += bytes[end++]!;
@@ -52,7 +52,8 @@ export function* groupsOfStored({ show, seqs, bytes }: StoredItems): Generator<S
   }
 }
 
-export const sizeOf = (item: Item): number => (typeof item === 'string' ? item.length : item.bytes.reduce((sum, each) => sum + each, 0));
+export const sizeOf = (item: Item): number =>
+  typeof item === 'string' ? item.length : item.bytes.reduce((sum, each) => sum + each, 0);
 
 /** Returns the whole text if it needs no reads and fits into one part, otherwise null. */
 export function textAtHand(pieces: readonly Piece[]): string | null {
@@ -73,6 +74,10 @@ export function textAtHand(pieces: readonly Piece[]): string | null {
 
 /** Escapes the pieces for a CSV cell (RFC 4180). The caller adds the quotes around it. */
 export const inCell = (pieces: readonly Piece[]): Piece[] =>
-  pieces.map((piece) => (typeof piece === 'string' ? quoted(piece) : piece.map((item) => (typeof item === 'string' ? quoted(item) : { ...item, show: 'cells' }))));
+  pieces.map((piece) =>
+    typeof piece === 'string'
+      ? quoted(piece)
+      : piece.map((item) => (typeof item === 'string' ? quoted(item) : { ...item, show: 'cells' })),
+  );
 
 export const quoted = (text: string): string => text.replaceAll('"', '""');

@@ -1,12 +1,22 @@
 import { Injectable } from '@nestjs/common';
+
 import { DomainError } from '../../common/domain-error.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { TextInParts, type TextPart } from '../../common/text-in-parts.js';
-import { yieldToEventLoop } from '../../common/event-loop.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { consumptionsOf } from './consumptions.js';
 import { HeldText } from './held-text.js';
-import { addStored, groupsOf, type Item, type Piece, quoted, sizeOf, type StoredItems, textAtHand } from './stored-pieces.js';
+import {
+  addStored,
+  groupsOf,
+  type Item,
+  type Piece,
+  quoted,
+  sizeOf,
+  type StoredItems,
+  textAtHand,
+} from './stored-pieces.js';
 import { artifactText, findPayloads, findSizes, findWhole, isWhole, type WireRow } from './wire-rows.js';
 
 /** Finds rows after a place, in order, with texts of up to `most` bytes. */
@@ -66,7 +76,7 @@ export class StoredTexts {
   ): Promise<Item[]> {
     let rows = await find(after, FIRST_ROWS, MOST_IN_FIRST);
     const items = await this.items(rows.filter(isWanted));
-    for (let asked = FIRST_ROWS; rows.length === asked; ) {
+    for (let asked = FIRST_ROWS; rows.length === asked;) {
       await yieldToEventLoop();
       asked = LATER_ROWS;
       rows = await find(placeOf(rows.at(-1)!), asked, 0);
@@ -116,13 +126,19 @@ export class StoredTexts {
 
   /** A payload has no id next to it, so leaving one out would silently change the answer. */
   private async payloads(seqs: readonly number[]): Promise<string[]> {
-    const found = new Map((await findPayloads(this.unitOfWork.reader, {}, seqs)).map(({ seq, payload }) => [seq, payload]));
-    if (seqs.some((seq) => !found.has(seq))) throw new DomainError('unavailable', 'Retention has deleted artifacts of this answer; send the request again');
+    const found = new Map(
+      (await findPayloads(this.unitOfWork.reader, {}, seqs)).map(({ seq, payload }) => [seq, payload]),
+    );
+    if (seqs.some((seq) => !found.has(seq)))
+      throw new DomainError('unavailable', 'Retention has deleted artifacts of this answer; send the request again');
     return seqs.map((seq) => found.get(seq)!);
   }
 
   private consumptions(rows: readonly WireRow[]): Promise<(seq: number) => string> {
-    return consumptionsOf(this.unitOfWork.reader, rows.map(({ seq }) => seq));
+    return consumptionsOf(
+      this.unitOfWork.reader,
+      rows.map(({ seq }) => seq),
+    );
   }
 
   private async sizes(rows: readonly WireRow[]): Promise<ReadonlyMap<number, number>> {

@@ -1,9 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
-import { memoize, preparedWithList } from '../../database/prepared.js';
+
 import { toTimestamp } from '../../common/timestamp.js';
+import { memoize, preparedWithList } from '../../database/prepared.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
 
-const COLUMNS = ['seq', 'id', 'type', 'version', 'produced_by', 'visibility_kind', 'partition_key', 'correlation_id', 'created_at'] as const;
+const COLUMNS = [
+  'seq',
+  'id',
+  'type',
+  'version',
+  'produced_by',
+  'visibility_kind',
+  'partition_key',
+  'correlation_id',
+  'created_at',
+] as const;
 
 /**
  * An artifact for an answer. `texts` holds the columns that are stored as JSON, in the form of the wire. The payload is
@@ -36,14 +47,12 @@ export const artifactText = (row: WholeRow, more = ''): string =>
 
 // There are few types and producers. Joining a few long strings is faster than joining many short ones.
 const beforePayload = memoize((type: string): string => `","type":${JSON.stringify(type)},"payload":`);
-const afterVisibility = memoize((producer: string): string => `,"produced_by":${JSON.stringify(producer)},"created_at":"`);
+const afterVisibility = memoize(
+  (producer: string): string => `,"produced_by":${JSON.stringify(producer)},"created_at":"`,
+);
 
 export const findWhole = preparedWithList<object, number, WholeRow>((db, _place, seqs) =>
-  db
-    .selectFrom('artifacts')
-    .select(COLUMNS)
-    .select(TEXTS.as('texts'))
-    .where('seq', 'in', seqs),
+  db.selectFrom('artifacts').select(COLUMNS).select(TEXTS.as('texts')).where('seq', 'in', seqs),
 );
 
 export const findPayloads = preparedWithList<object, number, { seq: number; payload: string }>((db, _place, seqs) =>
@@ -52,5 +61,8 @@ export const findPayloads = preparedWithList<object, number, { seq: number; payl
 
 /** Finds the bytes of each artifact's texts. */
 export const findSizes = preparedWithList<object, number, { seq: number; bytes: number }>((db, _place, seqs) =>
-  db.selectFrom('artifacts').select(['seq', SIZE.as('bytes')]).where('seq', 'in', seqs),
+  db
+    .selectFrom('artifacts')
+    .select(['seq', SIZE.as('bytes')])
+    .where('seq', 'in', seqs),
 );

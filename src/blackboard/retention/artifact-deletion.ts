@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { sql, type SqlBool } from 'kysely';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { rolledUpTo } from '../queries/rollup-position.js';
-import { type ArtifactKind, countDeleted, type DeletedArtifact } from './deleted-counts.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
-import { WINDOW_KEY } from '../joins/waiting-groups.js';
 import { JoinRemoval } from '../joins/join-removal.js';
+import { WINDOW_KEY } from '../joins/waiting-groups.js';
+import { rolledUpTo } from '../queries/rollup-position.js';
+import { AT_ONCE, type Cleanup, type Deletion } from './cleanup.js';
+import { type ArtifactKind, countDeleted, type DeletedArtifact } from './deleted-counts.js';
 import { SettledCorrelations } from './settled-correlations.js';
-import { AT_ONCE, type Deletion, type Cleanup } from './cleanup.js';
 
 interface Old {
   seq: number;
@@ -40,14 +41,21 @@ export class ArtifactDeletion implements Deletion {
     for (const { name, retainMs } of this.catalog.types) {
       const cutoff = cleanup.cutoff(retainMs);
       if (cutoff === null) continue;
-      for (const { earliest_created_at: from, ...kind } of await findKinds(this.unitOfWork.reader, { type: name, cutoff })) {
+      for (const { earliest_created_at: from, ...kind } of await findKinds(this.unitOfWork.reader, {
+        type: name,
+        cutoff,
+      })) {
         deleted += await this.deleteKind(cleanup, kind, { from, cutoff });
       }
     }
     return deleted;
   }
 
-  private async deleteKind(cleanup: Cleanup, kind: ArtifactKind, { from, cutoff }: { from: number; cutoff: number }): Promise<number> {
+  private async deleteKind(
+    cleanup: Cleanup,
+    kind: ArtifactKind,
+    { from, cutoff }: { from: number; cutoff: number },
+  ): Promise<number> {
     const { reader } = this.unitOfWork;
     let place = { after: from, afterSeq: -1 };
     let deleted = 0;
@@ -57,17 +65,33 @@ export class ArtifactDeletion implements Deletion {
       if (!last) break;
       place = { after: last.created_at, afterSeq: last.seq };
       // This check needs no transaction, and many old artifacts may have to stay.
-      const free = await this.findFree(reader, cleanup, old.map(({ seq }) => seq));
+      const free = await this.findFree(
+        reader,
+        cleanup,
+        old.map(({ seq }) => seq),
+      );
       if (free.length > 0) deleted += await cleanup.step((tx) => this.deleteFree(tx, cleanup, kind, free));
       if (old.length < AT_ONCE) break;
     }
     return deleted;
   }
 
-  private async deleteFree(tx: Transaction, cleanup: Cleanup, kind: ArtifactKind, found: readonly DeletedArtifact[]): Promise<number> {
+  private async deleteFree(
+    tx: Transaction,
+    cleanup: Cleanup,
+    kind: ArtifactKind,
+    found: readonly DeletedArtifact[],
+  ): Promise<number> {
     // Joins are locked before correlations, in the same order as everywhere else, to avoid deadlocks.
-    await this.joinRemoval.holdArtifacts(tx, found.map(({ seq }) => seq));
-    const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), cleanup.settledBy);
+    await this.joinRemoval.holdArtifacts(
+      tx,
+      found.map(({ seq }) => seq),
+    );
+    const held = await this.correlations.hold(
+      tx,
+      found.map(({ correlation_id }) => correlation_id),
+      cleanup.settledBy,
+    );
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ seq }) => seq);
     // Checked again with the locks held: this finds what has started to need an artifact meanwhile, and from here on
     // nothing new can.
@@ -83,7 +107,11 @@ export class ArtifactDeletion implements Deletion {
     return free.length;
   }
 
-  private findFree(db: UnitOfWork['reader'], { settledBy }: Cleanup, seqs: readonly number[]): Promise<DeletedArtifact[]> {
+  private findFree(
+    db: UnitOfWork['reader'],
+    { settledBy }: Cleanup,
+    seqs: readonly number[],
+  ): Promise<DeletedArtifact[]> {
     return this.free(db, { settledBy }, seqs);
   }
 
@@ -131,12 +159,13 @@ const NEEDS_ITS_MEMBERS = sql<SqlBool>`(join_groups.closes_at is not null or joi
 const HAS_NOT_ENDED = sql<SqlBool>`coalesce(executions.state, '') in ('pending', 'running')`;
 
 /** Finds the kinds of a type that have something old, with the time of their earliest artifact. */
-const findKinds = prepared<{ type: string; cutoff: number }, ArtifactKind & { earliest_created_at: number }>((db, place) =>
-  db
-    .selectFrom('artifact_counts')
-    .select(['type', 'produced_by', 'visibility_kind', 'earliest_created_at'])
-    .where('type', '=', place('type'))
-    .where('earliest_created_at', '<=', place('cutoff')),
+const findKinds = prepared<{ type: string; cutoff: number }, ArtifactKind & { earliest_created_at: number }>(
+  (db, place) =>
+    db
+      .selectFrom('artifact_counts')
+      .select(['type', 'produced_by', 'visibility_kind', 'earliest_created_at'])
+      .where('type', '=', place('type'))
+      .where('earliest_created_at', '<=', place('cutoff')),
 );
 
 /** Finds the next artifacts of a kind, oldest first. */
@@ -147,15 +176,23 @@ const findOld = prepared<ArtifactKind & { after: number; afterSeq: number; cutof
     .where('type', '=', place('type'))
     .where('produced_by', '=', place('produced_by'))
     .where('visibility_kind', '=', place('visibility_kind'))
-    .where(({ eb, refTuple, tuple }) => eb(refTuple('created_at', 'seq'), '>', tuple(place('after'), place('afterSeq'))))
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('created_at', 'seq'), '>', tuple(place('after'), place('afterSeq'))),
+    )
     .where('created_at', '<=', place('cutoff'))
     .orderBy('created_at')
     .orderBy('seq')
     .limit(AT_ONCE),
 );
 
-const deleteTags = preparedWithList<object, number, unknown>((db, _place, seqs) => db.deleteFrom('artifact_tags').where('artifact_seq', 'in', seqs));
+const deleteTags = preparedWithList<object, number, unknown>((db, _place, seqs) =>
+  db.deleteFrom('artifact_tags').where('artifact_seq', 'in', seqs),
+);
 
-const deleteConsumptions = preparedWithList<object, number, unknown>((db, _place, seqs) => db.deleteFrom('consumptions').where('artifact_seq', 'in', seqs));
+const deleteConsumptions = preparedWithList<object, number, unknown>((db, _place, seqs) =>
+  db.deleteFrom('consumptions').where('artifact_seq', 'in', seqs),
+);
 
-const deleteArtifacts = preparedWithList<object, number, unknown>((db, _place, seqs) => db.deleteFrom('artifacts').where('seq', 'in', seqs));
+const deleteArtifacts = preparedWithList<object, number, unknown>((db, _place, seqs) =>
+  db.deleteFrom('artifacts').where('seq', 'in', seqs),
+);

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+
 import type { Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { SchedulerLock } from './scheduler-locks.js';
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+
 import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { locking } from '../../database/dialects/dialect.js';
 import { type Place, prepared, preparedWithList } from '../../database/prepared.js';
@@ -17,7 +18,11 @@ export interface DeletedArtifact {
  * Subtracts deleted artifacts, all of one kind and rolled up, from the current counts and adds them to the deleted
  * counts. It runs in the transaction that deletes them, so that the sum of both never falls.
  */
-export async function countDeleted(tx: Transaction, kind: ArtifactKind, deleted: readonly DeletedArtifact[]): Promise<void> {
+export async function countDeleted(
+  tx: Transaction,
+  kind: ArtifactKind,
+  deleted: readonly DeletedArtifact[],
+): Promise<void> {
   const count = deleted.length;
   await addToDeletions(tx.db, { type: kind.type, up_to_seq: Math.max(...deleted.map(({ seq }) => seq)), count });
   await countInCorrelations(tx, kind, deleted);
@@ -28,11 +33,19 @@ export async function countDeleted(tx: Transaction, kind: ArtifactKind, deleted:
   await removeEmptyCounts(tx.db, kind);
 }
 
-async function countInCorrelations(tx: Transaction, { type }: ArtifactKind, deleted: readonly DeletedArtifact[]): Promise<void> {
+async function countInCorrelations(
+  tx: Transaction,
+  { type }: ArtifactKind,
+  deleted: readonly DeletedArtifact[],
+): Promise<void> {
   const byCorrelation = Map.groupBy(deleted, ({ correlation_id }) => correlation_id);
   // Most correlations lose the same number of artifacts: one, or what an agent publishes in one execution.
   for (const [count, same] of Map.groupBy(byCorrelation, ([, artifacts]) => artifacts.length)) {
-    await addToCorrelations(tx.db, { count, errors: type === WORKFLOW_ERROR ? count : 0 }, same.map(([id]) => id));
+    await addToCorrelations(
+      tx.db,
+      { count, errors: type === WORKFLOW_ERROR ? count : 0 },
+      same.map(([id]) => id),
+    );
   }
 }
 
@@ -83,8 +96,14 @@ const takeFromCounts = prepared<ArtifactKind & { count: number }, unknown>((db, 
       count: eb('count', '-', place('count')),
       // Each search starts from the previous time: otherwise Postgres scans all dead rows that some session may still
       // see.
-      earliest_created_at: fn.coalesce(timeOf(db, place, 'asc').where('created_at', '>=', EARLIEST), ref('earliest_created_at')),
-      latest_created_at: fn.coalesce(timeOf(db, place, 'desc').where('created_at', '<=', LATEST), ref('latest_created_at')),
+      earliest_created_at: fn.coalesce(
+        timeOf(db, place, 'asc').where('created_at', '>=', EARLIEST),
+        ref('earliest_created_at'),
+      ),
+      latest_created_at: fn.coalesce(
+        timeOf(db, place, 'desc').where('created_at', '<=', LATEST),
+        ref('latest_created_at'),
+      ),
     }))
     .where('type', '=', place('type'))
     .where('produced_by', '=', place('produced_by'))

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { Settings } from '../../config/settings.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { AT_ONCE, type Cleanup, type Deletion } from './cleanup.js';
 import { SettledCorrelations } from './settled-correlations.js';
-import { AT_ONCE, type Deletion, type Cleanup } from './cleanup.js';
 import { deleteUsage } from './usage-deletion.js';
 
 interface Ended {
@@ -38,8 +39,17 @@ export class ExecutionDeletion implements Deletion {
     });
   }
 
-  private async deleteFree(tx: Transaction, { settledBy }: Cleanup, cutoff: number, found: readonly Ended[]): Promise<number> {
-    const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), settledBy);
+  private async deleteFree(
+    tx: Transaction,
+    { settledBy }: Cleanup,
+    cutoff: number,
+    found: readonly Ended[],
+  ): Promise<number> {
+    const held = await this.correlations.hold(
+      tx,
+      found.map(({ correlation_id }) => correlation_id),
+      settledBy,
+    );
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ id }) => id);
     const free = await this.free(tx.db, { settledBy, cutoff }, candidates);
     const ids = free.map(({ id }) => id);
@@ -65,13 +75,26 @@ export class ExecutionDeletion implements Deletion {
 }
 
 const findSome = prepared<{ after: number }, { seq: number; id: string; created_at: number }>((db, place) =>
-  db.selectFrom('executions').select(['seq', 'id', 'created_at']).where('seq', '>', place('after')).orderBy('seq').limit(AT_ONCE),
+  db
+    .selectFrom('executions')
+    .select(['seq', 'id', 'created_at'])
+    .where('seq', '>', place('after'))
+    .orderBy('seq')
+    .limit(AT_ONCE),
 );
 
-const deleteInputs = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('execution_inputs').where('execution_id', 'in', ids));
+const deleteInputs = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('execution_inputs').where('execution_id', 'in', ids),
+);
 
-const deleteAttempts = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('execution_attempts').where('execution_id', 'in', ids));
+const deleteAttempts = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('execution_attempts').where('execution_id', 'in', ids),
+);
 
-const deleteToolCalls = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('tool_calls').where('execution_id', 'in', ids));
+const deleteToolCalls = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('tool_calls').where('execution_id', 'in', ids),
+);
 
-const deleteExecutions = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('executions').where('id', 'in', ids));
+const deleteExecutions = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('executions').where('id', 'in', ids),
+);

@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
+
 import { DatabaseModule } from '../../database/database.module.js';
 import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
 import { JoinsModule } from '../joins/joins.module.js';
 import { ArtifactDeletion } from './artifact-deletion.js';
 import { ExecutionDeletion } from './execution-deletion.js';
 import { Retention } from './retention.js';
-import { SettledCorrelations } from './settled-correlations.js';
 import { SchedulerLocks } from './scheduler-locks.js';
+import { SettledCorrelations } from './settled-correlations.js';
 
 @Module({
   imports: [CorrelationStateModule, DatabaseModule, JoinsModule],

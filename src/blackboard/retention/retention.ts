@@ -1,14 +1,15 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
-import { SingleFlight } from '../../common/single-flight.js';
 import { Role } from '../../common/role.js';
+import { SingleFlight } from '../../common/single-flight.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { ArtifactDeletion } from './artifact-deletion.js';
+import { Cleanup, type Deletion } from './cleanup.js';
 import { ExecutionDeletion } from './execution-deletion.js';
-import { type Deletion, Cleanup } from './cleanup.js';
 import { SchedulerLocks } from './scheduler-locks.js';
 
 const TICK_MS = 10_000;
@@ -52,7 +53,10 @@ export class Retention implements OnModuleDestroy {
   private async runIfDue(): Promise<void> {
     try {
       const lock = await this.locks.take('retention', EVERY_MS);
-      if (lock) await this.cleanup(new Cleanup(this.clock.now(), this.settings.retainKeysMs, this.unitOfWork, lock, () => this.work.stopped));
+      if (lock)
+        await this.cleanup(
+          new Cleanup(this.clock.now(), this.settings.retainKeysMs, this.unitOfWork, lock, () => this.work.stopped),
+        );
     } catch (error) {
       // Keeping data for longer is harmless. The next run tries again.
       this.logger.warn({ err: error }, 'retention failed; the next run tries again');

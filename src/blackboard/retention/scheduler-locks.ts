@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Clock } from '../../common/clock.js';
 import { prepared } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -43,8 +44,15 @@ export class SchedulerLock {
   }
 }
 
-const findLock = prepared<{ name: string }, { due_at: number }>((db, place) => db.selectFrom('scheduler_locks').select('due_at').where('name', '=', place('name')));
+const findLock = prepared<{ name: string }, { due_at: number }>((db, place) =>
+  db.selectFrom('scheduler_locks').select('due_at').where('name', '=', place('name')),
+);
 
 const moveLock = prepared<{ name: string; from: number; to: number }, { name: string }>((db, place) =>
-  db.updateTable('scheduler_locks').set({ due_at: place('to') }).where('name', '=', place('name')).where('due_at', '=', place('from')).returning('name'),
+  db
+    .updateTable('scheduler_locks')
+    .set({ due_at: place('to') })
+    .where('name', '=', place('name'))
+    .where('due_at', '=', place('from'))
+    .returning('name'),
 );

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Expression, type ExpressionBuilder, expressionBuilder, type RawBuilder, type SqlBool } from 'kysely';
+
 import { locking } from '../../database/dialects/dialect.js';
 import { preparedWithList } from '../../database/prepared.js';
 import type { Schema } from '../../database/schema.js';
@@ -60,8 +61,14 @@ export class SettledCorrelations {
     return db
       .deleteFrom('correlations')
       .where('id', 'in', ids)
-      .where(({ not, exists, selectFrom }) => not(exists(selectFrom('artifacts').select('seq').whereRef('artifacts.correlation_id', '=', 'correlations.id'))))
-      .where(({ not, exists, selectFrom }) => not(exists(selectFrom('executions').select('seq').whereRef('executions.correlation_id', '=', 'correlations.id'))))
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('artifacts').select('seq').whereRef('artifacts.correlation_id', '=', 'correlations.id'))),
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(selectFrom('executions').select('seq').whereRef('executions.correlation_id', '=', 'correlations.id')),
+        ),
+      )
       .where(eb.and(this.uses.map((use) => eb.not(use.names(eb)))))
       .returning('id');
   });

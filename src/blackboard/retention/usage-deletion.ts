@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+
 import { preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 
@@ -13,7 +14,8 @@ export async function deleteUsage(tx: Transaction, executionIds: readonly string
 }
 
 /** Deletes the sums of correlations that are being deleted. */
-export const forgetUsage = (tx: Transaction, correlationIds: readonly string[]): Promise<unknown> => deleteSums(tx.db, {}, correlationIds);
+export const forgetUsage = (tx: Transaction, correlationIds: readonly string[]): Promise<unknown> =>
+  deleteSums(tx.db, {}, correlationIds);
 
 const keepSums = preparedWithList<object, string, unknown>((db, _place, ids) =>
   db
@@ -22,7 +24,12 @@ const keepSums = preparedWithList<object, string, unknown>((db, _place, ids) =>
     .expression(
       db
         .selectFrom('usage')
-        .select(({ fn }) => ['correlation_id', 'agent', fn.sum<number>(sql`input_tokens + output_tokens`).as('tokens'), fn.coalesce(fn.sum<number>('cost'), sql.lit(0)).as('cost')])
+        .select(({ fn }) => [
+          'correlation_id',
+          'agent',
+          fn.sum<number>(sql`input_tokens + output_tokens`).as('tokens'),
+          fn.coalesce(fn.sum<number>('cost'), sql.lit(0)).as('cost'),
+        ])
         .where('execution_id', 'in', ids)
         .groupBy(['correlation_id', 'agent']),
     )
@@ -34,9 +41,15 @@ const keepSums = preparedWithList<object, string, unknown>((db, _place, ids) =>
     ),
 );
 
-const deleteRows = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('usage').where('execution_id', 'in', ids));
+const deleteRows = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('usage').where('execution_id', 'in', ids),
+);
 
 // Reservations remain when an execution's lease was lost.
-const deleteReservations = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('budget_reservations').where('execution_id', 'in', ids));
+const deleteReservations = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('budget_reservations').where('execution_id', 'in', ids),
+);
 
-const deleteSums = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('deleted_usage').where('correlation_id', 'in', ids));
+const deleteSums = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('deleted_usage').where('correlation_id', 'in', ids),
+);

@@ -1,14 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { sql } from 'kysely';
+
 import { DomainError } from '../../common/domain-error.js';
 import { listed } from '../../common/listed.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { KeptCount } from './kept-count.js';
 import { Processes } from '../processes/processes.js';
 import { ExecutionsWithoutAgent } from './executions-without-agent.js';
+import { KeptCount } from './kept-count.js';
 
 const RETRY_AFTER_SECONDS = 5;
 const RECOUNT_MS = 1_000;
@@ -57,12 +58,16 @@ export class Backlog {
 
   /** Whether one of the limits is reached, so that no more work may be accepted. */
   get isFull(): boolean {
-    return this.count >= this.settings.maxPendingExecutions || this.countWithoutAgent >= this.settings.maxExecutionsWithoutAgent;
+    return (
+      this.count >= this.settings.maxPendingExecutions ||
+      this.countWithoutAgent >= this.settings.maxExecutionsWithoutAgent
+    );
   }
 
   /** Throws DomainError `unavailable`. */
   refuse(pausedAgents: readonly string[]): never {
-    const why = this.count >= this.settings.maxPendingExecutions ? this.whyFull(pausedAgents) : this.whyTooManyWithoutAgent();
+    const why =
+      this.count >= this.settings.maxPendingExecutions ? this.whyFull(pausedAgents) : this.whyTooManyWithoutAgent();
     throw new DomainError('unavailable', why, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 
@@ -76,7 +81,10 @@ export class Backlog {
   }
 
   private whyFull(pausedAgents: readonly string[]): string {
-    const wayOut = pausedAgents.length > 0 ? `try again later, or resume paused agents: ${[...pausedAgents].sort().join(', ')}` : 'try again later';
+    const wayOut =
+      pausedAgents.length > 0
+        ? `try again later, or resume paused agents: ${[...pausedAgents].sort().join(', ')}`
+        : 'try again later';
     return `${this.count} executions are waiting, which is the most that this service accepts; ${wayOut}`;
   }
 

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+
 import type { Transaction } from '../../database/unit-of-work.js';
 import { CorrelationSettled } from '../correlations/correlation-settled.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import { newId } from '../../common/ids.js';
@@ -7,9 +8,9 @@ import { preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
-import { Backlog } from './backlog.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { Backlog } from './backlog.js';
 import { TimerQueue } from './timer-queue.js';
 import { WorkflowErrors } from './workflow-errors.js';
 
@@ -54,7 +55,13 @@ export class ExecutionQueue {
     return id;
   }
 
-  private async insert(tx: Transaction, id: string, correlation: TrackedCorrelation, execution: NewExecution, changes: CorrelationChanges): Promise<void> {
+  private async insert(
+    tx: Transaction,
+    id: string,
+    correlation: TrackedCorrelation,
+    execution: NewExecution,
+    changes: CorrelationChanges,
+  ): Promise<void> {
     const { generation, background } = correlation;
     const { subscription } = execution;
     const work = externalWork(this.catalog.agent(subscription.agent));
@@ -79,7 +86,10 @@ export class ExecutionQueue {
         created_at: changes.now,
       },
     ]);
-    await insertInputs(tx.db, execution.inputs.map((artifact_seq, position) => ({ execution_id: id, position, artifact_seq })));
+    await insertInputs(
+      tx.db,
+      execution.inputs.map((artifact_seq, position) => ({ execution_id: id, position, artifact_seq })),
+    );
     if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
   }
 

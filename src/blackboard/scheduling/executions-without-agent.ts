@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { throttled } from '../../common/throttled.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { Processes } from '../processes/processes.js';
@@ -24,7 +25,9 @@ export class ExecutionsWithoutAgent {
   async count(): Promise<ReadonlyMap<string, number>> {
     const agents = await this.find();
     const counts = agents.length === 0 ? [] : await countWaiting(this.unitOfWork.reader, agents);
-    return new Map(agents.map((agent) => [agent, counts.reduce((sum, row) => (row.agent === agent ? sum + row.count : sum), 0)]));
+    return new Map(
+      agents.map((agent) => [agent, counts.reduce((sum, row) => (row.agent === agent ? sum + row.count : sum), 0)]),
+    );
   }
 
   private async find(): Promise<readonly string[]> {

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
+
 import { newId } from '../../common/ids.js';
-import type { KnownWork } from '../processes/known-work.js';
 import { amongFound } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { Schema, TimersTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import type { SubscriptionPlace } from '../matching/subscription-numbers.js';
+import type { KnownWork } from '../processes/known-work.js';
 import { WaitingArrivals } from './waiting-arrivals.js';
 
 export type Timer = Selectable<TimersTable>;
@@ -44,7 +45,11 @@ export class TimerQueue {
   async stepBack(tx: Transaction, { id, due_at }: Timer, at: number): Promise<boolean> {
     const { numUpdatedRows } = await tx.db
       .updateTable('timers')
-      .set(({ eb, fn, ref }) => ({ due_at: at, was_due_at: fn.coalesce('was_due_at', ref('due_at')), failures: eb('failures', '+', 1) }))
+      .set(({ eb, fn, ref }) => ({
+        due_at: at,
+        was_due_at: fn.coalesce('was_due_at', ref('due_at')),
+        failures: eb('failures', '+', 1),
+      }))
       .where('id', '=', id)
       .where('due_at', '=', due_at)
       .executeTakeFirst();
@@ -62,7 +67,10 @@ export class TimerQueue {
 
   /** Cancels the releases of this correlation's artifacts, so that they trigger nothing. */
   async cancelReleases(tx: Transaction, correlationId: string): Promise<void> {
-    const own = tx.db.selectFrom('artifacts').select(sql<string>`cast(seq as text)`.as('subject')).where('correlation_id', '=', correlationId);
+    const own = tx.db
+      .selectFrom('artifacts')
+      .select(sql<string>`cast(seq as text)`.as('subject'))
+      .where('correlation_id', '=', correlationId);
     const { numDeletedRows } = await tx.db
       .deleteFrom('timers')
       .where('kind', '=', 'release')
@@ -73,7 +81,11 @@ export class TimerQueue {
 
   /** Due timers in order of time, without those whose agent or subscription only other processes have. */
   async due(reader: Reader, now: number, limit: number, known: KnownWork): Promise<Timer[]> {
-    return firedHere(known, reader.selectFrom('timers').selectAll().where('due_at', '<=', now)).orderBy('due_at').orderBy('id').limit(limit).execute();
+    return firedHere(known, reader.selectFrom('timers').selectAll().where('due_at', '<=', now))
+      .orderBy('due_at')
+      .orderBy('id')
+      .limit(limit)
+      .execute();
   }
 
   /** When the next of these timers is due (epoch ms); null if none is set. */
@@ -101,11 +113,38 @@ function firedHere<Row>({ agentsElsewhere, subscriptionsElsewhere }: KnownWork, 
 
 const withoutAgents = <Row>(timers: Timers<Row>, agents: readonly string[]): Timers<Row> =>
   timers
-    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('join_groups').select('join_groups.id').whereRef('join_groups.id', '=', 'timers.subject').where('join_groups.agent', 'in', agents))))
-    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('executions').select('executions.id').whereRef('executions.id', '=', 'timers.subject').where('executions.agent', 'in', agents))));
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('join_groups')
+            .select('join_groups.id')
+            .whereRef('join_groups.id', '=', 'timers.subject')
+            .where('join_groups.agent', 'in', agents),
+        ),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('executions')
+            .select('executions.id')
+            .whereRef('executions.id', '=', 'timers.subject')
+            .where('executions.agent', 'in', agents),
+        ),
+      ),
+    );
 
 const withoutSubscriptions = <Row>(timers: Timers<Row>, places: readonly SubscriptionPlace[]): Timers<Row> =>
-  timers.where(({ not, exists, selectFrom }) => not(exists(selectFrom('join_groups').select('join_groups.id').whereRef('join_groups.id', '=', 'timers.subject').where(isAmong(places)))));
+  timers.where(({ not, exists, selectFrom }) =>
+    not(
+      exists(
+        selectFrom('join_groups')
+          .select('join_groups.id')
+          .whereRef('join_groups.id', '=', 'timers.subject')
+          .where(isAmong(places)),
+      ),
+    ),
+  );
 
 /** Whether a row of `join_groups` belongs to one of these subscriptions. */
 export const isAmong = (places: readonly SubscriptionPlace[]): RawBuilder<SqlBool> =>
@@ -117,4 +156,6 @@ const deleteTimer = prepared<Pick<Timer, 'kind' | 'subject'>, unknown>((db, plac
   db.deleteFrom('timers').where('subject', '=', place('subject')).where('kind', '=', place('kind')),
 );
 
-const deleteDue = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('timers').where('subject', 'in', ids).where('kind', '=', 'due'));
+const deleteDue = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('timers').where('subject', 'in', ids).where('kind', '=', 'due'),
+);

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { sql } from 'kysely';
+
 import { DomainError } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
@@ -47,9 +48,13 @@ export class WaitingArrivals {
     const added = this.added.get(tx) ?? 0;
     const { maxWaitingArrivals } = this.settings;
     if (added <= 0 || this.count + added <= maxWaitingArrivals) return;
-    throw new DomainError('unavailable', `${this.count} artifacts wait in joins, in batch windows or for their release, and this service keeps at most ${maxWaitingArrivals}; try again later`, {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    });
+    throw new DomainError(
+      'unavailable',
+      `${this.count} artifacts wait in joins, in batch windows or for their release, and this service keeps at most ${maxWaitingArrivals}; try again later`,
+      {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      },
+    );
   }
 
   @Interval(RECOUNT_MS)
@@ -64,8 +69,14 @@ export class WaitingArrivals {
 
 // Summing the sizes of groups reads fewer rows than counting their members.
 async function countWaiting(reader: Reader): Promise<number> {
-  const groups = reader.selectFrom('join_groups').select(sql<number>`coalesce(sum(size), 0)`.as('count')).where('state', '=', 'waiting');
-  const releases = reader.selectFrom('timers').select(({ fn }) => fn.countAll<number>().as('count')).where('kind', '=', 'release');
+  const groups = reader
+    .selectFrom('join_groups')
+    .select(sql<number>`coalesce(sum(size), 0)`.as('count'))
+    .where('state', '=', 'waiting');
+  const releases = reader
+    .selectFrom('timers')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('kind', '=', 'release');
   const counts = await Promise.all([groups.executeTakeFirstOrThrow(), releases.executeTakeFirstOrThrow()]);
   return counts.reduce((sum, { count }) => sum + Number(count), 0);
 }

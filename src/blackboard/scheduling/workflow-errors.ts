@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import type { LastingVisibility, Visibility } from '../../catalog/visibility.js';
@@ -7,8 +8,8 @@ import { toTimestamp } from '../../common/timestamp.js';
 import { preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { ArtifactWriter } from '../artifacts/artifact-writer.js';
-import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { errorVisibility } from '../artifacts/error-visibility.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { TimerQueue } from './timer-queue.js';
 
 export interface WorkflowFailure {
@@ -68,9 +69,16 @@ export class WorkflowErrors {
     }
   }
 
-  private async visibilityOf(tx: Transaction, { now }: CorrelationChanges, { agent, inputArtifactIds }: WorkflowFailure): Promise<LastingVisibility> {
+  private async visibilityOf(
+    tx: Transaction,
+    { now }: CorrelationChanges,
+    { agent, inputArtifactIds }: WorkflowFailure,
+  ): Promise<LastingVisibility> {
     const kinds = await visibilitiesAmong(tx.db, {}, inputArtifactIds);
-    const inputs = kinds.map(({ visibility, newest }) => ({ visibility: JSON.parse(visibility) as Visibility, createdAt: newest }));
+    const inputs = kinds.map(({ visibility, newest }) => ({
+      visibility: JSON.parse(visibility) as Visibility,
+      createdAt: newest,
+    }));
     return errorVisibility(agent, inputs, now);
   }
 }

@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import { isWindow, lockKeyOf, type WaitingGroup } from '../joins/waiting-groups.js';
+import { SubscriptionNumbers, type SubscriptionPlace } from '../matching/subscription-numbers.js';
 import type { KnownWork } from '../processes/known-work.js';
 import { PROCESSES, Processes } from '../processes/processes.js';
-import { SubscriptionNumbers, type SubscriptionPlace } from '../matching/subscription-numbers.js';
 import { isAmong, PARKED_AT, type Timer } from '../scheduling/timer-queue.js';
-import { isWindow, lockKeyOf, type WaitingGroup } from '../joins/waiting-groups.js';
 
 /** What a process must have to fire a timer: a subscription, or an agent if the timer belongs to no subscription. */
 export type NeededByTimer = SubscriptionPlace | { agent: string; subscription: null };
@@ -49,7 +50,8 @@ export class ParkedTimers {
   async wake(): Promise<void> {
     const places = this.numbers.all;
     let woken = AT_ONCE;
-    while (places.length > 0 && woken === AT_ONCE) woken = await this.unitOfWork.run((tx) => this.wakeGroups(tx, places));
+    while (places.length > 0 && woken === AT_ONCE)
+      woken = await this.unitOfWork.run((tx) => this.wakeGroups(tx, places));
     const external = this.catalog.agents.filter(isExternal).map(({ name }) => name);
     if (external.length > 0) await this.unitOfWork.run((tx) => wakeDue(tx, external));
     this.signals.timerSet.publish(this.clock.now());
@@ -68,21 +70,26 @@ export class ParkedTimers {
    */
   private async wakeGroup(tx: Transaction, timer: string, group: WaitingGroup): Promise<void> {
     const { id, opened_at, closes_at, state } = group;
-    const again = state === 'waiting' && !isWindow(group) && closes_at !== null ? this.clock.now() + closes_at - opened_at : null;
+    const again =
+      state === 'waiting' && !isWindow(group) && closes_at !== null ? this.clock.now() + closes_at - opened_at : null;
     const { numUpdatedRows } = await tx.db
       .updateTable('timers')
       .set(({ ref }) => ({ due_at: again ?? ref('was_due_at').$notNull(), was_due_at: again }))
       .where('id', '=', timer)
       .where('due_at', '=', PARKED_AT)
       .executeTakeFirst();
-    if (again !== null && numUpdatedRows > 0n) await tx.db.updateTable('join_groups').set({ closes_at: again }).where('id', '=', id).execute();
+    if (again !== null && numUpdatedRows > 0n)
+      await tx.db.updateTable('join_groups').set({ closes_at: again }).where('id', '=', id).execute();
   }
 }
 
 const isKnown = (known: KnownWork, { agent, subscription }: NeededByTimer): boolean =>
   subscription === null ? known.hasWorkerOf(agent) : known.hasSubscription({ agent, subscription });
 
-const parkedGroups = (tx: Transaction, places: readonly SubscriptionPlace[]): Promise<(WaitingGroup & { timer: string })[]> =>
+const parkedGroups = (
+  tx: Transaction,
+  places: readonly SubscriptionPlace[],
+): Promise<(WaitingGroup & { timer: string })[]> =>
   tx.db
     .selectFrom('timers')
     .innerJoin('join_groups', 'join_groups.id', 'timers.subject')
@@ -99,6 +106,13 @@ async function wakeDue(tx: Transaction, agents: readonly string[]): Promise<void
     .set(({ ref }) => ({ due_at: ref('was_due_at').$notNull() }))
     .where('due_at', '=', PARKED_AT)
     .where('kind', '=', 'due')
-    .where(({ exists, selectFrom }) => exists(selectFrom('executions').select('executions.id').whereRef('executions.id', '=', 'timers.subject').where('executions.agent', 'in', agents)))
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('executions')
+          .select('executions.id')
+          .whereRef('executions.id', '=', 'timers.subject')
+          .where('executions.agent', 'in', agents),
+      ),
+    )
     .execute();
 }

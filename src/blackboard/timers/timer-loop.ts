@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { sql } from 'kysely';
+
 import { Catalog } from '../../catalog/catalog.js';
 import type { RetryPolicy, Subscription } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
@@ -10,26 +11,26 @@ import { Telemetry } from '../../common/telemetry.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
-import { type ArtifactRow, artifactFromRow } from '../artifacts/artifact.js';
-import { BatchWindows } from '../joins/batch-windows.js';
+import { artifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { Cancellation } from '../execution/cancellation.js';
-import { generationOf } from '../scheduling/deadlines.js';
-import { DueTimes } from '../external/due-times.js';
 import { nextAttemptAt } from '../execution/retry.js';
-import type { KnownWork } from '../processes/known-work.js';
-import { Processes } from '../processes/processes.js';
+import { DueTimes } from '../external/due-times.js';
+import { BatchWindows } from '../joins/batch-windows.js';
+import { JoinRemoval } from '../joins/join-removal.js';
 import { Joins } from '../joins/joins.js';
-import { inOrderOfTypes, type Triggered } from '../matching/matcher.js';
-import { Matching } from '../matching/matching.js';
-import { Publisher } from '../publishing/publisher.js';
-import { type NeededByTimer, ParkedTimers } from './parked-timers.js';
-import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
-import { TimerMemory } from './timer-memory.js';
-import { type Timer, TimerQueue } from '../scheduling/timer-queue.js';
 import { lockKeysOf } from '../joins/lock-keys.js';
 import { isWindow, lockKeyOf, WaitingGroups } from '../joins/waiting-groups.js';
-import { JoinRemoval } from '../joins/join-removal.js';
+import { inOrderOfTypes, type Triggered } from '../matching/matcher.js';
+import { Matching } from '../matching/matching.js';
+import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import type { KnownWork } from '../processes/known-work.js';
+import { Processes } from '../processes/processes.js';
+import { Publisher } from '../publishing/publisher.js';
+import { generationOf } from '../scheduling/deadlines.js';
+import { type Timer, TimerQueue } from '../scheduling/timer-queue.js';
+import { type NeededByTimer, ParkedTimers } from './parked-timers.js';
+import { TimerMemory } from './timer-memory.js';
 
 const FIRED_AT_ONCE = 20;
 const TRY_AGAIN_AFTER_MS = 1_000;
@@ -204,7 +205,10 @@ export class TimerLoop {
     const nextTry = nextAttemptAt(RETRY, failures, this.clock.now(), Math.random());
     if (!(await this.unitOfWork.run((tx) => this.timers.stepBack(tx, timer, nextTry)))) return;
     this.telemetry.timerFailed(timer.kind);
-    this.logger.error({ err: error, timer: timer.kind, failures, next_try: toTimestamp(nextTry) }, 'a timer could not be fired; trying again');
+    this.logger.error(
+      { err: error, timer: timer.kind, failures, next_try: toTimestamp(nextTry) },
+      'a timer could not be fired; trying again',
+    );
   }
 
   private commit(timer: Timer, work: Work): Promise<void> {
@@ -234,7 +238,11 @@ export class TimerLoop {
   }
 
   private async prepareRelease(seq: number): Promise<Work> {
-    const { type, correlation_id: correlationId, bytes } = await this.unitOfWork.reader
+    const {
+      type,
+      correlation_id: correlationId,
+      bytes,
+    } = await this.unitOfWork.reader
       .selectFrom('artifacts')
       .select(['type', 'correlation_id', PAYLOAD_BYTES.as('bytes')])
       .where('seq', '=', seq)
@@ -248,7 +256,11 @@ export class TimerLoop {
   }
 
   private async triggeredBy(seq: number): Promise<Triggered[]> {
-    const row: ArtifactRow = await this.unitOfWork.reader.selectFrom('artifacts').selectAll().where('seq', '=', seq).executeTakeFirstOrThrow();
+    const row: ArtifactRow = await this.unitOfWork.reader
+      .selectFrom('artifacts')
+      .selectAll()
+      .where('seq', '=', seq)
+      .executeTakeFirstOrThrow();
     const artifact = artifactFromRow(row);
     return this.matching.triggered({ artifact, visibility: artifact.visibility, createdAt: row.created_at });
   }
@@ -279,14 +291,26 @@ export class TimerLoop {
 
   private async prepareDeadline(overdue: { id: string; generation: number }): Promise<Work> {
     const lockKeys = await this.joinRemoval.lockKeys(this.unitOfWork.reader, [overdue.id]);
-    return { lockKeys, correlationId: overdue.id, run: (tx, changes) => this.cancellation.cancelOverdue(tx, changes, overdue) };
+    return {
+      lockKeys,
+      correlationId: overdue.id,
+      run: (tx, changes) => this.cancellation.cancelOverdue(tx, changes, overdue),
+    };
   }
 
   private async prepareDue({ subject: id, due_at, was_due_at }: Timer): Promise<Work | NotHere> {
-    const execution = await this.unitOfWork.reader.selectFrom('executions').select(['agent', 'correlation_id']).where('id', '=', id).executeTakeFirst();
+    const execution = await this.unitOfWork.reader
+      .selectFrom('executions')
+      .select(['agent', 'correlation_id'])
+      .where('id', '=', id)
+      .executeTakeFirst();
     if (!execution) return NOTHING;
     if (!this.catalog.agent(execution.agent)) return { needs: { agent: execution.agent, subscription: null } };
-    return { lockKeys: [], correlationId: execution.correlation_id, run: (tx, changes) => this.dueTimes.passed(tx, changes, id, was_due_at ?? due_at) };
+    return {
+      lockKeys: [],
+      correlationId: execution.correlation_id,
+      run: (tx, changes) => this.dueTimes.passed(tx, changes, id, was_due_at ?? due_at),
+    };
   }
 
   private async close(tx: Transaction, changes: CorrelationChanges, groupId: string): Promise<void> {
@@ -300,4 +324,7 @@ export class TimerLoop {
 const PAYLOAD_BYTES = sql<number>`octet_length(artifacts.payload)`;
 
 const membersOf = (db: Reader, groupId: string) =>
-  db.selectFrom('join_arrivals').innerJoin('artifacts', 'artifacts.seq', 'join_arrivals.artifact_seq').where('join_arrivals.group_id', '=', groupId);
+  db
+    .selectFrom('join_arrivals')
+    .innerJoin('artifacts', 'artifacts.seq', 'join_arrivals.artifact_seq')
+    .where('join_arrivals.group_id', '=', groupId);

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { DatabaseModule } from '../../database/database.module.js';
 import { SignalsModule } from '../../pubsub/signals.module.js';
 import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
@@ -14,7 +15,18 @@ import { TimerLoop } from './timer-loop.js';
 import { TimerMemory } from './timer-memory.js';
 
 @Module({
-  imports: [CorrelationStateModule, DatabaseModule, ExecutionModule, ExternalWorkModule, JoinsModule, LiveProcessesModule, MatchingModule, PublishingModule, SchedulingModule, SignalsModule],
+  imports: [
+    CorrelationStateModule,
+    DatabaseModule,
+    ExecutionModule,
+    ExternalWorkModule,
+    JoinsModule,
+    LiveProcessesModule,
+    MatchingModule,
+    PublishingModule,
+    SchedulingModule,
+    SignalsModule,
+  ],
   providers: [ParkedTimers, TimerLoop, TimerMemory],
   exports: [ParkedTimers, TimerLoop],
 })

@@ -2,13 +2,18 @@ import { parseDuration } from '../../common/durations.js';
 import { isJsonObject } from '../../common/json.js';
 import type { AgentOptions, OutputOptions, Remaining } from '../agent-options.js';
 import { EXTERNAL, WORKFLOW_ERROR } from '../definitions.js';
-import { checkDuration } from './duration-checks.js';
-import { findTtlProblem, findVisibilityProblem, toVisibility } from '../parse-visibility.js';
 import type { Diagnostics, Path, Report } from '../diagnostics.js';
+import { findTtlProblem, findVisibilityProblem, toVisibility } from '../parse-visibility.js';
+import { checkDuration } from './duration-checks.js';
 import { checkSubscription } from './subscription-checks.js';
 
 /** Finds problems that the schema of an agent cannot express. `maxTtlMs` is null if the settings are invalid. */
-export function checkAgent(options: Remaining<AgentOptions>, maxTtlMs: number | null, path: Path, report: Report): void {
+export function checkAgent(
+  options: Remaining<AgentOptions>,
+  maxTtlMs: number | null,
+  path: Path,
+  report: Report,
+): void {
   for (const [index, subscription] of (options.consumes ?? []).entries()) {
     if (subscription) checkSubscription(subscription, [...path, 'consumes', index], report);
   }
@@ -24,13 +29,19 @@ export function checkAgentName(name: string, taken: ReadonlySet<string>, path: P
   if (taken.has(name)) errors.add(path, `another agent already has the name ${name}; choose another name`);
 }
 
-function checkOutputs(outputs: (Remaining<OutputOptions> | undefined)[], maxTtlMs: number | null, path: Path, errors: Diagnostics): void {
+function checkOutputs(
+  outputs: (Remaining<OutputOptions> | undefined)[],
+  maxTtlMs: number | null,
+  path: Path,
+  errors: Diagnostics,
+): void {
   const seen = new Set<string>();
   for (const [index, output] of outputs.entries()) {
     if (output?.type === undefined) continue;
     const { type, visibility } = output;
     if (seen.has(type)) errors.add([...path, index, 'type'], `${type} is published twice; keep one`);
-    if (type === WORKFLOW_ERROR) errors.add([...path, index, 'type'], `only the service publishes ${WORKFLOW_ERROR}; throw an error instead`);
+    if (type === WORKFLOW_ERROR)
+      errors.add([...path, index, 'type'], `only the service publishes ${WORKFLOW_ERROR}; throw an error instead`);
     seen.add(type);
     checkVisibility(visibility, maxTtlMs, [...path, index, 'visibility'], errors);
   }
@@ -42,7 +53,9 @@ function checkOutputs(outputs: (Remaining<OutputOptions> | undefined)[], maxTtlM
  */
 function checkVisibility(visibility: unknown, maxTtlMs: number | null, path: Path, errors: Diagnostics): void {
   if (!isJsonObject(visibility) || errors.touches(path)) return;
-  const error = findVisibilityProblem(visibility) ?? (maxTtlMs === null ? null : findTtlProblem(toVisibility(visibility), maxTtlMs));
+  const error =
+    findVisibilityProblem(visibility) ??
+    (maxTtlMs === null ? null : findTtlProblem(toVisibility(visibility), maxTtlMs));
   if (error) errors.add([...path, ...error.path], error.message);
 }
 
@@ -51,5 +64,6 @@ function checkRetry(retry: NonNullable<Remaining<AgentOptions>['retry']>, path: 
   checkDuration(retry.max_delay, [...path, 'max_delay'], errors, { zero: true });
   const delay = parseDuration(retry.delay ?? '1s');
   const longest = retry.max_delay === undefined ? null : parseDuration(retry.max_delay);
-  if (delay !== null && longest !== null && longest < delay) errors.add([...path, 'max_delay'], 'must not be shorter than delay (default 1s)');
+  if (delay !== null && longest !== null && longest < delay)
+    errors.add([...path, 'max_delay'], 'must not be shorter than delay (default 1s)');
 }

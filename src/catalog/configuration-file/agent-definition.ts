@@ -1,7 +1,13 @@
 import { parseDuration } from '../../common/durations.js';
 import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from '../agent-options.js';
 import { defineBudget } from '../costs.js';
-import { type AgentDefinition, MAX_BATCH_SIZE, type Output, type RetryPolicy, type Subscription } from '../definitions.js';
+import {
+  type AgentDefinition,
+  MAX_BATCH_SIZE,
+  type Output,
+  type RetryPolicy,
+  type Subscription,
+} from '../definitions.js';
 import { PUBLIC, type Visibility } from '../visibility.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -9,15 +15,23 @@ const DEFAULT_CONCURRENCY = 10;
 const DEFAULT_RETRY: RetryPolicy = { attempts: 3, delayMs: 1_000, maxDelayMs: 60_000 };
 
 /** Makes the agent definition with every default filled in (docs/agents.md, "The configuration file"). */
-export function defineAgent(name: string, options: Remaining<AgentOptions>, engine: AgentDefinition['engine']): AgentDefinition {
+export function defineAgent(
+  name: string,
+  options: Remaining<AgentOptions>,
+  engine: AgentDefinition['engine'],
+): AgentDefinition {
   return {
     name,
     description: options.description ?? '',
     labels: present(options.labels),
     tenantId: options.tenant_id ?? null,
     // Invalid subscriptions keep their position, so that an index still leads to the place in the file.
-    subscriptions: (options.consumes ?? []).map((subscription, index) => defineSubscription(name, index, subscription ?? {})),
-    outputs: present(options.publishes).flatMap((output) => (output.type === undefined ? [] : [defineOutput(output.type, output)])),
+    subscriptions: (options.consumes ?? []).map((subscription, index) =>
+      defineSubscription(name, index, subscription ?? {}),
+    ),
+    outputs: present(options.publishes).flatMap((output) =>
+      output.type === undefined ? [] : [defineOutput(output.type, output)],
+    ),
     engine,
     timeoutMs: milliseconds(options.timeout) ?? DEFAULT_TIMEOUT_MS,
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
@@ -59,6 +73,7 @@ function defineRetry(options: Remaining<NonNullable<AgentOptions['retry']>>): Re
   };
 }
 
-const milliseconds = (duration: string | undefined): number | null => (duration === undefined ? null : parseDuration(duration));
+const milliseconds = (duration: string | undefined): number | null =>
+  duration === undefined ? null : parseDuration(duration);
 
 const present = <T>(items: (T | undefined)[] | undefined): T[] => (items ?? []).filter((item) => item !== undefined);

@@ -8,7 +8,8 @@ export const nameSchema: JsonObject = {
   type: 'string',
   maxLength: 200,
   pattern: '^(?!__proto__$)[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
-  errorMessage: 'is not a valid name: use 1 to 200 characters, without control characters and without spaces at its ends',
+  errorMessage:
+    'is not a valid name: use 1 to 200 characters, without control characters and without spaces at its ends',
 };
 
 export const duration = (description: string, fallback?: string): JsonObject => ({
@@ -38,7 +39,11 @@ const subscriptionSchema: JsonObject = {
   errorMessage: 'must be an object such as { types: [CustomerMessage] }',
   properties: {
     types: { ...texts('Artifact types'), items: nameSchema },
-    mode: { description: 'all: joins one artifact of every type; any: takes each artifact separately', enum: ['all', 'any'], default: 'all' },
+    mode: {
+      description: 'all: joins one artifact of every type; any: takes each artifact separately',
+      enum: ['all', 'any'],
+      default: 'all',
+    },
     where: expression('CEL expression over payload, artifact and inputs; the agent runs only if it is true'),
     from_agents: { ...texts('Artifacts by any of these producers; external means clients'), items: nameSchema },
     tags: texts('Artifacts with any of these tags'),
@@ -48,7 +53,9 @@ const subscriptionSchema: JsonObject = {
       additionalProperties: false,
       properties: {
         by: expression('CEL expression for the join key of an artifact'),
-        within: duration('Time limit from the first artifact; an incomplete group is then dropped with a WorkflowError'),
+        within: duration(
+          'Time limit from the first artifact; an incomplete group is then dropped with a WorkflowError',
+        ),
       },
     },
     batch: {
@@ -58,11 +65,22 @@ const subscriptionSchema: JsonObject = {
       minProperties: 1,
       errorMessage: 'must be an object with size, timeout or both',
       properties: {
-        size: { description: 'Runs when the window has this many artifacts', type: 'integer', minimum: 1, maximum: MAX_BATCH_SIZE },
+        size: {
+          description: 'Runs when the window has this many artifacts',
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_BATCH_SIZE,
+        },
         timeout: duration('Runs when the first artifact has waited this long'),
       },
     },
-    priority: { description: 'Executions with a higher priority run first', type: 'integer', minimum: -1_000_000, maximum: 1_000_000, default: 0 },
+    priority: {
+      description: 'Executions with a higher priority run first',
+      type: 'integer',
+      minimum: -1_000_000,
+      maximum: 1_000_000,
+      default: 0,
+    },
     allow_self: { description: "Whether the agent's own outputs may trigger it", type: 'boolean', default: false },
   },
 };
@@ -85,7 +103,13 @@ const retrySchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    attempts: { description: 'Number of attempts, including the first', type: 'integer', minimum: 1, maximum: 100, default: 3 },
+    attempts: {
+      description: 'Number of attempts, including the first',
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+      default: 3,
+    },
     delay: duration('Delay before the second attempt', '1s'),
     max_delay: duration('Maximum delay', '1m'),
   },
@@ -105,7 +129,11 @@ export function agentSchema(own: JsonObject): JsonObject {
       ...own,
       description: { type: 'string' },
       labels: texts('Labels that Labelled visibility may require'),
-      tenant_id: { description: 'The tenant that the agent belongs to, for Tenant visibility', type: 'string', minLength: 1 },
+      tenant_id: {
+        description: 'The tenant that the agent belongs to, for Tenant visibility',
+        type: 'string',
+        minLength: 1,
+      },
       consumes: {
         description: 'Subscriptions',
         type: 'array',
@@ -113,11 +141,24 @@ export function agentSchema(own: JsonObject): JsonObject {
         items: subscriptionSchema,
         errorMessage: 'must be a list of one or more subscriptions, such as [{ types: [CustomerMessage] }]',
       },
-      publishes: { description: 'Outputs', type: 'array', items: outputSchema, errorMessage: 'must be a list such as [{ type: Reply }]' },
+      publishes: {
+        description: 'Outputs',
+        type: 'array',
+        items: outputSchema,
+        errorMessage: 'must be a list such as [{ type: Reply }]',
+      },
       timeout: duration('Time limit of one attempt', '60s'),
-      concurrency: { description: 'Executions that may run at the same time, over all processes', type: 'integer', minimum: 1, maximum: 10_000, default: 10 },
+      concurrency: {
+        description: 'Executions that may run at the same time, over all processes',
+        type: 'integer',
+        minimum: 1,
+        maximum: 10_000,
+        default: 10,
+      },
       retry: retrySchema,
-      budget: budgetSchema('Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError'),
+      budget: budgetSchema(
+        'Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError',
+      ),
     },
   };
 }

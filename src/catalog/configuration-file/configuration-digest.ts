@@ -8,7 +8,9 @@ import { createHash } from 'node:crypto';
  */
 export function configurationDigest(file: unknown, classes: readonly unknown[]): string {
   const configuration = { ...(file as object | null), server: null };
-  return `sha256:${createHash('sha256').update(JSON.stringify([sorted(configuration), sorted(classes)])).digest('hex')}`;
+  return `sha256:${createHash('sha256')
+    .update(JSON.stringify([sorted(configuration), sorted(classes)]))
+    .digest('hex')}`;
 }
 
 /** `within` has the values around this one, because a YAML alias may refer to a value that contains it. */
@@ -17,5 +19,9 @@ function sorted(value: unknown, within: readonly unknown[] = []): unknown {
   if (within.includes(value)) return null;
   const around = [...within, value];
   if (Array.isArray(value)) return value.map((each) => sorted(each, around));
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)).map(([key, each]) => [key, sorted(each, around)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([key, each]) => [key, sorted(each, around)]),
+  );
 }

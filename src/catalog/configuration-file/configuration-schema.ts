@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json.js';
-import { agentSchema, duration, nameSchema } from './agent-schema.js';
 import { budgetSchema, modelsSchema } from '../costs.js';
+import { agentSchema, duration, nameSchema } from './agent-schema.js';
 import type { EngineKind } from './engine-kind.js';
 
 const typeSchema: JsonObject = {
@@ -8,10 +8,18 @@ const typeSchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    version: { description: 'Increase it when the form of the payload changes', type: 'integer', minimum: 1, default: 1 },
+    version: {
+      description: 'Increase it when the form of the payload changes',
+      type: 'integer',
+      minimum: 1,
+      default: 1,
+    },
     description: { type: 'string' },
     retain: duration('Artifacts are deleted when they are older than this and no longer needed; default: never'),
-    schema: { description: 'JSON Schema of the payload (draft 2020-12, or draft-07 if $schema says so)', type: 'object' },
+    schema: {
+      description: 'JSON Schema of the payload (draft 2020-12, or draft-07 if $schema says so)',
+      type: 'object',
+    },
   },
 };
 
@@ -27,7 +35,10 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
     additionalProperties: false,
     errorMessage: 'must contain an object with agents, types and server',
     properties: {
-      server: { description: 'Settings of the service; flags and environment variables take precedence', ...serverSchema },
+      server: {
+        description: 'Settings of the service; flags and environment variables take precedence',
+        ...serverSchema,
+      },
       types: {
         description: 'Artifact types by name; a type that only agents mention needs no entry and accepts any object',
         type: 'object',
@@ -35,7 +46,9 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
         additionalProperties: typeSchema,
       },
       models: modelsSchema,
-      budget: budgetSchema('Maximum model usage of one correlation; exceeding it ends the correlation with a WorkflowError'),
+      budget: budgetSchema(
+        'Maximum model usage of one correlation; exceeding it ends the correlation with a WorkflowError',
+      ),
       agents: {
         description: 'Agents by name',
         type: 'object',

@@ -26,11 +26,14 @@ type Subscriptions = ReadonlySet<Subscription>;
 
 const byName = (agents: readonly AgentDefinition[]): Agents => new Map(agents.map((agent) => [agent.name, agent]));
 
-const those = (agents: Agents, open: Subscriptions): Subscription[] => [...agents.values()].flatMap(({ subscriptions }) => subscriptions.filter((each) => open.has(each)));
+const those = (agents: Agents, open: Subscriptions): Subscription[] =>
+  [...agents.values()].flatMap(({ subscriptions }) => subscriptions.filter((each) => open.has(each)));
 
 /** Returns a shortest cycle for each group of agents that trigger each other. */
 function endlessCycles(agents: Agents): AgentDefinition[][] {
-  let open: Subscriptions = new Set([...agents.values()].flatMap(({ subscriptions }) => subscriptions.filter(neverStops)));
+  let open: Subscriptions = new Set(
+    [...agents.values()].flatMap(({ subscriptions }) => subscriptions.filter(neverStops)),
+  );
   for (;;) {
     const groups = groupsOf(agents, new TriggerGraph(agents, open));
     const fed = new Set(groups.flatMap((group) => fedWithin(group, those(group, open))));
@@ -74,7 +77,8 @@ function shortestCycle(group: Agents, open: Subscriptions): AgentDefinition[][] 
   const [start] = group.values();
   const graph = new TriggerGraph(group, those(group, open));
   const back = new TriggerGraph(group, those(byName([start!]), open));
-  const leadsBack = (agent: AgentDefinition): boolean => back.keysOf(agent).some((key) => back.takersAt(key).some((each) => takesFrom(each, agent)));
+  const leadsBack = (agent: AgentDefinition): boolean =>
+    back.keysOf(agent).some((key) => back.takersAt(key).some((each) => takesFrom(each, agent)));
   const before = new Map<AgentDefinition, AgentDefinition | null>([[start!, null]]);
   const passed = new Set<string>();
   for (const [agent] of before) {

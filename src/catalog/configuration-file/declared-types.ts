@@ -1,19 +1,24 @@
-import { declaredType, openType, workflowErrorType } from '../schemas/artifact-type.js';
-import type { ConfigurationOptions, Remaining } from '../agent-options.js';
 import { parseDuration } from '../../common/durations.js';
 import { PatternBudget } from '../../patterns/pattern-work.js';
-import { WORKFLOW_ERROR, type AgentDefinition, type ArtifactType } from '../definitions.js';
-import { checkDuration } from './duration-checks.js';
+import type { ConfigurationOptions, Remaining } from '../agent-options.js';
+import { type AgentDefinition, type ArtifactType, WORKFLOW_ERROR } from '../definitions.js';
 import type { Diagnostics } from '../diagnostics.js';
+import { declaredType, openType, workflowErrorType } from '../schemas/artifact-type.js';
 import { compilePayloadSchema } from '../schemas/payload-schema.js';
+import { checkDuration } from './duration-checks.js';
 
 type Declarations = NonNullable<Remaining<ConfigurationOptions>['types']>;
 
 /** Returns all types: declared ones, those that only agents mention, and WorkflowError. */
-export function artifactTypes(declarations: Declarations, agents: readonly AgentDefinition[], errors: Diagnostics): ArtifactType[] {
+export function artifactTypes(
+  declarations: Declarations,
+  agents: readonly AgentDefinition[],
+  errors: Diagnostics,
+): ArtifactType[] {
   const types = new Map<string, ArtifactType>();
   const budget = new PatternBudget();
-  for (const [name, declaration] of Object.entries(declarations)) types.set(name, declare(name, declaration ?? {}, budget, errors));
+  for (const [name, declaration] of Object.entries(declarations))
+    types.set(name, declare(name, declaration ?? {}, budget, errors));
   if (!types.has(WORKFLOW_ERROR)) types.set(WORKFLOW_ERROR, workflowErrorType(null));
   for (const name of agents.flatMap(mentionedTypes)) {
     if (!types.has(name)) types.set(name, openType(name));
@@ -21,7 +26,12 @@ export function artifactTypes(declarations: Declarations, agents: readonly Agent
   return [...types.values()];
 }
 
-function declare(name: string, declaration: NonNullable<Declarations[string]>, budget: PatternBudget, errors: Diagnostics): ArtifactType {
+function declare(
+  name: string,
+  declaration: NonNullable<Declarations[string]>,
+  budget: PatternBudget,
+  errors: Diagnostics,
+): ArtifactType {
   const { version = 1, description = '', schema, retain } = declaration;
   checkDuration(retain, ['types', name, 'retain'], errors);
   const declared = { name, version, description, retainMs: retain === undefined ? null : parseDuration(retain) };
@@ -33,10 +43,17 @@ function declare(name: string, declaration: NonNullable<Declarations[string]>, b
   return openType(name, declared);
 }
 
-function declareWorkflowError(declaration: NonNullable<Declarations[string]>, retainMs: number | null, errors: Diagnostics): ArtifactType {
+function declareWorkflowError(
+  declaration: NonNullable<Declarations[string]>,
+  retainMs: number | null,
+  errors: Diagnostics,
+): ArtifactType {
   const others = Object.keys(declaration).filter((key) => key !== 'retain');
   if (others.length > 0 || retainMs === null) {
-    errors.add(['types', WORKFLOW_ERROR], 'is reserved for the service: set only its `retain`, or choose another name for your type');
+    errors.add(
+      ['types', WORKFLOW_ERROR],
+      'is reserved for the service: set only its `retain`, or choose another name for your type',
+    );
   }
   return workflowErrorType(retainMs);
 }

@@ -13,7 +13,12 @@ export function durationProblem(duration: string | undefined, { zero = false } =
 }
 
 /** Adds the result of `durationProblem` to the diagnostics. */
-export function checkDuration(duration: string | undefined, path: Path, errors: Diagnostics, { zero = false } = {}): void {
+export function checkDuration(
+  duration: string | undefined,
+  path: Path,
+  errors: Diagnostics,
+  { zero = false } = {},
+): void {
   const problem = durationProblem(duration, { zero });
   if (problem !== null) errors.add(path, problem);
 }

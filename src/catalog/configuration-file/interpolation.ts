@@ -1,4 +1,5 @@
 import { isScalar, parseDocument } from 'yaml';
+
 import type { Environment } from '../../config/environment.js';
 
 // Private-use characters: a plain YAML scalar may contain them even inside `{...}`, where `${NAME}` would not parse.
@@ -46,7 +47,8 @@ export class Interpolation {
     }
     const value = this.environment[name];
     if (fallback !== undefined) return value || fallback;
-    if (value === undefined) onProblem(`the environment variable ${name} is not set; set it, or write \${${name}:-default}`);
+    if (value === undefined)
+      onProblem(`the environment variable ${name} is not set; set it, or write \${${name}:-default}`);
     return value;
   }
 }

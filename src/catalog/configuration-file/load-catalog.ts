@@ -1,21 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+
 import type { JsonObject } from '../../common/json.js';
 import type { Environment } from '../../config/environment.js';
 import type { Settings } from '../../config/settings.js';
 import type { ConfigurationOptions } from '../agent-options.js';
 import { Catalog } from '../catalog.js';
+import { defineBudget, defineModels } from '../costs.js';
+import { CatalogError, describeDiagnostic, type Diagnostics, Report } from '../diagnostics.js';
 import { configurationDigest } from './configuration-digest.js';
 import { configurationSchema } from './configuration-schema.js';
-import { defineBudget, defineModels } from '../costs.js';
 import { cycleWarnings } from './cycle-warnings.js';
 import { artifactTypes } from './declared-types.js';
-import { parseYamlSource } from './yaml-source.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
-import { CatalogError, describeDiagnostic, Report, type Diagnostics } from '../diagnostics.js';
+import { agentsInClasses, agentsInFile, type ClassAgent, defineAgents, type ParsedAgent } from './parse-agents.js';
 import { validateSchema } from './schema-validation.js';
 import { triggerWarnings } from './trigger-warnings.js';
-import { agentsInClasses, agentsInFile, defineAgents, type ClassAgent, type ParsedAgent } from './parse-agents.js';
+import { parseYamlSource } from './yaml-source.js';
 
 export interface CatalogSources {
   /** Path of the configuration file, YAML or JSON. */
@@ -56,8 +57,15 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const parsed = [...agentsInFile(configuration), ...agentsInClasses(sources.classAgents ?? [], errors)];
   const server = configuration.server ?? {};
   const agents = defineAgents(parsed, sources.settings(server)?.maxTtlMs ?? null, report);
-  const digest = configurationDigest(source.spelled, (sources.classAgents ?? []).map(({ className, options }) => [className, options]));
-  const further = { models: defineModels(configuration.models ?? {}), budget: defineBudget(configuration.budget), digest };
+  const digest = configurationDigest(
+    source.spelled,
+    (sources.classAgents ?? []).map(({ className, options }) => [className, options]),
+  );
+  const further = {
+    models: defineModels(configuration.models ?? {}),
+    budget: defineBudget(configuration.budget),
+    digest,
+  };
   const catalog = new Catalog(artifactTypes(configuration.types ?? {}, agents, errors), agents, baseDirectory, further);
   await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, parsed, report);
   if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(source.lineOf), server);

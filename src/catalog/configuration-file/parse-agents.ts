@@ -1,9 +1,9 @@
-import { checkAgent, checkAgentName } from './agent-checks.js';
-import { defineAgent } from './agent-definition.js';
 import type { AgentOptions, ConfigurationOptions, Remaining } from '../agent-options.js';
-import { classAgentSchema } from './configuration-schema.js';
 import type { AgentDefinition } from '../definitions.js';
 import type { Diagnostics, Path, Report } from '../diagnostics.js';
+import { checkAgent, checkAgentName } from './agent-checks.js';
+import { defineAgent } from './agent-definition.js';
+import { classAgentSchema } from './configuration-schema.js';
 import { validateSchema } from './schema-validation.js';
 
 /** An agent that is a class. `engine` is an opaque object that refers to the class. */
@@ -33,13 +33,22 @@ export function agentsInFile(configuration: Remaining<ConfigurationOptions>): Pa
 export function agentsInClasses(classes: readonly ClassAgent[], errors: Diagnostics): ParsedAgent[] {
   return classes.map(({ className, options, engine }) => {
     const path = [className];
-    const { name = className, ...rest } = validateSchema<AgentOptions & { name: string }>(options, classAgentSchema, path, errors);
+    const { name = className, ...rest } = validateSchema<AgentOptions & { name: string }>(
+      options,
+      classAgentSchema,
+      path,
+      errors,
+    );
     return { path, namePath: [...path, 'name'], name, options: rest, engine };
   });
 }
 
 /** Defines the agents of both sources with the same checks. */
-export function defineAgents(parsed: readonly ParsedAgent[], maxTtlMs: number | null, report: Report): AgentDefinition[] {
+export function defineAgents(
+  parsed: readonly ParsedAgent[],
+  maxTtlMs: number | null,
+  report: Report,
+): AgentDefinition[] {
   const taken = new Set<string>();
   return parsed.map(({ name, namePath, path, options, engine }) => {
     checkAgentName(name, taken, namePath, report.errors);

@@ -1,4 +1,5 @@
 import { Ajv } from 'ajv';
+
 import type { JsonObject } from '../../common/json.js';
 import type { Remaining } from '../agent-options.js';
 import type { Diagnostics, Path } from '../diagnostics.js';
@@ -9,7 +10,13 @@ import { describeSchemaErrors } from '../schemas/schema-errors.js';
  * all other problems in the same run, and can rely on the types of what they read. `at` precedes every path.
  */
 export function validateSchema<T>(value: unknown, schema: JsonObject, at: Path, errors: Diagnostics): Remaining<T> {
-  const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, strictTypes: false, strictRequired: false });
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    allowUnionTypes: true,
+    strictTypes: false,
+    strictRequired: false,
+  });
   ajv.addVocabulary(['errorMessage']);
   const validate = ajv.compile(schema);
   validate(value);
@@ -24,8 +31,11 @@ export function validateSchema<T>(value: unknown, schema: JsonObject, at: Path, 
 function take(value: unknown, path: Path): unknown {
   const last = path.at(-1);
   if (last === undefined) return {};
-  const around = path.slice(0, -1).reduce<unknown>((inner, segment) => (inner as Record<string, unknown> | undefined)?.[segment], value);
-  if (Array.isArray(around)) around[last as number] = undefined; // leaves a hole, so that later items keep their positions
+  const around = path
+    .slice(0, -1)
+    .reduce<unknown>((inner, segment) => (inner as Record<string, unknown> | undefined)?.[segment], value);
+  if (Array.isArray(around))
+    around[last as number] = undefined; // leaves a hole, so that later items keep their positions
   else if (typeof around === 'object' && around !== null) delete (around as Record<string, unknown>)[last];
   return value;
 }

@@ -1,7 +1,7 @@
 import { checkExpression, expressionWarnings } from '../../cel/language/expression-check.js';
 import type { Remaining, SubscriptionOptions } from '../agent-options.js';
-import { checkDuration } from './duration-checks.js';
 import type { Diagnostics, Path, Report } from '../diagnostics.js';
+import { checkDuration } from './duration-checks.js';
 
 type Checked = Remaining<SubscriptionOptions>;
 

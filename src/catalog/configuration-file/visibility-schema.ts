@@ -4,7 +4,13 @@ import { MAX_VISIBILITY_NAMES } from '../parse-visibility.js';
 
 const shortText: JsonObject = { type: 'string', minLength: 1, maxLength: MAX_SHORT_TEXT };
 
-const names = (description: string, minItems: number): JsonObject => ({ description, type: 'array', minItems, maxItems: MAX_VISIBILITY_NAMES, items: shortText });
+const names = (description: string, minItems: number): JsonObject => ({
+  description,
+  type: 'array',
+  minItems,
+  maxItems: MAX_VISIBILITY_NAMES,
+  items: shortText,
+});
 
 const kind = (name: string, fields: JsonObject = {}, required: string[] = []): JsonObject => ({
   if: { properties: { kind: { const: name } } },
@@ -15,7 +21,17 @@ const lastingKinds: JsonObject[] = [
   kind('Public'),
   kind('Private', { agents: names('The agents that may see it; an empty list: no agent', 0) }, ['agents']),
   kind('Labelled', { required_labels: names('An agent needs all of these labels to see it', 1) }, ['required_labels']),
-  kind('Tenant', { tenant_id: { description: 'The tenant whose agents may see it; null: all agents', ...shortText, type: ['string', 'null'] } }, ['tenant_id']),
+  kind(
+    'Tenant',
+    {
+      tenant_id: {
+        description: 'The tenant whose agents may see it; null: all agents',
+        ...shortText,
+        type: ['string', 'null'],
+      },
+    },
+    ['tenant_id'],
+  ),
 ];
 
 const kindNamed = (kinds: string[]): JsonObject => ({
@@ -26,7 +42,6 @@ const kindNamed = (kinds: string[]): JsonObject => ({
 
 const LASTING = ['Public', 'Private', 'Labelled', 'Tenant'];
 
-
 /** The checks of `parse-visibility.ts` as JSON Schema, for editors. It does not check whether `ttl` is a duration. */
 export const visibilitySchema: JsonObject = {
   ...kindNamed([...LASTING, 'After']),
@@ -36,7 +51,11 @@ export const visibilitySchema: JsonObject = {
       'After',
       {
         ttl: { description: 'How long it is hidden from agents: an ISO 8601 duration such as PT1H', type: 'string' },
-        then: { description: 'Which agents may see it after that; default: all', if: { not: { type: 'null' } }, then: { ...kindNamed(LASTING), allOf: lastingKinds } },
+        then: {
+          description: 'Which agents may see it after that; default: all',
+          if: { not: { type: 'null' } },
+          then: { ...kindNamed(LASTING), allOf: lastingKinds },
+        },
       },
       ['ttl'],
     ),

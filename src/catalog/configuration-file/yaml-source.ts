@@ -1,8 +1,9 @@
-import { isAlias, isCollection, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Node, Pair, Scalar, YAMLError, YAMLMap } from 'yaml';
+import { isAlias, isCollection, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+
 import type { Environment } from '../../config/environment.js';
-import { readPlainScalar, Interpolation } from './interpolation.js';
 import type { Diagnostics, Path } from '../diagnostics.js';
+import { Interpolation, readPlainScalar } from './interpolation.js';
 
 /** A parsed configuration file with the positions of its values. */
 export interface YamlSource {
@@ -69,7 +70,13 @@ function reportDuplicateKeys(map: YAMLMap, path: Path, errors: Diagnostics): voi
   }
 }
 
-function interpolate(scalar: Scalar, isKey: boolean, ancestors: Ancestors, interpolation: Interpolation, errors: Diagnostics): void {
+function interpolate(
+  scalar: Scalar,
+  isKey: boolean,
+  ancestors: Ancestors,
+  interpolation: Interpolation,
+  errors: Diagnostics,
+): void {
   if (typeof scalar.value !== 'string' || !interpolation.areIn(scalar.value)) return;
   const path = pathOf([...ancestors, scalar]);
   if (isKey) {

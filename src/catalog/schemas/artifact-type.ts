@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json.js';
 import { isJsonObject } from '../../common/json.js';
-import { WORKFLOW_ERROR, type ArtifactType } from '../definitions.js';
+import { type ArtifactType, WORKFLOW_ERROR } from '../definitions.js';
 import { formatPath } from '../diagnostics.js';
 import { compilePayloadSchema, type PayloadValidator } from './payload-schema.js';
 import type { SchemaError } from './schema-errors.js';
@@ -14,15 +14,27 @@ export function declaredType(declared: Omit<ArtifactType, 'check'>, validate: Pa
 }
 
 /** A type without a schema, or one that only agents mention. Any object is valid. */
-export function openType(name: string, { version = 1, description = '', retainMs = null }: Partial<Omit<ArtifactType, 'name'>> = {}): ArtifactType {
-  return { name, version, description, schema: null, retainMs, check: (payload) => (isJsonObject(payload) ? null : NO_OBJECT) };
+export function openType(
+  name: string,
+  { version = 1, description = '', retainMs = null }: Partial<Omit<ArtifactType, 'name'>> = {},
+): ArtifactType {
+  return {
+    name,
+    version,
+    description,
+    schema: null,
+    retainMs,
+    check: (payload) => (isJsonObject(payload) ? null : NO_OBJECT),
+  };
 }
 
 const NO_OBJECT = 'payload: must be object';
 
 function describe(errors: SchemaError[]): string | null {
   if (errors.length === 0) return null;
-  const shown = errors.slice(0, MAX_ERRORS).map(({ path, message }) => `${formatPath(['payload', ...path])}: ${message}`);
+  const shown = errors
+    .slice(0, MAX_ERRORS)
+    .map(({ path, message }) => `${formatPath(['payload', ...path])}: ${message}`);
   if (errors.length > MAX_ERRORS) shown.push(`and ${errors.length - MAX_ERRORS} more`);
   const text = shown.join('; ');
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text;
@@ -31,7 +43,15 @@ function describe(errors: SchemaError[]): string | null {
 const WORKFLOW_ERROR_SCHEMA: JsonObject = {
   type: 'object',
   additionalProperties: false,
-  required: ['failed_agent', 'error_type', 'error_message', 'timestamp', 'execution_id', 'attempts', 'input_artifact_ids'],
+  required: [
+    'failed_agent',
+    'error_type',
+    'error_message',
+    'timestamp',
+    'execution_id',
+    'attempts',
+    'input_artifact_ids',
+  ],
   properties: {
     failed_agent: { type: 'string' },
     error_type: { type: 'string' },
@@ -48,5 +68,8 @@ export function workflowErrorType(retainMs: number | null): ArtifactType {
   const compiled = compilePayloadSchema(WORKFLOW_ERROR_SCHEMA);
   if ('errors' in compiled) throw new Error(`the schema of ${WORKFLOW_ERROR} is wrong`);
   const description = 'An execution that failed finally, a join that expired or a limit that was reached';
-  return declaredType({ name: WORKFLOW_ERROR, version: 1, description, schema: WORKFLOW_ERROR_SCHEMA, retainMs }, compiled.validate);
+  return declaredType(
+    { name: WORKFLOW_ERROR, version: 1, description, schema: WORKFLOW_ERROR_SCHEMA, retainMs },
+    compiled.validate,
+  );
 }

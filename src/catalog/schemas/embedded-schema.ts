@@ -29,4 +29,5 @@ const isPointer = (reference: string): boolean => reference === '#' || reference
 const mapped = (object: JsonObject, change: (value: JsonValue, key: string) => JsonValue): JsonObject =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
 
-const asPointer = (key: string | number): string => encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1'));
+const asPointer = (key: string | number): string =>
+  encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1'));

@@ -1,4 +1,5 @@
 import { _, type Ajv, type CodeKeywordDefinition } from 'ajv';
+
 import { isJsonObject, type JsonValue } from '../../common/json.js';
 
 /**
@@ -14,7 +15,9 @@ export function addEqualValues(ajv: Ajv): void {
       code: (context, type) => {
         const wanted = (keyword === 'enum' ? context.schema : [context.schema]) as JsonValue[];
         if (wanted.every((value) => typeof value !== 'object')) return code(context, type);
-        const isWanted = context.gen.scopeValue('func', { ref: (value: JsonValue) => wanted.some((each) => areEqual(each, value)) });
+        const isWanted = context.gen.scopeValue('func', {
+          ref: (value: JsonValue) => wanted.some((each) => areEqual(each, value)),
+        });
         context.fail(_`!${isWanted}(${context.data})`);
       },
     };
@@ -24,9 +27,17 @@ export function addEqualValues(ajv: Ajv): void {
 /** Compares two values in time proportional to `wanted`. Reads only own fields of objects. */
 function areEqual(wanted: JsonValue, value: JsonValue): boolean {
   if (Array.isArray(wanted)) {
-    return Array.isArray(value) && value.length === wanted.length && wanted.every((item, position) => areEqual(item, value[position]!));
+    return (
+      Array.isArray(value) &&
+      value.length === wanted.length &&
+      wanted.every((item, position) => areEqual(item, value[position]!))
+    );
   }
   if (!isJsonObject(wanted)) return wanted === value;
   const keys = Object.keys(wanted);
-  return isJsonObject(value) && Object.keys(value).length === keys.length && keys.every((key) => Object.hasOwn(value, key) && areEqual(wanted[key]!, value[key]!));
+  return (
+    isJsonObject(value) &&
+    Object.keys(value).length === keys.length &&
+    keys.every((key) => Object.hasOwn(value, key) && areEqual(wanted[key]!, value[key]!))
+  );
 }

@@ -22,4 +22,5 @@ const WHITE_SPACE = /\s/;
 const isUrl = (text: string): boolean => !WHITE_SPACE.test(text) && URL_FORM.test(text);
 
 /** The length is limited because the runtime takes a quarter of a second to parse an expression of one megabyte. */
-const isRegex = (text: string): boolean => text.length <= LONGEST_REGEX && (fullFormats.regex as (text: string) => boolean)(text);
+const isRegex = (text: string): boolean =>
+  text.length <= LONGEST_REGEX && (fullFormats.regex as (text: string) => boolean)(text);

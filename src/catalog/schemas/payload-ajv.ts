@@ -1,5 +1,6 @@
 import { Ajv, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+
 import { Pattern } from '../../patterns/pattern.js';
 import { PatternError } from '../../patterns/pattern-error.js';
 import type { PatternBudget } from '../../patterns/pattern-work.js';

@@ -1,4 +1,5 @@
 import { type Ajv, MissingRefError, type ValidateFunction } from 'ajv';
+
 import type { JsonObject } from '../../common/json.js';
 import { PatternBudget } from '../../patterns/pattern-work.js';
 import { type Draft, DRAFT_NAMES, newAjv, Patterns } from './payload-ajv.js';
@@ -23,15 +24,18 @@ export function compilePayloadSchema(schema: JsonObject, budget = new PatternBud
   if (draft === null) {
     return schemaError(['$schema'], `must be ${DRAFT_NAMES.join(' or ')}`);
   }
-  if (schema.$async !== undefined) return schemaError(['$async'], 'is not supported: payloads are checked synchronously');
-  if (typeof schema.type === 'string' && schema.type !== 'object') return schemaError(['type'], 'must be object, because every payload is an object');
+  if (schema.$async !== undefined)
+    return schemaError(['$async'], 'is not supported: payloads are checked synchronously');
+  if (typeof schema.type === 'string' && schema.type !== 'object')
+    return schemaError(['type'], 'must be object, because every payload is an object');
   const wrong = violationsOfDraft(draft, schema);
   if (wrong.length > 0) return { errors: wrong };
   return compile(draft, schema, budget);
 }
 
 function draftOf(schema: JsonObject): Draft | null {
-  const named = typeof schema.$schema === 'string' ? schema.$schema.replace(/#$/, '') : (schema.$schema ?? DEFAULT_DRAFT);
+  const named =
+    typeof schema.$schema === 'string' ? schema.$schema.replace(/#$/, '') : (schema.$schema ?? DEFAULT_DRAFT);
   return DRAFT_NAMES.find((draft) => draft === named) ?? null;
 }
 
@@ -60,7 +64,11 @@ const endlessReferences = ({ sameValue }: RecursiveReferences, schema: JsonObjec
 
 function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): CompiledSchema {
   const unknownFormats: SchemaError[] = [];
-  const logger = { log: () => {}, error: () => {}, warn: (text: unknown) => void unknownFormats.push(unknownFormat(String(text))) };
+  const logger = {
+    log: () => {},
+    error: () => {},
+    warn: (text: unknown) => void unknownFormats.push(unknownFormat(String(text))),
+  };
   const patterns = new Patterns(budget);
   const references = new RecursiveReferences();
   const uniqueItems = new UniqueItems();
@@ -73,7 +81,12 @@ function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): Compi
   try {
     // Stops at the first error, because a hostile payload of one megabyte could cause an error for each of its values.
     const quick = compiled(false);
-    const errors = [...unknownFormats, ...refusedPatterns(patterns, schema), ...dynamicReferences(schema), ...endlessReferences(references, schema)];
+    const errors = [
+      ...unknownFormats,
+      ...refusedPatterns(patterns, schema),
+      ...dynamicReferences(schema),
+      ...endlessReferences(references, schema),
+    ];
     if (errors.length > 0) return { errors: withoutRepetition(errors) };
     const thorough = compiled(true);
     return { validate: (payload) => violations(quick, thorough, [references, uniqueItems], payload) };
@@ -85,7 +98,10 @@ function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): Compi
 function refusedPatterns({ refused }: Patterns, schema: JsonObject): SchemaError[] {
   return [...refused].flatMap(([pattern, why]) => {
     const places = patternPlacesIn(schema, pattern);
-    return (places.length === 0 ? [[]] : places).map((path) => ({ path, message: `${JSON.stringify(pattern)} ${why}` }));
+    return (places.length === 0 ? [[]] : places).map((path) => ({
+      path,
+      message: `${JSON.stringify(pattern)} ${why}`,
+    }));
   });
 }
 
@@ -95,7 +111,10 @@ function refusedPatterns({ refused }: Patterns, schema: JsonObject): SchemaError
 function unknownFormat(warning: string): SchemaError {
   const [, format, pointer] = /^unknown format "(.*)" ignored in schema at path "#\/?(.*)"$/.exec(warning) ?? [];
   if (format === undefined) return { path: [], message: warning };
-  const segments = pointer === '' ? [] : pointer!.split('/').map((token) => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'));
+  const segments =
+    pointer === ''
+      ? []
+      : pointer!.split('/').map((token) => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'));
   return { path: [...segments, 'format'], message: `${JSON.stringify(format)} is not a known format` };
 }
 
@@ -108,7 +127,12 @@ function compileProblem(error: Error): string {
 
 const SMALL_PAYLOAD = 1_000;
 
-function violations(quick: ValidateFunction, thorough: ValidateFunction, memories: { forget(): void }[], payload: unknown): SchemaError[] {
+function violations(
+  quick: ValidateFunction,
+  thorough: ValidateFunction,
+  memories: { forget(): void }[],
+  payload: unknown,
+): SchemaError[] {
   const forget = (): void => memories.forEach((memory) => memory.forget());
   try {
     if (quick(payload)) return [];

@@ -2,6 +2,7 @@ import type { Ajv, AnySchemaObject, CodeKeywordDefinition, ErrorObject, KeywordC
 import { resolveRef, SchemaEnv } from 'ajv/dist/compile/index.js';
 import type { DataValidationCxt, Evaluated, ValidateFunction } from 'ajv/dist/types/index.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
+
 import { SameValueReferences } from './same-value-references.js';
 
 /**
@@ -67,11 +68,18 @@ export class RecursiveReferences {
 
 function judgementOf(validate: ValidateFunction, value: unknown, context: DataValidationCxt | undefined): Judgement {
   const valid = validate(value, context);
-  return { valid, errors: validate.errors?.slice(0, MOST_ERRORS) ?? null, evaluated: validate.evaluated && copied(validate.evaluated) };
+  return {
+    valid,
+    errors: validate.errors?.slice(0, MOST_ERRORS) ?? null,
+    evaluated: validate.evaluated && copied(validate.evaluated),
+  };
 }
 
 /** A copy, because the caller modifies the result, including the errors. */
-const copied = ({ props, ...others }: Evaluated): Evaluated => ({ ...others, props: typeof props === 'object' ? { ...props } : props });
+const copied = ({ props, ...others }: Evaluated): Evaluated => ({
+  ...others,
+  props: typeof props === 'object' ? { ...props } : props,
+});
 
 type Target = SchemaEnv | AnySchemaObject | boolean | undefined;
 
@@ -85,4 +93,5 @@ function targetOf({ schema: reference, it }: KeywordCxt): Target {
  * Returns the schema that a `$ref` leads to if the reference is inside that schema, which is then being compiled.
  * Otherwise null.
  */
-const enclosing = (target: Target): SchemaEnv | null => (target instanceof SchemaEnv && target.validate === undefined ? target : null);
+const enclosing = (target: Target): SchemaEnv | null =>
+  target instanceof SchemaEnv && target.validate === undefined ? target : null;

@@ -16,7 +16,8 @@ export class SameValueReferences {
 
   /** A target that is not a SchemaEnv contains no references. */
   add({ parentSchema, it }: KeywordCxt, target: unknown): void {
-    if (it.dataLevel === 0 && target instanceof SchemaEnv) this.references.set(parentSchema, { from: it.schemaEnv.schema, to: target.schema });
+    if (it.dataLevel === 0 && target instanceof SchemaEnv)
+      this.references.set(parentSchema, { from: it.schemaEnv.schema, to: target.schema });
   }
 
   /** The parts of the schema whose `$ref` is in a circle. */
@@ -28,6 +29,8 @@ export class SameValueReferences {
     if (from === to) return true;
     if (seen.has(from)) return false;
     seen.add(from);
-    return [...this.references.values()].some((reference) => reference.from === from && this.leads(reference.to, to, seen));
+    return [...this.references.values()].some(
+      (reference) => reference.from === from && this.leads(reference.to, to, seen),
+    );
   }
 }

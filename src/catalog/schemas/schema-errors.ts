@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+
 import { nearestName } from '../../common/nearest-name.js';
 import type { Path } from '../diagnostics.js';
 
@@ -10,13 +11,15 @@ export interface SchemaError {
 
 /** Turns Ajv's errors into messages for the author of `root`. Missing and unknown keys are part of the path. */
 export function describeSchemaErrors(errors: readonly ErrorObject[], root: unknown): SchemaError[] {
-  return errors
-    // `if` only repeats that its `then` failed, and `propertyNames` itself reports a bad property name.
-    .filter((error) => error.keyword !== 'if' && error.propertyName === undefined)
-    .map((error) => {
-      const { below, message } = describe(error);
-      return { path: [...pathFromPointer(error.instancePath, root), ...below], message };
-    });
+  return (
+    errors
+      // `if` only repeats that its `then` failed, and `propertyNames` itself reports a bad property name.
+      .filter((error) => error.keyword !== 'if' && error.propertyName === undefined)
+      .map((error) => {
+        const { below, message } = describe(error);
+        return { path: [...pathFromPointer(error.instancePath, root), ...below], message };
+      })
+  );
 }
 
 type Description = { below: Path; message: string };
@@ -35,7 +38,10 @@ function describe(error: ErrorObject): Description {
     case 'propertyNames':
       return { below: [params.propertyName!], message: ownMessage(error.schema) ?? 'is not an allowed name' };
     case 'uniqueItems':
-      return { below: [Math.max(params.i!, params.j!)], message: `is the same as item ${Math.min(params.i!, params.j!)}; keep one` };
+      return {
+        below: [Math.max(params.i!, params.j!)],
+        message: `is the same as item ${Math.min(params.i!, params.j!)}; keep one`,
+      };
     case 'enum':
       return { below: [], message: `must be one of ${listValues(params.allowedValues!)}` };
     case 'const':
@@ -58,14 +64,20 @@ function unknownKey(key: string, error: ErrorObject): string {
 }
 
 const listValues = (values: unknown[]): string =>
-  values.slice(0, 20).map((value) => JSON.stringify(value)).join(', ') + (values.length > 20 ? ', ...' : '');
+  values
+    .slice(0, 20)
+    .map((value) => JSON.stringify(value))
+    .join(', ') + (values.length > 20 ? ', ...' : '');
 
 function pathFromPointer(pointer: string, root: unknown): Path {
   let around = root;
-  return pointer.split('/').slice(1).map((token) => {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
-    const segment = Array.isArray(around) ? Number(key) : key;
-    around = (around as Record<string, unknown> | undefined)?.[key];
-    return segment;
-  });
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((token) => {
+      const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+      const segment = Array.isArray(around) ? Number(key) : key;
+      around = (around as Record<string, unknown> | undefined)?.[key];
+      return segment;
+    });
 }

@@ -5,7 +5,14 @@ import type { Path } from '../diagnostics.js';
 export const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required']);
 
 /** Keywords whose values are objects of schemas by names that the author chose. */
-export const BY_NAME: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
+export const BY_NAME: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+]);
 
 /** The paths at which a schema has `pattern`: as the keyword's value or as a key of `patternProperties`. */
 export const patternPlacesIn = (schema: JsonObject, pattern: string): Path[] =>
@@ -15,10 +22,13 @@ export const patternPlacesIn = (schema: JsonObject, pattern: string): Path[] =>
   ]);
 
 export const dynamicReferencesIn = (schema: JsonObject): Path[] =>
-  subschemas(schema).flatMap(({ path, schema: { $dynamicRef: reference } }) => (typeof reference === 'string' ? [[...path, '$dynamicRef']] : []));
+  subschemas(schema).flatMap(({ path, schema: { $dynamicRef: reference } }) =>
+    typeof reference === 'string' ? [[...path, '$dynamicRef']] : [],
+  );
 
 /** The paths of these parts of a schema. */
-export const placesOf = (schema: JsonObject, parts: readonly unknown[]): Place[] => subschemas(schema).filter((place) => parts.includes(place.schema));
+export const placesOf = (schema: JsonObject, parts: readonly unknown[]): Place[] =>
+  subschemas(schema).filter((place) => parts.includes(place.schema));
 
 interface Place {
   path: Path;
@@ -32,11 +42,16 @@ interface Place {
 function subschemas(schema: JsonObject, path: Path = []): Place[] {
   const inner = Object.entries(schema)
     .filter(([keyword]) => !DATA.has(keyword))
-    .flatMap(([keyword, value]) => (BY_NAME.has(keyword) && isJsonObject(value) ? entries(value, [...path, keyword]) : within(value, [...path, keyword])));
+    .flatMap(([keyword, value]) =>
+      BY_NAME.has(keyword) && isJsonObject(value)
+        ? entries(value, [...path, keyword])
+        : within(value, [...path, keyword]),
+    );
   return [{ path, schema }, ...inner];
 }
 
-const entries = (schemas: JsonObject, path: Path): Place[] => Object.entries(schemas).flatMap(([name, value]) => within(value, [...path, name]));
+const entries = (schemas: JsonObject, path: Path): Place[] =>
+  Object.entries(schemas).flatMap(([name, value]) => within(value, [...path, name]));
 
 function within(value: JsonValue, path: Path): Place[] {
   if (Array.isArray(value)) return value.flatMap((item, position) => within(item, [...path, position]));

@@ -1,5 +1,6 @@
 import type { Ajv } from 'ajv';
 import type { DataValidateFunction } from 'ajv/dist/types/index.js';
+
 import type { JsonValue } from '../../common/json.js';
 import { ValueNames } from './value-names.js';
 
@@ -32,7 +33,9 @@ export class UniqueItems {
       const name = this.names.of(item);
       const same = positions.get(name);
       if (same !== undefined) {
-        this.check.errors = [{ keyword: 'uniqueItems', params: { i: position, j: same }, message: 'must NOT have duplicate items' }];
+        this.check.errors = [
+          { keyword: 'uniqueItems', params: { i: position, j: same }, message: 'must NOT have duplicate items' },
+        ];
         return false;
       }
       positions.set(name, position);

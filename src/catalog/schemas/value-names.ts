@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+
 import type { JsonObject, JsonValue } from '../../common/json.js';
 
 /**
@@ -31,7 +32,9 @@ export class ValueNames {
   }
 
   private describeObject(object: JsonObject): string {
-    const entries = Object.keys(object).sort().map((key) => `${JSON.stringify(key)}:${this.of(object[key]!)}`);
+    const entries = Object.keys(object)
+      .sort()
+      .map((key) => `${JSON.stringify(key)}:${this.of(object[key]!)}`);
     return `{${entries.join()}}`;
   }
 

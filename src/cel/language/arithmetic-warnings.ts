@@ -1,4 +1,5 @@
 import { unparse } from '@bufbuild/cel';
+
 import type { Parsed } from './language.js';
 import { type Call, type Expr, loopParts, parts } from './syntax-tree.js';
 import { VARIABLES } from './variable-uses.js';
@@ -46,7 +47,10 @@ function unmixed(call: Call, scope: Scope): Call | null {
 function asDouble(expr: Expr): Expr {
   if (expr.exprKind.case !== 'constExpr') return converted('double', expr);
   const { constantKind } = expr.exprKind.value;
-  const value = { ...expr.exprKind.value, constantKind: { case: 'doubleValue' as const, value: Number(constantKind.value) } };
+  const value = {
+    ...expr.exprKind.value,
+    constantKind: { case: 'doubleValue' as const, value: Number(constantKind.value) },
+  };
   return { ...expr, exprKind: { case: 'constExpr', value } };
 }
 
@@ -68,7 +72,9 @@ function kindOf({ exprKind }: Expr, scope: Scope): Kind {
     case 'identExpr':
       return scope.get(exprKind.value.name) ?? 'unknown';
     case 'selectExpr':
-      return !exprKind.value.testOnly && exprKind.value.operand && kindOf(exprKind.value.operand, scope) === 'json' ? 'json' : 'unknown';
+      return !exprKind.value.testOnly && exprKind.value.operand && kindOf(exprKind.value.operand, scope) === 'json'
+        ? 'json'
+        : 'unknown';
     case 'constExpr':
       return constantKind(exprKind.value.constantKind.case);
     case 'callExpr':
@@ -91,5 +97,8 @@ function callKind(call: Call, scope: Scope): Kind {
   if (call.function === '-_') return kinds[0] ?? 'unknown';
   if (!OPERATIONS.has(call.function)) return 'unknown';
   // The result has the kind of the operands. `json` may still turn out to be a text.
-  return kinds.find((kind) => kind === 'integer' || kind === 'double') ?? (kinds.every((kind) => kind === 'json') ? 'json' : 'unknown');
+  return (
+    kinds.find((kind) => kind === 'integer' || kind === 'double') ??
+    (kinds.every((kind) => kind === 'json') ? 'json' : 'unknown')
+  );
 }

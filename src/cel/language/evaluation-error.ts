@@ -1,4 +1,5 @@
 import { type CelError, unparse } from '@bufbuild/cel';
+
 import type { Parsed } from './language.js';
 import { type Expr, parts } from './syntax-tree.js';
 

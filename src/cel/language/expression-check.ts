@@ -1,7 +1,7 @@
 import { arithmeticWarnings } from './arithmetic-warnings.js';
+import { compiled } from './compiled-programs.js';
 import { literalProblem } from './literal-check.js';
 import { nameProblem } from './name-check.js';
-import { compiled } from './compiled-programs.js';
 
 /** Returns what is wrong with an expression and how to change it; null if it is valid. */
 export function checkExpression(source: string): string | null {

@@ -1,6 +1,7 @@
 import { type CelInput, isCelError } from '@bufbuild/cel';
-import { errorText } from './evaluation-error.js';
+
 import type { EvaluationResult } from '../evaluator.js';
+import { errorText } from './evaluation-error.js';
 import { resetBytes } from './functions.js';
 import { inlineUnits } from './inline-cost.js';
 import type { Budget } from './json-size.js';

@@ -1,6 +1,7 @@
 import { celFunc, celMethod, CelScalar, listType } from '@bufbuild/cel';
-import { growList } from './growing-list.js';
+
 import { MOST_BYTES } from './expression-limits.js';
+import { growList } from './growing-list.js';
 
 const { BYTES, INT, STRING } = CelScalar;
 const LIST = listType(CelScalar.DYN);

@@ -11,11 +11,16 @@ const LONGEST_SEARCHED_TEXT = 64;
 /** Functions that read at most the size of the smaller argument from each. */
 const COMPARING = new Set('_==_ _!=_ _<_ _<=_ _>_ _>=_'.split(' '));
 /** Functions that are linear in the size of their arguments and return a number, a boolean or a type. */
-const SCALAR = new Set(
-  [...COMPARING, ...'_&&_ _||_ !_ -_ _-_ _*_ _/_ _%_ @in @not_strictly_false size contains startsWith endsWith indexOf int uint double bool type'.split(' ')],
-);
+const SCALAR = new Set([
+  ...COMPARING,
+  ...'_&&_ _||_ !_ -_ _-_ _*_ _/_ _%_ @in @not_strictly_false size contains startsWith endsWith indexOf int uint double bool type'.split(
+    ' ',
+  ),
+]);
 /** Linear functions whose result is at most as large as their arguments together. */
-const CARRYING = new Set('_+_ _?_:_ _[_] string dyn lowerAscii upperAscii trim substring charAt timestamp duration'.split(' '));
+const CARRYING = new Set(
+  '_+_ _?_:_ _[_] string dyn lowerAscii upperAscii trim substring charAt timestamp duration'.split(' '),
+);
 const SEARCHING = new Set(['contains', 'indexOf']);
 
 interface Weight {
@@ -40,7 +45,7 @@ interface Scope {
  */
 export function inlineUnits(expr: Expr): number {
   let fits = 0;
-  for (let tooMany = MOST_UNITS + 1; tooMany - fits > 1; ) {
+  for (let tooMany = MOST_UNITS + 1; tooMany - fits > 1;) {
     const units = Math.floor((fits + tooMany) / 2);
     const weight = weigh(expr, { variable: units, names: new Map(), step: Math.max(units, UNITS_A_VALUE) });
     if (!weight) return 0;
@@ -53,7 +58,8 @@ export function inlineUnits(expr: Expr): number {
 /** Null if the weight cannot be predicted. */
 function weigh(expr: Expr, scope: Scope): Weight | null {
   const { exprKind } = expr;
-  if (exprKind.case === 'identExpr') return { volume: scope.names.get(exprKind.value.name) ?? scope.variable, work: scope.step };
+  if (exprKind.case === 'identExpr')
+    return { volume: scope.names.get(exprKind.value.name) ?? scope.variable, work: scope.step };
   if (exprKind.case === 'constExpr') return { volume: UNITS_A_VALUE + textLength(expr), work: scope.step };
   if (exprKind.case === 'comprehensionExpr') return weighMacro(exprKind.value, scope);
   if (!isLinear(expr)) return null;
@@ -61,7 +67,10 @@ function weigh(expr: Expr, scope: Scope): Weight | null {
   if (!weights) return null;
   const volume = Math.max(sum(weights, 'volume'), UNITS_A_VALUE);
   const name = exprKind.case === 'callExpr' ? exprKind.value.function : '';
-  return { volume: SCALAR.has(name) ? UNITS_A_VALUE : volume, work: scope.step + sum(weights, 'work') + readVolume(expr, weights) };
+  return {
+    volume: SCALAR.has(name) ? UNITS_A_VALUE : volume,
+    work: scope.step + sum(weights, 'work') + readVolume(expr, weights),
+  };
 }
 
 /**
@@ -75,7 +84,10 @@ function weighMacro(macro: Comprehension, scope: Scope): Weight | null {
   const range = macro.iterRange ? weigh(macro.iterRange, scope) : null;
   if (!range) return null;
   // The accumulated list grows by one part at a time and is not read in between: see `growList`.
-  const names = new Map([[macro.iterVar, UNITS_A_VALUE], [macro.accuVar, 0]]);
+  const names = new Map([
+    [macro.iterVar, UNITS_A_VALUE],
+    [macro.accuVar, 0],
+  ]);
   const body = weighAll(loopParts(macro), { ...scope, names, step: UNITS_A_VALUE });
   if (!body) return null;
   const elements = Math.ceil(range.volume / UNITS_A_VALUE);
@@ -104,7 +116,8 @@ function readVolume({ exprKind }: Expr, weights: Weight[]): number {
   return sum(weights, 'volume');
 }
 
-const sum = (weights: Weight[], part: keyof Weight): number => weights.reduce((total, weight) => total + weight[part], 0);
+const sum = (weights: Weight[], part: keyof Weight): number =>
+  weights.reduce((total, weight) => total + weight[part], 0);
 
 function isLinear({ exprKind }: Expr): boolean {
   switch (exprKind.case) {
@@ -124,7 +137,8 @@ function isLinearCall({ function: name, args }: Call): boolean {
 
 const isShortText = (expr: Expr): boolean => textLength(expr) <= LONGEST_SEARCHED_TEXT && isText(expr);
 
-const isText = ({ exprKind }: Expr): boolean => exprKind.case === 'constExpr' && exprKind.value.constantKind.case === 'stringValue';
+const isText = ({ exprKind }: Expr): boolean =>
+  exprKind.case === 'constExpr' && exprKind.value.constantKind.case === 'stringValue';
 
 /** 0 if it is not a constant text. */
 function textLength({ exprKind }: Expr): number {

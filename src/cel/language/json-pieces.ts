@@ -25,7 +25,7 @@ function* stringPieces(text: string): Generator<string> {
 
 function* listPieces(list: unknown[]): Generator<string> {
   let separator = '[';
-  for (let start = 0; start < list.length; ) {
+  for (let start = 0; start < list.length;) {
     const end = endOfSmall(list, start);
     yield separator;
     // Writes as many elements as are small together, or a single large one.

@@ -15,7 +15,9 @@ export function spend(value: unknown, budget: Budget): boolean {
   budget.left -= UNITS_A_VALUE;
   if (typeof value === 'string') budget.left -= value.length;
   if (typeof value !== 'object' || value === null) return budget.left >= 0;
-  return Array.isArray(value) ? spendList(value, budget) : !exceeds(value, budget) && spendObject(value as Record<string, unknown>, budget);
+  return Array.isArray(value)
+    ? spendList(value, budget)
+    : !exceeds(value, budget) && spendObject(value as Record<string, unknown>, budget);
 }
 
 /**

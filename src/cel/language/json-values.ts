@@ -1,4 +1,5 @@
 import type { CelInput } from '@bufbuild/cel';
+
 import { type Budget, exceeds, UNITS_A_VALUE } from './json-size.js';
 import type { Use } from './variable-uses.js';
 
@@ -21,7 +22,8 @@ export function usedInput(value: unknown, use: Use, budget: Budget): CelInput {
   if (Array.isArray(value)) return [];
   const map = new Map<string, CelInput>();
   for (const [field, fieldUse] of use.fields) {
-    if (Object.hasOwn(value, field)) map.set(field, usedInput((value as Record<string, unknown>)[field], fieldUse, budget));
+    if (Object.hasOwn(value, field))
+      map.set(field, usedInput((value as Record<string, unknown>)[field], fieldUse, budget));
   }
   return map;
 }

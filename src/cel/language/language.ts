@@ -1,7 +1,8 @@
-import { type CelEnv, type CelInput, type CelResult, celEnv, parse, plan } from '@bufbuild/cel';
+import { type CelEnv, celEnv, type CelInput, type CelResult, parse, plan } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
-import { boundedFunctions } from './functions.js';
+
 import { DEEPEST_NESTING, LONGEST_SOURCE } from './expression-limits.js';
+import { boundedFunctions } from './functions.js';
 import { parts } from './syntax-tree.js';
 
 /** CEL with its string extensions. */
@@ -20,7 +21,8 @@ export function parseExpression(source: string): Parsed {
 /**
  * Objects in the bindings must be Maps: a plain object with a key `$typeName` or `constructor` would be misinterpreted.
  */
-export const planExpression = (parsed: Parsed): ((bindings: Record<string, CelInput>) => CelResult) => plan(language, parsed);
+export const planExpression = (parsed: Parsed): ((bindings: Record<string, CelInput>) => CelResult) =>
+  plan(language, parsed);
 
 function parseText(source: string): Parsed {
   try {

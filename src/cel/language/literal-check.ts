@@ -1,4 +1,5 @@
 import { isCelError, plan } from '@bufbuild/cel';
+
 import { language } from './language.js';
 import { type Expr, parts } from './syntax-tree.js';
 
@@ -22,7 +23,9 @@ function integerProblem({ exprKind }: Expr): string | null {
   const bits = constantKind.case === 'int64Value' ? 63n : constantKind.case === 'uint64Value' ? 64n : null;
   if (bits === null) return null;
   const value = constantKind.value as bigint;
-  return value >= -(2n ** bits) && value < 2n ** bits ? null : `has the integer ${value}, which does not fit into 64 bits`;
+  return value >= -(2n ** bits) && value < 2n ** bits
+    ? null
+    : `has the integer ${value}, which does not fit into 64 bits`;
 }
 
 function callProblem(expr: Expr): string | null {
@@ -32,7 +35,9 @@ function callProblem(expr: Expr): string | null {
   if (text === undefined || args.length !== 1) return null;
   const probe = name === 'matches' ? withTarget(expr, args[0]!) : FROM_TEXT.has(name) && !target ? expr : null;
   const result = probe && plan(language, probe)({});
-  return isCelError(result) ? `has a text that ${name}() does not accept, ${JSON.stringify(text)}: ${result.message}` : null;
+  return isCelError(result)
+    ? `has a text that ${name}() does not accept, ${JSON.stringify(text)}: ${result.message}`
+    : null;
 }
 
 /** The same call with a text instead of its target, which is not known yet. */

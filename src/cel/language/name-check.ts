@@ -17,7 +17,8 @@ export function nameProblem(expr: Expr, known: readonly string[] = VARIABLES): s
   const problem = exprKind.case === 'callExpr' ? callProblem(exprKind.value) : messageProblem(exprKind);
   if (problem !== null) return problem;
   const inner = exprKind.case === 'comprehensionExpr' ? loopParts(exprKind.value) : [];
-  const innerKnown = exprKind.case === 'comprehensionExpr' ? [...known, exprKind.value.iterVar, exprKind.value.accuVar] : known;
+  const innerKnown =
+    exprKind.case === 'comprehensionExpr' ? [...known, exprKind.value.iterVar, exprKind.value.accuVar] : known;
   for (const part of parts(expr)) {
     if (exprKind.case === 'callExpr' && part === exprKind.value.target && namespaced(exprKind.value)) continue;
     const partProblem = nameProblem(part, inner.includes(part) ? innerKnown : known);
@@ -41,7 +42,8 @@ function callProblem(call: Call): string | null {
   const name = namespaced(call) ?? call.function;
   if (OPERATORS.has(name)) return null;
   if (name === 'has' && !call.target) return 'has() takes one field, as in has(payload.text)';
-  if (MACROS.has(name) && call.target) return `${name}() takes a name for the element and an expression, as in ${name}(x, x != null)`;
+  if (MACROS.has(name) && call.target)
+    return `${name}() takes a name for the element and an expression, as in ${name}(x, x != null)`;
   if (!FUNCTIONS.has(name)) {
     const nearest = nearestName(name, [...FUNCTIONS, ...MACROS]);
     return `calls the unknown function ${name}${nearest ? `; did you mean ${nearest}?` : ''}`;
@@ -51,8 +53,11 @@ function callProblem(call: Call): string | null {
 
 function arityProblem(call: Call, name: string): string | null {
   const isMethod = call.target !== undefined && !namespaced(call);
-  const candidates = Array.from(language.funcs.find(name) ?? []).filter(({ target }) => (target !== undefined) === isMethod);
-  if (candidates.length === 0) return `calls ${name} in the wrong form; write ${isMethod ? `${name}(x), not x.${name}()` : `x.${name}(), not ${name}(x)`}`;
+  const candidates = Array.from(language.funcs.find(name) ?? []).filter(
+    ({ target }) => (target !== undefined) === isMethod,
+  );
+  if (candidates.length === 0)
+    return `calls ${name} in the wrong form; write ${isMethod ? `${name}(x), not x.${name}()` : `x.${name}(), not ${name}(x)`}`;
   if (candidates.some((candidate) => candidate.arguments.length === call.args.length)) return null;
   const counts = [...new Set(candidates.map((candidate) => candidate.arguments.length))];
   return `calls ${name} with ${call.args.length} arguments; it takes ${counts.join(' or ')}`;

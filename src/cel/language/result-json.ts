@@ -2,6 +2,7 @@ import { type CelList, type CelMap, type CelResult, isCelList, isCelMap, isCelUi
 import { toJson } from '@bufbuild/protobuf';
 import { isReflectMessage } from '@bufbuild/protobuf/reflect';
 import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
+
 import type { JsonObject, JsonValue } from '../../common/json.js';
 import { MOST_RESULT_VALUES } from './expression-limits.js';
 

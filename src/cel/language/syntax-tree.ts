@@ -28,7 +28,8 @@ export function parts(expr: Expr): Expr[] {
 }
 
 /** The parts of a macro in which its variables are defined. */
-export const loopParts = ({ loopCondition, loopStep, result }: Comprehension): Expr[] => present(loopCondition, loopStep, result);
+export const loopParts = ({ loopCondition, loopStep, result }: Comprehension): Expr[] =>
+  present(loopCondition, loopStep, result);
 
 /** `a.b.c` as a text; null if `expr` is not such a chain of names. */
 export function qualifiedName(expr: Expr): string | null {

@@ -1,7 +1,7 @@
-import { EvaluationProcesses } from './evaluation-processes.js';
 import { type EvaluationResult, ExpressionEvaluator, type ExpressionVariables } from '../evaluator.js';
-import type { Program } from '../language/expression-program.js';
 import { compiled } from '../language/compiled-programs.js';
+import type { Program } from '../language/expression-program.js';
+import { EvaluationProcesses } from './evaluation-processes.js';
 
 /** Evaluates short work directly on the main thread. Work that may take longer goes to a process that can be killed. */
 export class CelEvaluator extends ExpressionEvaluator {

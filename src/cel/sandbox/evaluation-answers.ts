@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import type { EvaluationAnswer, EvaluationRequest } from './evaluation-messages.js';
-import { LARGEST_RESULT } from '../language/expression-limits.js';
+
 import { compiled } from '../language/compiled-programs.js';
+import { LARGEST_RESULT } from '../language/expression-limits.js';
+import type { EvaluationAnswer, EvaluationRequest } from './evaluation-messages.js';
 
 /** Answers the requests of the parent process until the parent ends. */
 export function answerRequests(): void {
@@ -23,7 +24,8 @@ function answer(source: string, text: string): EvaluationAnswer {
   const result = compiled(source).run(JSON.parse(text) as Record<string, unknown>);
   if (!result.ok) return result;
   const written = JSON.stringify(result.value);
-  if (written.length > LARGEST_RESULT) return { ok: false, error: `the result is longer than ${LARGEST_RESULT} characters of JSON` };
+  if (written.length > LARGEST_RESULT)
+    return { ok: false, error: `the result is longer than ${LARGEST_RESULT} characters of JSON` };
   return { ok: true, text: written };
 }
 

@@ -5,7 +5,10 @@ import { registerHooks } from 'node:module';
 if (import.meta.url.endsWith('.ts')) {
   registerHooks({
     resolve: (specifier, context, next) =>
-      next(specifier.startsWith('.') && context.parentURL?.endsWith('.ts') ? specifier.replace(/\.js$/, '.ts') : specifier, context),
+      next(
+        specifier.startsWith('.') && context.parentURL?.endsWith('.ts') ? specifier.replace(/\.js$/, '.ts') : specifier,
+        context,
+      ),
   });
 }
 

@@ -2,11 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+
 import type { JsonValue } from '../../common/json.js';
-import type { EvaluationAnswer, EvaluationRequest } from './evaluation-messages.js';
 import type { EvaluationResult } from '../evaluator.js';
-import { inputParts } from './input-parts.js';
 import { EVALUATION_HEAP_MB, LARGEST_INPUT, LONGEST_EVALUATION_MS } from '../language/expression-limits.js';
+import type { EvaluationAnswer, EvaluationRequest } from './evaluation-messages.js';
+import { inputParts } from './input-parts.js';
 
 // `.ts` if this runs from the source, `.js` if it was built.
 const ENTRY = fileURLToPath(new URL(`./evaluation-entry${extname(import.meta.url)}`, import.meta.url));

@@ -1,8 +1,8 @@
 import { DomainError } from '../../common/domain-error.js';
-import { EvaluationProcess } from './evaluation-process.js';
 import type { EvaluationResult } from '../evaluator.js';
-import { FairQueue } from './fair-queue.js';
 import { EVALUATION_PROCESSES, MOST_WAITING } from '../language/expression-limits.js';
+import { EvaluationProcess } from './evaluation-process.js';
+import { FairQueue } from './fair-queue.js';
 
 interface Waiting {
   source: string;
@@ -33,7 +33,8 @@ export class EvaluationProcesses {
   /** Ends the processes. Running and waiting evaluations are rejected. */
   async close(): Promise<void> {
     this.closed = true;
-    for (let waiting = this.queue.take(); waiting; waiting = this.queue.take()) waiting.reject(unavailable('the server is stopping'));
+    for (let waiting = this.queue.take(); waiting; waiting = this.queue.take())
+      waiting.reject(unavailable('the server is stopping'));
     await Promise.all(this.places.map((place) => place.close()));
   }
 
@@ -68,7 +69,10 @@ class Place {
   async close(): Promise<void> {
     this.closed = true;
     // A process that did not start has already ended.
-    await this.process?.then((process) => process.stop(), () => undefined);
+    await this.process?.then(
+      (process) => process.stop(),
+      () => undefined,
+    );
   }
 
   private async evaluateOnce(source: string, variables: object): Promise<EvaluationResult | null> {
@@ -91,4 +95,7 @@ class Place {
 }
 
 const unavailable = (reason: string, cause?: unknown): DomainError =>
-  new DomainError('unavailable', `Expressions cannot be evaluated now because ${reason}; try again`, { retryAfterSeconds: 1, cause });
+  new DomainError('unavailable', `Expressions cannot be evaluated now because ${reason}; try again`, {
+    retryAfterSeconds: 1,
+    cause,
+  });

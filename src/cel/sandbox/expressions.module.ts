@@ -1,6 +1,7 @@
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { CelEvaluator } from './cel-evaluator.js';
+
 import { ExpressionEvaluator } from '../evaluator.js';
+import { CelEvaluator } from './cel-evaluator.js';
 
 @Module({
   providers: [{ provide: ExpressionEvaluator, useClass: CelEvaluator }],

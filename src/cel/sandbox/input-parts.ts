@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { jsonPieces } from '../language/json-pieces.js';
+
 import { LARGEST_INPUT } from '../language/expression-limits.js';
+import { jsonPieces } from '../language/json-pieces.js';
 
 const LONGEST_TURN_MS = 2;
 // Sending copies the text, several times for text that is not Latin.
@@ -36,5 +37,6 @@ async function collect(pieces: Iterable<string>): Promise<string[] | null> {
 
 function addPiece(parts: string[], piece: string): void {
   if (parts.at(-1)!.length + piece.length <= PART_LENGTH) parts.push(parts.pop()! + piece);
-  else for (let start = 0; start < piece.length; start += PART_LENGTH) parts.push(piece.slice(start, start + PART_LENGTH));
+  else
+    for (let start = 0; start < piece.length; start += PART_LENGTH) parts.push(piece.slice(start, start + PART_LENGTH));
 }

@@ -1,7 +1,7 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
+import { abortOnSigint } from './abort-on-sigint.js';
 import { follow } from './follow.js';
 import { summaryOf } from './progress-text.js';
-import { abortOnSigint } from './abort-on-sigint.js';
 import { refuseUnwritable } from './results-file.js';
 import { serverAt } from './server-option.js';
 import { lookAt } from './watch-batch.js';

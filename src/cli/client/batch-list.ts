@@ -11,9 +11,18 @@ export async function listBatches({ url }: { url?: string }): Promise<void> {
   const { items, pagination } = await serverAt(url).get<BatchListBody>(`/api/v1/batches?limit=${SHOWN}`);
   for (const batch of items) console.log(lineOf(batch));
   if (items.length === 0) console.error(`no batches yet; start one with ${programName()} batch run`);
-  if (pagination.has_more) console.error(`these are the newest ${SHOWN}; see GET /api/v1/batches?offset=${SHOWN} for more`);
+  if (pagination.has_more)
+    console.error(`these are the newest ${SHOWN}; see GET /api/v1/batches?offset=${SHOWN} for more`);
 }
 
-function lineOf({ batch_id: id, agent_name: agent, status, completed_items: done, total_items: total, failed_items: failed, created_at: created }: ListedBatchBody): string {
+function lineOf({
+  batch_id: id,
+  agent_name: agent,
+  status,
+  completed_items: done,
+  total_items: total,
+  failed_items: failed,
+  created_at: created,
+}: ListedBatchBody): string {
   return `${id}  ${agent}  ${status}  ${count(done)}/${count(total)} rows, ${count(failed)} failed  ${created}`;
 }

@@ -16,7 +16,14 @@ export interface BatchRequestOptions {
  * The request that accompanies an uploaded file. Throws a ClientError if an option cannot be parsed; the server checks
  * the values.
  */
-export async function batchRequest({ agent, maxWorkers, rowKey, static: inputs, map, delimiter }: BatchRequestOptions): Promise<JsonObject> {
+export async function batchRequest({
+  agent,
+  maxWorkers,
+  rowKey,
+  static: inputs,
+  map,
+  delimiter,
+}: BatchRequestOptions): Promise<JsonObject> {
   return {
     agent_name: agent,
     ...(maxWorkers !== undefined && { max_workers: numberOf('--max-workers', maxWorkers) }),
@@ -31,6 +38,7 @@ export async function batchRequest({ agent, maxWorkers, rowKey, static: inputs, 
 /** Splits at the last `=`, because a column's name may contain one. */
 function mapping(given: string): [string, string] {
   const at = given.lastIndexOf('=');
-  if (at < 1 || at === given.length - 1) throw new ClientError(`--map: must be <column>=<input> (got ${JSON.stringify(given)})`);
+  if (at < 1 || at === given.length - 1)
+    throw new ClientError(`--map: must be <column>=<input> (got ${JSON.stringify(given)})`);
   return [given.slice(0, at), given.slice(at + 1)];
 }

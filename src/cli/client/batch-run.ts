@@ -1,7 +1,7 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
+import { abortOnSigint, INTERRUPTED } from './abort-on-sigint.js';
 import { batchRequest, type BatchRequestOptions } from './batch-options.js';
 import { follow } from './follow.js';
-import { INTERRUPTED, abortOnSigint } from './abort-on-sigint.js';
 import { refuseUnwritable } from './results-file.js';
 import { serverAt } from './server-option.js';
 import { inTypedOptions } from './typed-options.js';

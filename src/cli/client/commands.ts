@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+
 import { failing } from '../failures.js';
 import type { BatchRunOptions } from './batch-run.js';
 import type { PublishOptions } from './publish.js';
@@ -13,7 +14,11 @@ export function addClientCommands(program: Command): void {
     .option('--timeout <seconds>', 'how long --wait waits (1 to 300, default: 30)')
     .option('--tag <tag>', 'tag of the artifact (repeatable)', collect)
     .option('--correlation-id <id>', 'correlation that the artifact belongs to (default: a new one)')
-    .action(failing(async (type: string, json: string, options: PublishOptions) => (await import('./publish.js')).publish(type, json, options)));
+    .action(
+      failing(async (type: string, json: string, options: PublishOptions) =>
+        (await import('./publish.js')).publish(type, json, options),
+      ),
+    );
 
   toServer(program.command('run'))
     .description('run an agent and the cascade that follows, and print the run; exit code 1 if it did not complete')
@@ -22,7 +27,9 @@ export function addClientCommands(program: Command): void {
     .option('--async', "print the run's id and do not wait")
     .action(failing(async (agent: string, options: object) => (await import('./run-command.js')).run(agent, options)));
 
-  addBatchCommands(program.command('batch').description('run an agent over the rows of a CSV file, on a running server'));
+  addBatchCommands(
+    program.command('batch').description('run an agent over the rows of a CSV file, on a running server'),
+  );
 }
 
 function addBatchCommands(batch: Command): void {
@@ -32,11 +39,18 @@ function addBatchCommands(batch: Command): void {
     .requiredOption('--agent <name>', 'agent that runs for each row')
     .option('--max-workers <n>', 'most rows to run at the same time (1 to 1000, default: 5)')
     .option('--row-key <column>', 'rows with an equal value in this column run once')
-    .option('--static <json>', 'inputs for every row, which the values of a row override: JSON, @<file>, or - for standard input')
+    .option(
+      '--static <json>',
+      'inputs for every row, which the values of a row override: JSON, @<file>, or - for standard input',
+    )
     .option('--map <column=input>', 'maps a column to an input (repeatable); other columns are dropped', collect)
     .option('--delimiter <character>', 'separator between the fields of a line, \\t for a tab (default: a comma)')
     .option(...OUT)
-    .action(failing(async (file: string, options: BatchRunOptions) => (await import('./batch-run.js')).runBatch(file, options)));
+    .action(
+      failing(async (file: string, options: BatchRunOptions) =>
+        (await import('./batch-run.js')).runBatch(file, options),
+      ),
+    );
 
   toServer(batch.command('list'))
     .description('print the latest batches, one per line, newest first')
@@ -52,7 +66,9 @@ function addBatchCommands(batch: Command): void {
     .description('run the failed rows of a batch again and watch them')
     .argument('<id>', "the batch's id")
     .option(...OUT)
-    .action(failing(async (id: string, options: object) => (await import('./batch-existing.js')).retryFailed(id, options)));
+    .action(
+      failing(async (id: string, options: object) => (await import('./batch-existing.js')).retryFailed(id, options)),
+    );
 
   toServer(batch.command('cancel'))
     .description('cancel a batch: running rows are stopped, and waiting rows never start')
@@ -60,8 +76,12 @@ function addBatchCommands(batch: Command): void {
     .action(failing(async (id: string, options: object) => (await import('./batch-existing.js')).cancel(id, options)));
 }
 
-const OUT = ['--out <file>', 'write all results to this file at the end: CSV if its name ends in .csv, otherwise NDJSON'] as const;
+const OUT = [
+  '--out <file>',
+  'write all results to this file at the end: CSV if its name ends in .csv, otherwise NDJSON',
+] as const;
 
-const toServer = (command: Command): Command => command.option('--url <base>', 'address of the server (default: http://127.0.0.1:8344, env: STARLING_URL)');
+const toServer = (command: Command): Command =>
+  command.option('--url <base>', 'address of the server (default: http://127.0.0.1:8344, env: STARLING_URL)');
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value];

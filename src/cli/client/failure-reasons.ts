@@ -7,8 +7,13 @@ const MAX_SHOWN = 3;
 const LONGEST = 160;
 
 /** The most frequent errors among a batch's first failed rows, one per line. */
-export async function failureReasons(server: Server, { batch_id: id, failed_items: failed }: BatchBody): Promise<string[]> {
-  const { results } = await server.get<BatchBody>(`/batch/${encodeURIComponent(id)}?results_status=failed&results_limit=${LOOKED_AT}`);
+export async function failureReasons(
+  server: Server,
+  { batch_id: id, failed_items: failed }: BatchBody,
+): Promise<string[]> {
+  const { results } = await server.get<BatchBody>(
+    `/batch/${encodeURIComponent(id)}?results_status=failed&results_limit=${LOOKED_AT}`,
+  );
   const times = new Map<string, number>();
   for (const { error = 'no reason given' } of results) times.set(error, (times.get(error) ?? 0) + 1);
   const shown = [...times].sort(([, a], [, b]) => b - a).slice(0, MAX_SHOWN);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+
 import type { JsonObject } from '../../common/json.js';
 import { ClientError } from './client-errors.js';
 

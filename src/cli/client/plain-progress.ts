@@ -1,7 +1,7 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
-import { Throughput } from './throughput.js';
 import type { Progress } from './progress.js';
 import { percentage, progressText } from './progress-text.js';
+import { Throughput } from './throughput.js';
 
 const EVERY_MS = 10_000;
 

@@ -1,8 +1,9 @@
 import { Presets, SingleBar } from 'cli-progress';
+
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
-import { Throughput } from './throughput.js';
 import type { Progress } from './progress.js';
 import { percentage, progressText } from './progress-text.js';
+import { Throughput } from './throughput.js';
 
 /** Columns for the text next to the bar. */
 const BESIDE = 70;

@@ -6,7 +6,10 @@ export const count = (items: number): string => items.toLocaleString('en-US');
 export const percentage = (batch: BatchBody): string => `${Math.floor(batch.progress_percentage)}%`;
 
 /** `1,294/3,080 rows, 118/s, 3 failed, 15 s left`. Speed and remaining time are omitted if they are not known. */
-export function progressText({ completed_items: done, total_items: total, failed_items: failed }: BatchBody, throughput: Throughput): string {
+export function progressText(
+  { completed_items: done, total_items: total, failed_items: failed }: BatchBody,
+  throughput: Throughput,
+): string {
   const rate = throughput.perSecond;
   const left = throughput.secondsFor(total - done);
   return [
@@ -27,7 +30,10 @@ export function duration(seconds: number): string {
 
 /** The result of a batch in one line. */
 export function summaryOf(batch: BatchBody): string {
-  const took = batch.started_at && batch.completed_at ? `, in ${duration((Date.parse(batch.completed_at) - Date.parse(batch.started_at)) / 1_000)}` : '';
+  const took =
+    batch.started_at && batch.completed_at
+      ? `, in ${duration((Date.parse(batch.completed_at) - Date.parse(batch.started_at)) / 1_000)}`
+      : '';
   const error = batch.error ? ` (${batch.error})` : '';
   return `Batch ${batch.batch_id} ${batch.status}${error}: ${count(batch.completed_items)} of ${count(batch.total_items)} rows, ${count(batch.failed_items)} failed${took}`;
 }

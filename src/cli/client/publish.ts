@@ -19,10 +19,20 @@ const CORRELATION_HEADER = 'x-correlation-id';
  */
 export async function publish(type: string, json: string, options: PublishOptions): Promise<void> {
   const { wait = false, timeout, tag: tags, correlationId } = options;
-  if (timeout !== undefined && !wait) throw new ClientError('--timeout: only valid with --wait; add --wait or remove --timeout');
+  if (timeout !== undefined && !wait)
+    throw new ClientError('--timeout: only valid with --wait; add --wait or remove --timeout');
   const payload = await readJsonArgument('json', json);
-  const request = { type, payload, ...(tags && { tags }), ...(timeout !== undefined && { timeout: numberOf('--timeout', timeout) }) };
+  const request = {
+    type,
+    payload,
+    ...(tags && { tags }),
+    ...(timeout !== undefined && { timeout: numberOf('--timeout', timeout) }),
+  };
   const sent: Record<string, string> = correlationId === undefined ? {} : { [CORRELATION_HEADER]: correlationId };
-  const { body, headers } = await serverAt(options.url).post<object>(wait ? '/api/v1/artifacts/sync' : '/api/v1/artifacts', request, sent);
+  const { body, headers } = await serverAt(options.url).post<object>(
+    wait ? '/api/v1/artifacts/sync' : '/api/v1/artifacts',
+    request,
+    sent,
+  );
   console.log(JSON.stringify(wait ? body : { ...body, correlation_id: headers[CORRELATION_HEADER] }, null, 2));
 }

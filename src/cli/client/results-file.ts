@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+
 import { ClientError } from './client-errors.js';
 import type { Server } from './server.js';
 
@@ -25,7 +26,11 @@ export async function refuseUnwritable(out: string): Promise<void> {
  */
 export async function saveResults(server: Server, id: string, out: string, signal: AbortSignal): Promise<void> {
   const temporary = temporaryName(out);
-  const results = await server.stream(`/batch/${encodeURIComponent(id)}/results`, out.toLowerCase().endsWith('.csv') ? 'text/csv' : 'application/x-ndjson', signal);
+  const results = await server.stream(
+    `/batch/${encodeURIComponent(id)}/results`,
+    out.toLowerCase().endsWith('.csv') ? 'text/csv' : 'application/x-ndjson',
+    signal,
+  );
   try {
     await pipeline(results, createWriteStream(temporary, { flush: true }), { signal });
     await rename(temporary, out);
@@ -37,9 +42,14 @@ export async function saveResults(server: Server, id: string, out: string, signa
 
 const temporaryName = (out: string): string => `${out}.${process.pid}.part`;
 
-const isOfTheFile = (error: unknown): boolean => ['open', 'write', 'fsync', 'close', 'rename'].includes((error as NodeJS.ErrnoException).syscall ?? '');
+const isOfTheFile = (error: unknown): boolean =>
+  ['open', 'write', 'fsync', 'close', 'rename'].includes((error as NodeJS.ErrnoException).syscall ?? '');
 
 function notWritable(out: string, error: unknown): ClientError {
   const { code } = error as NodeJS.ErrnoException;
-  return new ClientError(code === 'ENOENT' ? `--out: there is no folder ${dirname(out)}; create it, or name another file` : `--out: cannot write ${out} (${code})`);
+  return new ClientError(
+    code === 'ENOENT'
+      ? `--out: there is no folder ${dirname(out)}; create it, or name another file`
+      : `--out: cannot write ${out} (${code})`,
+  );
 }

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+
 import { Refused, Unreachable } from './client-errors.js';
 
 /** The longest time that a restart may take. */
@@ -12,7 +13,11 @@ const UNAVAILABLE = [502, 503, 504];
  * Retries for up to a minute while the server is unavailable, and reports that once. Only for requests that may be
  * repeated. Rejects with the signal's reason if the signal aborts.
  */
-export async function retryWhileUnavailable<T>(ask: () => Promise<T>, say: (line: string) => void, signal?: AbortSignal): Promise<T> {
+export async function retryWhileUnavailable<T>(
+  ask: () => Promise<T>,
+  say: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<T> {
   let unavailableSince: number | null = null;
   for (;;) {
     try {
@@ -31,4 +36,5 @@ export async function retryWhileUnavailable<T>(ask: () => Promise<T>, say: (line
 }
 
 /** Whether the error means that the server is temporarily unavailable. */
-export const isUnavailable = (error: unknown): error is Error => error instanceof Unreachable || (error instanceof Refused && UNAVAILABLE.includes(error.status));
+export const isUnavailable = (error: unknown): error is Error =>
+  error instanceof Unreachable || (error instanceof Refused && UNAVAILABLE.includes(error.status));

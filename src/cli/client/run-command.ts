@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
+
 import type { RunBody } from '../../http/dto/run-body.js';
-import { INTERRUPTED, abortOnSigint } from './abort-on-sigint.js';
+import { abortOnSigint, INTERRUPTED } from './abort-on-sigint.js';
 import { readJsonArgument } from './json-argument.js';
 import { retryWhileUnavailable } from './retry-while-unavailable.js';
 import type { Server } from './server.js';
@@ -13,7 +14,10 @@ const LOOK_MS = 1_000;
  * Starts a run and prints it when it has ended, or immediately prints its id. The run always starts in the background,
  * because a synchronous call loses the run's id if its connection breaks.
  */
-export async function run(agent: string, { inputs = '{}', url, async: atOnce = false }: { inputs?: string; url?: string; async?: boolean }): Promise<void> {
+export async function run(
+  agent: string,
+  { inputs = '{}', url, async: atOnce = false }: { inputs?: string; url?: string; async?: boolean },
+): Promise<void> {
   const server = serverAt(url);
   const request = { agent_name: agent, inputs: await readJsonArgument('--inputs', inputs), async_run: true };
   const { body: started } = await server.post<RunBody>('/run/flock', request);
@@ -39,9 +43,17 @@ export async function run(agent: string, { inputs = '{}', url, async: atOnce = f
 
 async function endOf(server: Server, started: RunBody, signal: AbortSignal): Promise<RunBody> {
   let current = started;
-  for (let pause = FIRST_LOOK_MS; current.status === 'starting' || current.status === 'running'; pause = Math.min(2 * pause, LOOK_MS)) {
+  for (
+    let pause = FIRST_LOOK_MS;
+    current.status === 'starting' || current.status === 'running';
+    pause = Math.min(2 * pause, LOOK_MS)
+  ) {
     await setTimeout(pause, undefined, { signal });
-    current = await retryWhileUnavailable(() => server.get<RunBody>(`/run/${started.run_id}`, signal), console.error, signal);
+    current = await retryWhileUnavailable(
+      () => server.get<RunBody>(`/run/${started.run_id}`, signal),
+      console.error,
+      signal,
+    );
   }
   return current;
 }

@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
+
 import { Agent, type Dispatcher, FormData, request } from 'undici';
+
 import type { JsonObject } from '../../common/json.js';
 import { AnswerLost, ClientError, Refused, Unreachable } from './client-errors.js';
 import { programName } from './typed-command.js';
@@ -15,7 +17,14 @@ type Request = Omit<Dispatcher.RequestOptions, 'path' | 'origin'>;
 const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
 /** Error codes of failed connections: no server has received the request. */
-const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+const NOT_CONNECTED = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
 
 /** Time limit for a status request. A server that hangs counts as unavailable. */
 const LOOK_LIMIT_MS = 10_000;
@@ -27,14 +36,24 @@ export class Server {
 
   async get<T>(path: string, signal?: AbortSignal): Promise<T> {
     const limit = AbortSignal.timeout(LOOK_LIMIT_MS);
-    const { body } = await this.answerOf<T>({ method: 'GET', signal: signal ? AbortSignal.any([signal, limit]) : limit }, path);
+    const { body } = await this.answerOf<T>(
+      { method: 'GET', signal: signal ? AbortSignal.any([signal, limit]) : limit },
+      path,
+    );
     return body;
   }
 
   /** Sends JSON, or a form that is read from disk while it is sent. */
-  post<T>(path: string, body: JsonObject | FormData | null, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Answer<T>> {
+  post<T>(
+    path: string,
+    body: JsonObject | FormData | null,
+    headers: Record<string, string> = {},
+    signal?: AbortSignal,
+  ): Promise<Answer<T>> {
     const isJson = body !== null && !(body instanceof FormData);
-    const content = isJson ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers } } : { body, headers };
+    const content = isJson
+      ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers } }
+      : { body, headers };
     return this.answerOf<T>({ method: 'POST', ...content, ...(signal && { signal }) }, path);
   }
 
@@ -46,11 +65,16 @@ export class Server {
   /** Converts an error of a request, or of the body of its answer. */
   lost(error: unknown, method: string): ClientError {
     const { name, code, message } = error as { name: string; code?: unknown; message: string };
-    if (name === 'NotReadableError') return new ClientError('the file changed while it was sent, or can no longer be read; send it again when it no longer changes');
+    if (name === 'NotReadableError')
+      return new ClientError(
+        'the file changed while it was sent, or can no longer be read; send it again when it no longer changes',
+      );
     // The code of a DOMException is a meaningless number.
     const reason = typeof code === 'string' ? code : message;
     if (NOT_CONNECTED.includes(reason)) {
-      return new Unreachable(`the server at ${this.url} cannot be reached (${reason}); start it with ${programName()} serve, or name another one with --url`);
+      return new Unreachable(
+        `the server at ${this.url} cannot be reached (${reason}); start it with ${programName()} serve, or name another one with --url`,
+      );
     }
     const doubt = method === 'POST' ? '; check whether it processed the request before you send it again' : '';
     return new AnswerLost(`the server at ${this.url} disconnected before its answer was complete (${reason})${doubt}`);
@@ -69,7 +93,11 @@ export class Server {
   private async send(options: Request, path: string): Promise<Dispatcher.ResponseData> {
     const response = await this.whole(request(this.url + path, { ...options, dispatcher }), options);
     if (response.statusCode < 300) return response;
-    throw new Refused(response.statusCode, detailOf(await this.whole(response.body.text(), options)) ?? `the server at ${this.url} answered ${response.statusCode}`);
+    throw new Refused(
+      response.statusCode,
+      detailOf(await this.whole(response.body.text(), options)) ??
+        `the server at ${this.url} answered ${response.statusCode}`,
+    );
   }
 
   private whole<T>(part: Promise<T>, { method }: Request): Promise<T> {

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+
 import { readEnvironment } from '../../config/environment.js';
 import { DEFAULT_SERVER_URL } from '../../config/server-url.js';
 
@@ -8,8 +9,12 @@ const OF_NPM = /[/\\]node_modules[/\\]\.bin[/\\]?$/;
 
 /** The command that starts this program: `starling` if the user's shell finds it, otherwise `npx starling`. */
 export function programName(): string {
-  const folders = (readEnvironment().PATH ?? '').split(delimiter).filter((folder) => folder !== '' && !OF_NPM.test(folder));
-  return folders.some((folder) => isProgram(join(folder, 'starling')) || isProgram(join(folder, 'starling.cmd'))) ? 'starling' : 'npx starling';
+  const folders = (readEnvironment().PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '' && !OF_NPM.test(folder));
+  return folders.some((folder) => isProgram(join(folder, 'starling')) || isProgram(join(folder, 'starling.cmd')))
+    ? 'starling'
+    : 'npx starling';
 }
 
 /** A command for the user to type, for the server at `url`. */
@@ -27,4 +32,5 @@ function isProgram(path: string): boolean {
   }
 }
 
-const shellWord = (word: string): string => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+const shellWord = (word: string): string =>
+  /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

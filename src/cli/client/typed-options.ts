@@ -15,5 +15,10 @@ const FIELD = new RegExp(`(?<=^|; )(${Object.keys(OPTION_OF).join('|')})(?=[:.[]
 
 /** Replaces the names of fields in the server's message by the options that the user typed. */
 export function inTypedOptions(error: unknown): unknown {
-  return error instanceof Refused ? new Refused(error.status, error.message.replace(FIELD, (field) => OPTION_OF[field]!)) : error;
+  return error instanceof Refused
+    ? new Refused(
+        error.status,
+        error.message.replace(FIELD, (field) => OPTION_OF[field]!),
+      )
+    : error;
 }

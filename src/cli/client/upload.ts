@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+
 import { FormData } from 'undici';
-import type { BatchBody } from '../../features/batches/dto/batch-body.js';
+
 import type { JsonObject } from '../../common/json.js';
+import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import { AnswerLost, ClientError } from './client-errors.js';
 import { isUnavailable, retryWhileUnavailable } from './retry-while-unavailable.js';
 import type { Server } from './server.js';
@@ -14,7 +16,12 @@ import { typedCommand } from './typed-command.js';
  * Creates a batch from a CSV file, which is read from disk while it is sent. If the answer is lost, the file is sent
  * again for up to a minute, as the same batch.
  */
-export async function upload(server: Server, file: string, request: JsonObject, signal: AbortSignal): Promise<BatchBody> {
+export async function upload(
+  server: Server,
+  file: string,
+  request: JsonObject,
+  signal: AbortSignal,
+): Promise<BatchBody> {
   const form = new FormData();
   // Before the file, so that the server knows the request while it reads the rows.
   form.set('request', JSON.stringify(request));
@@ -35,7 +42,8 @@ export async function upload(server: Server, file: string, request: JsonObject, 
 }
 
 /** Where to look for the batch of a file whose answer never arrived. */
-export const whereItIsSeen = (server: Server): string => `the server may still import the file; ${typedCommand(server.url, 'batch', 'list')} then shows the batch`;
+export const whereItIsSeen = (server: Server): string =>
+  `the server may still import the file; ${typedCommand(server.url, 'batch', 'list')} then shows the batch`;
 
 /** Throws a ClientError if the file cannot be sent. */
 export async function refuseUnreadable(file: string): Promise<void> {

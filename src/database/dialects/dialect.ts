@@ -1,4 +1,13 @@
-import { type ColumnDefinitionBuilder, type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
+import {
+  type ColumnDefinitionBuilder,
+  type Expression,
+  type Kysely,
+  type RawBuilder,
+  type SelectQueryBuilder,
+  sql,
+  type SqlBool,
+} from 'kysely';
+
 import type { Schema } from '../schema.js';
 
 /** The differences between the databases, apart from connecting and committing. */
@@ -45,7 +54,8 @@ export const POSTGRES: Dialect = {
   async prepareForChurn(db, table) {
     // Vacuum and analyse run after a few thousand changes, not after a fifth of the whole history has changed, and
     // vacuum does not pause. A plan that was made for an empty table is bad for a full one.
-    const settings = 'autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0';
+    const settings =
+      'autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0';
     await sql`alter table ${sql.table(table)} set (${sql.raw(settings)})`.execute(db);
   },
 };
@@ -55,7 +65,8 @@ export interface DialectAdapter {
   readonly starlingDialect: Dialect;
 }
 
-export const dialectOf = (db: Kysely<Schema>): Dialect => (db.getExecutor().adapter as object as DialectAdapter).starlingDialect;
+export const dialectOf = (db: Kysely<Schema>): Dialect =>
+  (db.getExecutor().adapter as object as DialectAdapter).starlingDialect;
 
 /**
  * The condition that a column's value is among the results of a query, which runs first. Without statistics, Postgres
@@ -63,7 +74,9 @@ export const dialectOf = (db: Kysely<Schema>): Dialect => (db.getExecutor().adap
  */
 export function amongFound(db: Kysely<Schema>, column: string, values: Expression<unknown>): Expression<SqlBool> {
   const name = sql.ref(column);
-  return dialectOf(db).joinsAsWritten ? sql<SqlBool>`${name} in ${values}` : sql<SqlBool>`${name} = any(array${values})`;
+  return dialectOf(db).joinsAsWritten
+    ? sql<SqlBool>`${name} in ${values}`
+    : sql<SqlBool>`${name} = any(array${values})`;
 }
 
 /**

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Client } from 'pg';
-import type { Logger } from '../../common/logger.js';
+
 import { newId } from '../../common/ids.js';
+import type { Logger } from '../../common/logger.js';
 import { Broadcast } from '../broadcast.js';
 import type { PostgresDatabase } from './postgres-database.js';
 
@@ -126,7 +128,10 @@ export class PostgresBroadcast extends Broadcast {
   private checkLater(client: Client): void {
     this.timer = setTimeout(() => {
       let answered = false;
-      client.query('select 1').then(() => (answered = true), () => undefined);
+      client.query('select 1').then(
+        () => (answered = true),
+        () => undefined,
+      );
       this.timer = setTimeout(() => (answered ? this.checkLater(client) : this.lost(client)), STILL_THERE_MS).unref();
     }, STILL_THERE_MS).unref();
   }

@@ -1,13 +1,27 @@
 import type { Writable } from 'node:stream';
+
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely';
 import type { ClientBase, QueryResult } from 'pg';
-import { type CompiledQuery, type DatabaseConnection, type Driver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+
 import type { DirectAdapter } from '../prepared.js';
 import type { Schema } from '../schema.js';
 import { type DialectAdapter, POSTGRES } from './dialect.js';
 import { isOutdated } from './postgres-errors.js';
 
 /** Sends one query. With `name` it is a prepared statement of the connection. */
-type Send = (query: { text: string; name?: string; values: unknown[] }) => Promise<QueryResult<Record<string, unknown>>>;
+type Send = (query: {
+  text: string;
+  name?: string;
+  values: unknown[];
+}) => Promise<QueryResult<Record<string, unknown>>>;
 
 /** All connections share the compiled queries, because their text is the same on each. */
 const COMPILED = {};
@@ -44,7 +58,9 @@ function answersRows({ query }: CompiledQuery): boolean {
  * messages the replacement character takes its place.
  */
 const storable = (parameters: readonly unknown[]): unknown[] =>
-  parameters.map((value) => (typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value));
+  parameters.map((value) =>
+    typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value,
+  );
 
 class Adapter extends PostgresAdapter implements DirectAdapter, DialectAdapter {
   readonly starlingDialect = POSTGRES;
@@ -128,7 +144,10 @@ export class TransactionConnection {
   /** `relaxedDurability`: see TransactionOptions. */
   begin(relaxedDurability: boolean): void {
     this.failure = null;
-    void this.send({ text: relaxedDurability ? 'begin; set local synchronous_commit to off' : 'begin', values: [] }).catch(() => undefined);
+    void this.send({
+      text: relaxedDurability ? 'begin; set local synchronous_commit to off' : 'begin',
+      values: [],
+    }).catch(() => undefined);
   }
 
   /**

@@ -1,12 +1,13 @@
-import pg from 'pg';
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import { migrate } from '../migrations/migrate.js';
+import pg from 'pg';
+
 import { Database } from '../database.js';
+import { migrate } from '../migrations/migrate.js';
 import type { Schema } from '../schema.js';
-import { POSTGRES } from './dialect.js';
 import { StartError } from '../start-error.js';
-import { asDomainError, isOutdated, reasonOf } from './postgres-errors.js';
+import { POSTGRES } from './dialect.js';
 import { kyselyOver, prepareAnew } from './postgres-connection.js';
+import { asDomainError, isOutdated, reasonOf } from './postgres-errors.js';
 
 const OLDEST_VERSION = 15;
 
@@ -96,7 +97,9 @@ export class PostgresDatabase extends Database {
         await migrate(db, POSTGRES);
       });
     } catch (error) {
-      throw error instanceof StartError ? error : new StartError(`database_url: cannot migrate ${this.location}: ${(error as Error).message}`);
+      throw error instanceof StartError
+        ? error
+        : new StartError(`database_url: cannot migrate ${this.location}: ${(error as Error).message}`);
     } finally {
       await db.destroy();
     }
@@ -104,7 +107,9 @@ export class PostgresDatabase extends Database {
 
   /** Returns the database's time in epoch ms. */
   async time(): Promise<number> {
-    const { rows } = await sql<{ time: number }>`select extract(epoch from clock_timestamp()) * 1000 as time`.execute(this.reader);
+    const { rows } = await sql<{ time: number }>`select extract(epoch from clock_timestamp()) * 1000 as time`.execute(
+      this.reader,
+    );
     return rows[0]!.time;
   }
 
@@ -121,7 +126,13 @@ export class PostgresDatabase extends Database {
 
   /** Returns a client outside of the pools, to listen on. */
   client(): pg.Client {
-    return new pg.Client({ connectionString: this.url, application_name: 'starling', types, connectionTimeoutMillis: LIMITS.connectionTimeoutMillis, keepAlive: true });
+    return new pg.Client({
+      connectionString: this.url,
+      application_name: 'starling',
+      types,
+      connectionTimeoutMillis: LIMITS.connectionTimeoutMillis,
+      keepAlive: true,
+    });
   }
 
   close(): Promise<void> {
@@ -131,7 +142,16 @@ export class PostgresDatabase extends Database {
 }
 
 function poolOf(url: string, max: number, pipeline: boolean): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, application_name: 'starling', options: SESSION, ...LIMITS, types, max, pipeline, idleTimeoutMillis: 60_000 });
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'starling',
+    options: SESSION,
+    ...LIMITS,
+    types,
+    max,
+    pipeline,
+    idleTimeoutMillis: 60_000,
+  });
   // The pool listens only to idle connections. A connection that breaks while it is handed out emits an error event,
   // which would end the process without a listener. Its user gets the error from the first query.
   return pool.on('connect', (client) => void client.on('error', () => undefined));
@@ -144,11 +164,16 @@ async function tryOut(client: pg.Client): Promise<void> {
     await client.connect();
     const { rows } = await client.query<{ version: string }>("select current_setting('server_version_num') as version");
     const version = Math.floor(Number(rows[0]!.version) / 10_000);
-    if (version < OLDEST_VERSION) throw new StartError(`database_url: the server is Postgres ${version}; starling needs ${OLDEST_VERSION} or later`);
+    if (version < OLDEST_VERSION)
+      throw new StartError(
+        `database_url: the server is Postgres ${version}; starling needs ${OLDEST_VERSION} or later`,
+      );
   } catch (error) {
     if (error instanceof StartError) throw error;
     const reason = reasonOf(error) ?? 'it refuses the connection';
-    throw new StartError(`database_url: cannot use ${describe(client)}: ${reason} (${(error as Error).message || (error as { code?: string }).code})`);
+    throw new StartError(
+      `database_url: cannot use ${describe(client)}: ${reason} (${(error as Error).message || (error as { code?: string }).code})`,
+    );
   } finally {
     await client.end().catch(() => undefined);
   }

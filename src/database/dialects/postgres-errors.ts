@@ -20,8 +20,10 @@ const UNAVAILABLE: Record<string, string> = {
 };
 
 /** Codes and messages of Node's sockets and `pg` if the server does not answer. */
-const UNREACHABLE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|ENOTFOUND|EAI_AGAIN|ENOENT|EADDRNOTAVAIL)$/;
-const LOST = /connection terminated|client has encountered a connection error|client was closed|query read timeout|timeout exceeded when trying to connect|timeout expired/i;
+const UNREACHABLE =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|ENOTFOUND|EAI_AGAIN|ENOENT|EADDRNOTAVAIL)$/;
+const LOST =
+  /connection terminated|client has encountered a connection error|client was closed|query read timeout|timeout exceeded when trying to connect|timeout expired/i;
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
 
@@ -41,7 +43,10 @@ export const isOutdated = (error: unknown): boolean =>
 export function asDomainError(error: unknown): unknown {
   const reason = reasonOf(error);
   if (reason === null) return error;
-  return new DomainError('unavailable', `The database cannot be used now: ${reason}; try again`, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
+  return new DomainError('unavailable', `The database cannot be used now: ${reason}; try again`, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause: error,
+  });
 }
 
 /** Returns why the database cannot be used, as part of a sentence, or null if the error has another cause. */

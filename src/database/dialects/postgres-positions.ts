@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+
 import type { Schema } from '../schema.js';
 import type { PositionedTable } from '../unit-of-work.js';
 

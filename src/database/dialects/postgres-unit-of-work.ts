@@ -1,5 +1,6 @@
-import type { PoolClient } from 'pg';
 import type { Kysely } from 'kysely';
+import type { PoolClient } from 'pg';
+
 import type { Logger } from '../../common/logger.js';
 import type { Telemetry } from '../../common/telemetry.js';
 import { prepared } from '../prepared.js';
@@ -40,7 +41,10 @@ export class PostgresUnitOfWork extends UnitOfWork {
 
   run<T>(work: (tx: Transaction) => Promise<T>, how: TransactionOptions = {}): Promise<T> {
     const result = this.runUntilDecided(work, how);
-    const settled = result.then(() => undefined, () => undefined);
+    const settled = result.then(
+      () => undefined,
+      () => undefined,
+    );
     this.open.add(settled);
     void settled.then(() => this.open.delete(settled));
     return result;
@@ -72,7 +76,10 @@ export class PostgresUnitOfWork extends UnitOfWork {
     }
   }
 
-  private async runOnce<T>(work: (tx: Transaction) => Promise<T>, { relaxedDurability = false }: TransactionOptions): Promise<T> {
+  private async runOnce<T>(
+    work: (tx: Transaction) => Promise<T>,
+    { relaxedDurability = false }: TransactionOptions,
+  ): Promise<T> {
     const client = await this.database.transactions.connect();
     const connection = this.connectionOf(client);
     const effects: Effect[] = [];
@@ -80,7 +87,12 @@ export class PostgresUnitOfWork extends UnitOfWork {
     let value: T;
     try {
       connection.begin(relaxedDurability);
-      value = await work({ db: connection.db, lock: (names) => lock(connection.db, names), whenVisible: later, afterCommit: later });
+      value = await work({
+        db: connection.db,
+        lock: (names) => lock(connection.db, names),
+        whenVisible: later,
+        afterCommit: later,
+      });
       await connection.commit();
     } catch (error) {
       throw await this.undo(client, connection, error);
@@ -127,5 +139,7 @@ async function lock(db: Kysely<Schema>, names: readonly string[]): Promise<void>
 }
 
 const takeLock = prepared<{ name: string }, unknown>((db, place) =>
-  db.selectNoFrom(({ fn, lit }) => fn('pg_advisory_xact_lock', [fn('hashtextextended', [place('name'), lit(0)])]).as('locked')),
+  db.selectNoFrom(({ fn, lit }) =>
+    fn('pg_advisory_xact_lock', [fn('hashtextextended', [place('name'), lit(0)])]).as('locked'),
+  ),
 );

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+
 import { Kysely } from 'kysely';
+
 import { Database } from '../database.js';
 import type { Schema } from '../schema.js';
 import { closeToOthers, folderWarnings, lockFileOf, makePrivate, sqliteFilesOf } from '../sqlite-files.js';
@@ -79,7 +81,9 @@ function refuseOldSqlite(): void {
   const parts = version.split('.').map(Number);
   const difference = OLDEST_SQLITE.map((oldest, index) => (parts[index] ?? 0) - oldest).find((part) => part !== 0) ?? 0;
   if (difference < 0) {
-    throw new StartError(`SQLite ${version} has a bug that can corrupt the database; run Node.js 24.15 or later, which includes SQLite ${OLDEST_SQLITE.join('.')}`);
+    throw new StartError(
+      `SQLite ${version} has a bug that can corrupt the database; run Node.js 24.15 or later, which includes SQLite ${OLDEST_SQLITE.join('.')}`,
+    );
   }
 }
 
@@ -113,7 +117,9 @@ function takeLock(path: string): DatabaseSync {
   } catch (error) {
     lock.close();
     if (sqliteCode(error) !== SQLITE_BUSY) throw asStartError(path, error);
-    throw new StartError(`database_url: ${path} is in use by another starling process; stop it, or choose another database with --database-url sqlite:<path>`);
+    throw new StartError(
+      `database_url: ${path} is in use by another starling process; stop it, or choose another database with --database-url sqlite:<path>`,
+    );
   }
 }
 
@@ -123,12 +129,15 @@ function connect(path: string, options: { readOnly?: boolean } = {}): DatabaseSy
     // Waiting for another program's lock blocks the main thread, so the timeout is short and writers try again.
     database.exec('PRAGMA busy_timeout = 200; PRAGMA temp_store = MEMORY');
     database.exec(`PRAGMA cache_size = -${options.readOnly ? READER_CACHE : WRITER_CACHE}`);
-    if (!options.readOnly) database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000');
+    if (!options.readOnly)
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000');
     return database;
   } catch (error) {
     database.close();
     if ((error as { errcode?: number }).errcode === NOT_A_DATABASE) {
-      throw new StartError(`database_url: ${path} is not a SQLite database; choose another file, which is created if it is missing`);
+      throw new StartError(
+        `database_url: ${path} is not a SQLite database; choose another file, which is created if it is missing`,
+      );
     }
     throw asStartError(path, error);
   }
@@ -138,7 +147,9 @@ function connect(path: string, options: { readOnly?: boolean } = {}): DatabaseSy
 export function asStartError(path: string, error: unknown): unknown {
   const reason = sqliteReason(error);
   if (reason !== undefined) return new StartError(`database_url: ${path}: ${reason}, and start again`);
-  return sqliteCode(error) === undefined ? error : new StartError(`database_url: cannot use ${path}: ${(error as Error).message}`);
+  return sqliteCode(error) === undefined
+    ? error
+    : new StartError(`database_url: cannot use ${path}: ${(error as Error).message}`);
 }
 
 function openFile(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {

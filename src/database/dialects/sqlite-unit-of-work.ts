@@ -1,5 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
+
 import type { Kysely } from 'kysely';
+
 import { DomainError } from '../../common/domain-error.js';
 import type { Logger } from '../../common/logger.js';
 import type { Telemetry } from '../../common/telemetry.js';
@@ -107,14 +109,21 @@ export class SqliteUnitOfWork extends UnitOfWork {
   private async runClosures(): Promise<Finished[]> {
     const finished: Finished[] = [];
     const started = performance.now();
-    while (this.queue.length > 0 && finished.length < MAX_CLOSURES_IN_GROUP && performance.now() - started < MAX_GROUP_MS) {
+    while (
+      this.queue.length > 0 &&
+      finished.length < MAX_CLOSURES_IN_GROUP &&
+      performance.now() - started < MAX_GROUP_MS
+    ) {
       const closure = this.queue.shift()!;
       const done = await this.runClosure(closure);
       if (done) finished.push(done);
       if (!this.database.connection.isTransaction) {
         // On a full disk or an I/O error SQLite rolls back the whole transaction, including what its group wrote
         // before.
-        this.rejectAll(finished.map(({ closure: undone }) => undone), unavailable(SQLITE_FULL));
+        this.rejectAll(
+          finished.map(({ closure: undone }) => undone),
+          unavailable(SQLITE_FULL),
+        );
         return [];
       }
     }
@@ -148,7 +157,10 @@ export class SqliteUnitOfWork extends UnitOfWork {
       this.stopProcess('A commit failed and it is unknown whether it reached the disk', error);
     }
     if (this.database.connection.isTransaction) this.database.connection.exec('ROLLBACK');
-    this.rejectAll(finished.map(({ closure }) => closure), error);
+    this.rejectAll(
+      finished.map(({ closure }) => closure),
+      error,
+    );
   }
 
   private rejectAll(closures: Closure[], error: unknown): void {
@@ -174,4 +186,7 @@ function asDomainError(error: unknown): unknown {
 }
 
 const unavailable = (code: number, cause?: unknown): DomainError =>
-  new DomainError('unavailable', `The database cannot take writes now: ${SQLITE_REASONS[code]!}, and try again`, { retryAfterSeconds: 5, cause });
+  new DomainError('unavailable', `The database cannot take writes now: ${SQLITE_REASONS[code]!}, and try again`, {
+    retryAfterSeconds: 5,
+    cause,
+  });

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+
 import type { Dialect } from '../dialects/dialect.js';
 import type { NumberedMigration } from './migration.js';
 
@@ -114,7 +115,11 @@ async function createExecutions(db: Kysely<unknown>, dialect: Dialect): Promise<
     .addColumn('error_message', 'text')
     .execute();
   await db.schema.createIndex('executions_by_id').on('executions').column('id').unique().execute();
-  await db.schema.createIndex('executions_by_correlation').on('executions').columns(['correlation_id', 'agent']).execute();
+  await db.schema
+    .createIndex('executions_by_correlation')
+    .on('executions')
+    .columns(['correlation_id', 'agent'])
+    .execute();
   // Partial, so that ended executions do not slow down claims.
   await db.schema
     .createIndex('executions_ready')
@@ -151,7 +156,11 @@ async function createExecutions(db: Kysely<unknown>, dialect: Dialect): Promise<
     .addColumn('consumed_at', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('consumptions_pk', ['artifact_seq', 'execution_id'])
     .execute();
-  await db.schema.createIndex('consumptions_by_consumer').on('consumptions').columns(['consumer', 'artifact_seq']).execute();
+  await db.schema
+    .createIndex('consumptions_by_consumer')
+    .on('consumptions')
+    .columns(['consumer', 'artifact_seq'])
+    .execute();
   await db.schema.createIndex('consumptions_by_execution').on('consumptions').column('execution_id').execute();
 
   const activityColumns = ['executions', 'failures', 'artifacts_consumed', 'artifacts_produced'];

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+
 import type { Dialect } from '../dialects/dialect.js';
 import type { NumberedMigration } from './migration.js';
 
@@ -6,7 +7,10 @@ export const runsAndBatches: NumberedMigration = {
   name: '0002-runs-and-batches',
   oldestProgram: '0.1.0',
   async up(db, dialect) {
-    await db.schema.alterTable('correlations').addColumn('background', 'integer', (column) => column.notNull().defaultTo(0)).execute();
+    await db.schema
+      .alterTable('correlations')
+      .addColumn('background', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
     await createRuns(db, dialect);
     await createBatches(db, dialect);
     // To remove a cancelled correlation's artifacts from waiting groups.

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+
 import type { NumberedMigration } from './migration.js';
 
 /** Tables with which several processes on one database know each other. */
@@ -20,7 +21,17 @@ export const replicas: NumberedMigration = {
       .columns(['agent', 'claim'])
       .where(sql<boolean>`state = 'running'`)
       .execute();
-    for (const table of ['executions', 'correlations', 'activity', 'timers', 'join_groups', 'join_arrivals', 'runs', 'batches', 'batch_rows'] as const) {
+    for (const table of [
+      'executions',
+      'correlations',
+      'activity',
+      'timers',
+      'join_groups',
+      'join_arrivals',
+      'runs',
+      'batches',
+      'batch_rows',
+    ] as const) {
       await dialect.prepareForChurn(db, table);
     }
   },

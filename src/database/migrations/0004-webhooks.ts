@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+
 import type { Dialect } from '../dialects/dialect.js';
 import type { NumberedMigration } from './migration.js';
 
@@ -33,7 +34,10 @@ async function createTargets(db: Kysely<unknown>): Promise<void> {
     .execute();
   await db.schema.createIndex('correlation_targets_by_target').on('correlation_targets').column('target_id').execute();
   // Stored in the row that every publish locks anyway, so that correlations without targets need no query.
-  await db.schema.alterTable('correlations').addColumn('webhook_targets', 'integer', (column) => column.notNull().defaultTo(0)).execute();
+  await db.schema
+    .alterTable('correlations')
+    .addColumn('webhook_targets', 'integer', (column) => column.notNull().defaultTo(0))
+    .execute();
 }
 
 async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
@@ -66,7 +70,11 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
   await db.schema.createIndex('deliveries_by_id').on('deliveries').column('id').unique().execute();
   await db.schema.createIndex('deliveries_by_state').on('deliveries').columns(['state', 'seq']).execute();
   await db.schema.createIndex('deliveries_by_target').on('deliveries').columns(['target_id', 'seq']).execute();
-  await db.schema.createIndex('deliveries_by_correlation').on('deliveries').columns(['correlation_id', 'seq']).execute();
+  await db.schema
+    .createIndex('deliveries_by_correlation')
+    .on('deliveries')
+    .columns(['correlation_id', 'seq'])
+    .execute();
   await db.schema.createIndex('deliveries_by_artifact').on('deliveries').columns(['artifact_id', 'seq']).execute();
   // On `ended_at`, because SQLite uses a partial index only for queries that repeat its condition.
   await db.schema
@@ -106,5 +114,9 @@ async function createAttempts(db: Kysely<unknown>, dialect: Dialect): Promise<vo
     .addColumn('status', 'integer')
     .addColumn('error', 'text')
     .execute();
-  await db.schema.createIndex('delivery_attempts_by_delivery').on('delivery_attempts').columns(['delivery_id', 'seq']).execute();
+  await db.schema
+    .createIndex('delivery_attempts_by_delivery')
+    .on('delivery_attempts')
+    .columns(['delivery_id', 'seq'])
+    .execute();
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+
 import type { NumberedMigration } from './migration.js';
 
 /** Lists of executions and attempts, retries by hand, paused agents and deadlines. */
@@ -25,7 +26,10 @@ async function createAttempts(db: Kysely<unknown>): Promise<void> {
     .addColumn('error_message', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('execution_attempts_pk', ['execution_id', 'round', 'attempt'])
     .execute();
-  await db.schema.alterTable('executions').addColumn('round', 'integer', (column) => column.notNull().defaultTo(0)).execute();
+  await db.schema
+    .alterTable('executions')
+    .addColumn('round', 'integer', (column) => column.notNull().defaultTo(0))
+    .execute();
   await db.schema.alterTable('executions').addColumn('attempt_started_at', 'bigint').execute();
 }
 
@@ -46,6 +50,11 @@ async function createListIndexes(db: Kysely<unknown>): Promise<void> {
     ['executions_ended', ['state', 'seq']],
     ['executions_ended_by_agent', ['agent', 'state', 'seq']],
   ] as const) {
-    await db.schema.createIndex(name).on('executions').columns([...columns]).where(sql.ref('ended_at'), 'is not', null).execute();
+    await db.schema
+      .createIndex(name)
+      .on('executions')
+      .columns([...columns])
+      .where(sql.ref('ended_at'), 'is not', null)
+      .execute();
   }
 }

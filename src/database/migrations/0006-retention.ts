@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+
 import type { NumberedMigration } from './migration.js';
 
 /** Deletion of data that has been kept long enough. */
@@ -39,7 +40,10 @@ async function countDeletions(db: Kysely<unknown>): Promise<void> {
     .addColumn('count', 'bigint', (column) => column.notNull())
     .execute();
   for (const name of ['deleted_artifacts', 'deleted_errors']) {
-    await db.schema.alterTable('correlations').addColumn(name, 'bigint', (column) => column.notNull().defaultTo(0)).execute();
+    await db.schema
+      .alterTable('correlations')
+      .addColumn(name, 'bigint', (column) => column.notNull().defaultTo(0))
+      .execute();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+
 import type { NumberedMigration } from './migration.js';
 
 /** Data to explain why an agent ran on an artifact, or did not. */
@@ -16,5 +17,9 @@ export const reasons: NumberedMigration = {
 /** Thousands of artifacts of one correlation may wait. This finds one of them by its position. */
 async function findArrivalsByArtifact(db: Kysely<unknown>): Promise<void> {
   await db.schema.dropIndex('join_arrivals_by_correlation').execute();
-  await db.schema.createIndex('join_arrivals_by_correlation').on('join_arrivals').columns(['correlation_id', 'artifact_seq']).execute();
+  await db.schema
+    .createIndex('join_arrivals_by_correlation')
+    .on('join_arrivals')
+    .columns(['correlation_id', 'artifact_seq'])
+    .execute();
 }

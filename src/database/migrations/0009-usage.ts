@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+
 import type { NumberedMigration } from './migration.js';
 
 /** Model usage of agents and its cost. */
@@ -29,7 +30,10 @@ export const usage: NumberedMigration = {
 
 async function addSums(db: Kysely<unknown>, table: string): Promise<void> {
   for (const name of ['input_tokens', 'output_tokens']) {
-    await db.schema.alterTable(table).addColumn(name, 'bigint', (column) => column.notNull().defaultTo(0)).execute();
+    await db.schema
+      .alterTable(table)
+      .addColumn(name, 'bigint', (column) => column.notNull().defaultTo(0))
+      .execute();
   }
   await db.schema.alterTable(table).addColumn('cost', 'double precision').execute();
 }

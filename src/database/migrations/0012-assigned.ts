@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+
 import type { NumberedMigration } from './migration.js';
 
 /** Finds what waits for one assignee, however much waits for others or has ended. */

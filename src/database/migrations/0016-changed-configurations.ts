@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+
 import type { NumberedMigration } from './migration.js';
 
 /** Lets work wait while a configuration lacks its agent or its subscription, and shows which process has which. */
@@ -31,13 +32,21 @@ async function createSubscriptions(db: Kysely<unknown>): Promise<void> {
     .addColumn('identity', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('subscriptions_pk', ['agent', 'number'])
     .execute();
-  await db.schema.createIndex('subscriptions_by_identity').on('subscriptions').columns(['agent', 'identity']).unique().execute();
-  await sql`insert into subscriptions (agent, number, identity) select distinct agent, subscription, 'place ' || subscription from join_groups`.execute(db);
+  await db.schema
+    .createIndex('subscriptions_by_identity')
+    .on('subscriptions')
+    .columns(['agent', 'identity'])
+    .unique()
+    .execute();
+  await sql`insert into subscriptions (agent, number, identity) select distinct agent, subscription, 'place ' || subscription from join_groups`.execute(
+    db,
+  );
 }
 
 async function describeProcesses(db: Kysely<unknown>): Promise<void> {
   for (const column of ['roles', 'version', 'configuration', 'subscriptions'] as const) {
     await db.schema.alterTable('workers').addColumn(column, 'text').execute();
   }
-  for (const column of ['started_at', 'seen_at'] as const) await db.schema.alterTable('workers').addColumn(column, 'bigint').execute();
+  for (const column of ['started_at', 'seen_at'] as const)
+    await db.schema.alterTable('workers').addColumn(column, 'bigint').execute();
 }

@@ -15,6 +15,10 @@ export const budgetReservations: NumberedMigration = {
       .addColumn('cost', 'double precision', (column) => column.notNull())
       .addColumn('waits', 'integer', (column) => column.notNull())
       .execute();
-    await db.schema.createIndex('budget_reservations_of_correlation').on('budget_reservations').column('correlation_id').execute();
+    await db.schema
+      .createIndex('budget_reservations_of_correlation')
+      .on('budget_reservations')
+      .column('correlation_id')
+      .execute();
   },
 };

@@ -8,6 +8,9 @@ export const storedBytes: NumberedMigration = {
   name: '0020-stored-bytes',
   oldestProgram: '0.1.0',
   async up(db) {
-    await db.schema.alterTable('batches').addColumn('stored_bytes', 'bigint', (column) => column.notNull().defaultTo(0)).execute();
+    await db.schema
+      .alterTable('batches')
+      .addColumn('stored_bytes', 'bigint', (column) => column.notNull().defaultTo(0))
+      .execute();
   },
 };

@@ -1,13 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
+
 import { VERSION } from '../../common/version.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { wasGivenUp } from '../dialects/postgres-errors.js';
 import type { Schema } from '../schema.js';
 import { StartError } from '../start-error.js';
 import { core } from './0001-core.js';
-import { replicas } from './0003-replicas.js';
 import { runsAndBatches } from './0002-runs-and-batches.js';
+import { replicas } from './0003-replicas.js';
 import { webhooks } from './0004-webhooks.js';
 import { takingPart } from './0005-taking-part.js';
 import { retention } from './0006-retention.js';
@@ -29,7 +30,28 @@ import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
 
-export const MIGRATIONS: readonly NumberedMigration[] = [core, runsAndBatches, replicas, webhooks, takingPart, retention, tracing, reasons, usage, failingTargets, external, assigned, toolCalls, failingTimers, deletedUsage, changedConfigurations, budgetReservations, answerPieces, reservedCalls, storedBytes];
+export const MIGRATIONS: readonly NumberedMigration[] = [
+  core,
+  runsAndBatches,
+  replicas,
+  webhooks,
+  takingPart,
+  retention,
+  tracing,
+  reasons,
+  usage,
+  failingTargets,
+  external,
+  assigned,
+  toolCalls,
+  failingTimers,
+  deletedUsage,
+  changedConfigurations,
+  budgetReservations,
+  answerPieces,
+  reservedCalls,
+  storedBytes,
+];
 
 /**
  * Migrates the schema to this version, under Kysely's migration lock and in one transaction. Returns the names of the
@@ -47,7 +69,8 @@ export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations =
   const migrator = new Migrator({
     db,
     provider: {
-      getMigrations: async () => Object.fromEntries(migrations.map((migration) => [migration.name, withVersion(migration, dialect)])),
+      getMigrations: async () =>
+        Object.fromEntries(migrations.map((migration) => [migration.name, withVersion(migration, dialect)])),
     },
   });
   for (let tries = 1; ; tries += 1) {
@@ -59,10 +82,15 @@ export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations =
 }
 
 /** Refuses a database of an unreleased build: before the first release, the schema changed without migrations. */
-function refuseEarlierBuild(recorded: readonly { migration: string }[], migrations: readonly NumberedMigration[]): void {
+function refuseEarlierBuild(
+  recorded: readonly { migration: string }[],
+  migrations: readonly NumberedMigration[],
+): void {
   const first = migrations[0]!.name;
   if (recorded.length === 0 || recorded.some(({ migration }) => migration === first)) return;
-  throw new StartError('an earlier build of starling made this database, and this version cannot read it; use an empty database, or that build');
+  throw new StartError(
+    'an earlier build of starling made this database, and this version cannot read it; use an empty database, or that build',
+  );
 }
 
 const withVersion = (migration: NumberedMigration, dialect: Dialect) => ({
@@ -88,9 +116,13 @@ async function recordVersions(db: Kysely<Schema>): Promise<void> {
 /** Returns the recorded migrations. Throws StartError if one of them needs a newer version than this one. */
 export async function refuseNewerSchema(db: Kysely<Schema>): Promise<{ migration: string }[]> {
   const recorded = await db.selectFrom('program_versions').selectAll().execute();
-  const blocking = recorded.find(({ oldest_program }) => VERSION.localeCompare(oldest_program, 'en', { numeric: true }) < 0);
+  const blocking = recorded.find(
+    ({ oldest_program }) => VERSION.localeCompare(oldest_program, 'en', { numeric: true }) < 0,
+  );
   if (blocking) {
-    throw new StartError(`the database was migrated for starling ${blocking.oldest_program} or later (${blocking.migration}); this is ${VERSION}: install the newer one`);
+    throw new StartError(
+      `the database was migrated for starling ${blocking.oldest_program} or later (${blocking.migration}); this is ${VERSION}: install the newer one`,
+    );
   }
   return recorded;
 }

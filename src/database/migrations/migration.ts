@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+
 import type { Dialect } from '../dialects/dialect.js';
 
 /** A migration of the schema. There are no down migrations. */

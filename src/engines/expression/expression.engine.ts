@@ -1,9 +1,9 @@
-import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
+import { checkExpression, expressionWarnings } from '../../cel/language/expression-check.js';
 import type { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
-import { checkExpression, expressionWarnings } from '../../cel/language/expression-check.js';
 import type { Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
 
 const ASK_AGAIN_AFTER_MS = 1_000;

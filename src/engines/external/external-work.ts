@@ -26,7 +26,8 @@ export const isExternal = (agent: AgentDefinition | undefined): boolean => agent
  * True if its executions can be leased outside of this process: claimed by external workers, or left to a remote agent
  * that answers later.
  */
-export const mayRunOutside = (agent: AgentDefinition | undefined): boolean => isExternal(agent) || agent?.engine.kind === 'http';
+export const mayRunOutside = (agent: AgentDefinition | undefined): boolean =>
+  isExternal(agent) || agent?.engine.kind === 'http';
 
 /** Returns what the configuration says about an external agent's executions, or null for any other agent. */
 export function externalWork(agent: AgentDefinition | undefined): ExternalWork | null {

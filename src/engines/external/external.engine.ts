@@ -1,7 +1,7 @@
 import { duration } from '../../catalog/configuration-file/agent-schema.js';
-import type { AgentDefinition } from '../../catalog/definitions.js';
 import { durationProblem } from '../../catalog/configuration-file/duration-checks.js';
 import type { EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { JsonObject } from '../../common/json.js';
 import type { Engine, PreparedEngine } from '../engine.js';
 import { EXTERNAL_KIND, type ExternalOptions } from './external-work.js';
@@ -29,10 +29,14 @@ export class ExternalEngine implements Engine {
         type: 'object',
         additionalProperties: false,
         required: ['after', 'then'],
-        errorMessage: 'must be an object such as { after: 48h, then: escalate, to: head-of-finance } or { after: 48h, then: fail }',
+        errorMessage:
+          'must be an object such as { after: 48h, then: escalate, to: head-of-finance } or { after: 48h, then: fail }',
         properties: {
           after: duration('Time since the execution was created'),
-          then: { description: 'escalate: assign it to someone else; fail: end it as failed, without a retry', enum: ['escalate', 'fail'] },
+          then: {
+            description: 'escalate: assign it to someone else; fail: end it as failed, without a retry',
+            enum: ['escalate', 'fail'],
+          },
           to: name('The new assignee of an escalated execution'),
         },
       },
@@ -44,13 +48,21 @@ export class ExternalEngine implements Engine {
     if (!due) return [];
     const problem = durationProblem(due.after);
     const found: EngineFinding[] = problem === null ? [] : [{ path: ['due', 'after'], message: problem }];
-    if (due.then === 'escalate' && due.to === undefined) found.push({ path: ['due', 'to'], message: 'is missing: escalate needs the name of the new assignee' });
-    if (due.then === 'fail' && due.to !== undefined) found.push({ path: ['due', 'to'], message: 'applies only to escalate; remove it, or set then: escalate' });
-    if (due.to !== undefined && due.to === assignee) found.push({ path: ['due', 'to'], message: `must differ from the assignee (${assignee})` });
+    if (due.then === 'escalate' && due.to === undefined)
+      found.push({ path: ['due', 'to'], message: 'is missing: escalate needs the name of the new assignee' });
+    if (due.then === 'fail' && due.to !== undefined)
+      found.push({ path: ['due', 'to'], message: 'applies only to escalate; remove it, or set then: escalate' });
+    if (due.to !== undefined && due.to === assignee)
+      found.push({ path: ['due', 'to'], message: `must differ from the assignee (${assignee})` });
     return found;
   }
 
   async prepare(): Promise<PreparedEngine> {
-    return { run: () => Promise.reject(new Error('external workers claim the executions of external agents over HTTP; this process cannot run them')) };
+    return {
+      run: () =>
+        Promise.reject(
+          new Error('external workers claim the executions of external agents over HTTP; this process cannot run them'),
+        ),
+    };
   }
 }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+
 import type { AgentArtifact, ExecutionContext } from '../engine.js';
 import { asError } from '../thrown.js';
 

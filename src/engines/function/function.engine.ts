@@ -1,5 +1,5 @@
-import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { JsonObject } from '../../common/json.js';
 import { agentContext } from '../agent-context.js';
 import type { Engine, EngineEnvironment, PreparedEngine } from '../engine.js';

@@ -1,5 +1,5 @@
-import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
 import { isWebhookSecret, WEBHOOK_SECRET_RULE } from '../../common/webhook-secret.js';
 import { parseSize } from '../../config/sizes.js';
 import { AddressRules } from '../../http-client/address-rules.js';
@@ -8,9 +8,9 @@ import { OutboundError } from '../../http-client/outbound-error.js';
 import { webhookHeaders } from '../../http-client/signatures.js';
 import { urlProblem } from '../../http-client/url-problem.js';
 import type { Engine, EngineContext, EngineEnvironment, ExecutionInputs, PreparedEngine } from '../engine.js';
+import { EngineFailure } from '../engine-failure.js';
 import { DEFAULT_MAX_ANSWER, type HttpOptions, httpOptionsSchema } from './http-options.js';
 import { answerOf } from './remote-answer.js';
-import { EngineFailure } from '../engine-failure.js';
 
 const MOST_ANSWER_BYTES = 64 * 1_024 ** 2;
 
@@ -25,9 +25,11 @@ export class HttpEngine implements Engine {
     const findings: EngineFinding[] = [];
     const problem = urlProblem(url, 'operator', new AddressRules());
     if (problem !== null) findings.push({ path: ['url'], message: `must ${problem}` });
-    if (secret !== undefined && !isWebhookSecret(secret)) findings.push({ path: ['secret'], message: `must be ${WEBHOOK_SECRET_RULE}` });
+    if (secret !== undefined && !isWebhookSecret(secret))
+      findings.push({ path: ['secret'], message: `must be ${WEBHOOK_SECRET_RULE}` });
     const most = maxAnswerBytes(max_answer);
-    if (most === 0 || most > MOST_ANSWER_BYTES) findings.push({ path: ['max_answer'], message: 'must be a size from 1B to 64MiB' });
+    if (most === 0 || most > MOST_ANSWER_BYTES)
+      findings.push({ path: ['max_answer'], message: 'must be a size from 1B to 64MiB' });
     return findings;
   }
 
@@ -56,12 +58,25 @@ class RemoteAgent implements PreparedEngine {
     const { secret } = this.options;
     const answer = await this.answerTo(inputs, context);
     if (answer.status < 300) await context.parses(answer.text);
-    return answerOf(answer, { host: this.host, secrets: [context.leaseToken, ...(secret === undefined ? [] : [secret])], now: this.environment.clock.now() });
+    return answerOf(answer, {
+      host: this.host,
+      secrets: [context.leaseToken, ...(secret === undefined ? [] : [secret])],
+      now: this.environment.clock.now(),
+    });
   }
 
-  private async answerTo({ artifacts }: ExecutionInputs, { executionId, correlationId, attempt, traceparent, leaseToken, signal }: EngineContext): Promise<OutboundAnswer> {
+  private async answerTo(
+    { artifacts }: ExecutionInputs,
+    { executionId, correlationId, attempt, traceparent, leaseToken, signal }: EngineContext,
+  ): Promise<OutboundAnswer> {
     const { url, secret, max_answer } = this.options;
-    const body = JSON.stringify({ execution_id: executionId, correlation_id: correlationId, agent: this.agent.name, attempt, inputs: artifacts });
+    const body = JSON.stringify({
+      execution_id: executionId,
+      correlation_id: correlationId,
+      agent: this.agent.name,
+      attempt,
+      inputs: artifacts,
+    });
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json',
@@ -69,10 +84,20 @@ class RemoteAgent implements PreparedEngine {
       // A server that answers 202 ends the attempt with it.
       'starling-lease-token': leaseToken,
       ...(traceparent !== null && { traceparent }),
-      ...webhookHeaders(secret === undefined ? [] : [secret], { id: executionId, sentAt: this.environment.clock.now(), body }),
+      ...webhookHeaders(secret === undefined ? [] : [secret], {
+        id: executionId,
+        sentAt: this.environment.clock.now(),
+        body,
+      }),
     };
     try {
-      return await this.environment.outbound.post(url, { headers, body, signal, maxAnswerBytes: maxAnswerBytes(max_answer), by: 'operator' });
+      return await this.environment.outbound.post(url, {
+        headers,
+        body,
+        signal,
+        maxAnswerBytes: maxAnswerBytes(max_answer),
+        by: 'operator',
+      });
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       throw new EngineFailure('network', error.message, { isFinal: error.isRefused });

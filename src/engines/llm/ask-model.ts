@@ -1,9 +1,10 @@
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
+
 import type { JsonObject } from '../../common/json.js';
 import { EngineFailure } from '../engine-failure.js';
+import { meteredModel } from './metered-model.js';
 import { describeModelError } from './model-error.js';
 import type { ModelSource } from './model-providers.js';
-import { meteredModel } from './metered-model.js';
 import type { Tokens } from './reported-usage.js';
 
 export interface Question {
@@ -46,7 +47,8 @@ export interface ModelAnswer {
   before: ModelMessage[];
 }
 
-const UNREPORTED = 'the provider does not report tokens: without a budget a call counts as zero, with a budget as all tokens reserved for it';
+const UNREPORTED =
+  'the provider does not report tokens: without a budget a call counts as zero, with a budget as all tokens reserved for it';
 
 /**
  * Gets one answer from the model, after its tool calls. It never retries, because the execution's policy decides that.
@@ -108,7 +110,10 @@ function problemOf(finish: string, { maxOutputTokens, maxSteps }: Question): Eng
     case 'stop':
       return null;
     case 'length':
-      return new EngineFailure('output', `the answer was cut off${maxOutputTokens === undefined ? ' at the model\'s limit; set max_output_tokens' : ` at max_output_tokens (${maxOutputTokens}); raise it`}`);
+      return new EngineFailure(
+        'output',
+        `the answer was cut off${maxOutputTokens === undefined ? " at the model's limit; set max_output_tokens" : ` at max_output_tokens (${maxOutputTokens}); raise it`}`,
+      );
     case 'content-filter':
       return new EngineFailure('refusal', 'the model refused to answer');
     case 'tool-calls':

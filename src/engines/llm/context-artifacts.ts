@@ -23,7 +23,11 @@ export async function contextLines(
   const filter = filterOf(option, correlationId);
   if (filter === null) return null;
   let room = tokens * BYTES_A_TOKEN;
-  const { artifacts, isCut } = await newest({ limit: DEFAULT_CONTEXT_LIMIT, ...filter }, new Set(inputs.map(({ id }) => id)), room);
+  const { artifacts, isCut } = await newest(
+    { limit: DEFAULT_CONTEXT_LIMIT, ...filter },
+    new Set(inputs.map(({ id }) => id)),
+    room,
+  );
   const lines: string[] = [];
   for (const artifact of artifacts) {
     const line = artifactLine(artifact);

@@ -55,11 +55,21 @@ const querySchema: JsonObject = {
     produced_by: texts('Artifacts by any of these producers; external means clients'),
     tags: texts('Artifacts that have all of these tags'),
     correlation: { description: 'Only artifacts of the same correlation', type: 'boolean', default: false },
-    limit: { description: 'Maximum number of artifacts; the newest are taken', type: 'integer', minimum: 1, maximum: 500, default: DEFAULT_CONTEXT_LIMIT },
+    limit: {
+      description: 'Maximum number of artifacts; the newest are taken',
+      type: 'integer',
+      minimum: 1,
+      maximum: 500,
+      default: DEFAULT_CONTEXT_LIMIT,
+    },
   },
 };
 
-const textMap = (description: string): JsonObject => ({ description, type: 'object', additionalProperties: { type: 'string' } });
+const textMap = (description: string): JsonObject => ({
+  description,
+  type: 'object',
+  additionalProperties: { type: 'string' },
+});
 
 const toolsSchema: JsonObject = {
   type: 'object',
@@ -68,7 +78,8 @@ const toolsSchema: JsonObject = {
   errorMessage: 'must be an object such as { mcp: { command: my-tools }, allow: [lookup] }',
   properties: {
     mcp: {
-      description: 'An MCP server: a program that speaks over its standard input and output, or a URL that serves Streamable HTTP',
+      description:
+        'An MCP server: a program that speaks over its standard input and output, or a URL that serves Streamable HTTP',
       type: 'object',
       oneOf: [{ required: ['command'] }, { required: ['url'] }],
       errorMessage: 'must be an object with either command or url',
@@ -77,7 +88,11 @@ const toolsSchema: JsonObject = {
         command: { description: 'The program; it runs in the folder of this file', type: 'string', minLength: 1 },
         args: { type: 'array', items: { type: 'string' } },
         env: textMap('Environment variables of the program, in addition to the basic ones; set secrets as ${NAME}'),
-        url: { type: 'string', pattern: '^https?://[^@\\s]+$', errorMessage: 'must be an http or https URL without a user' },
+        url: {
+          type: 'string',
+          pattern: '^https?://[^@\\s]+$',
+          errorMessage: 'must be an http or https URL without a user',
+        },
         headers: textMap('Sent with every request to the URL; set secrets as ${NAME}'),
       },
     },
@@ -86,41 +101,56 @@ const toolsSchema: JsonObject = {
 };
 
 export const llmOptionsSchema: JsonObject = {
-  description: 'A language model that gets instructions and the input artifacts, and answers in the schema of what the agent publishes',
+  description:
+    'A language model that gets instructions and the input artifacts, and answers in the schema of what the agent publishes',
   type: 'object',
   additionalProperties: false,
   required: ['kind', 'model', 'instructions'],
   properties: {
     kind: { const: 'llm' },
     model: {
-      description: 'Provider and model, such as openai/gpt-5-mini, anthropic/claude-sonnet-4-5, google/gemini-2.5-flash, or with base_url any name before the slash',
+      description:
+        'Provider and model, such as openai/gpt-5-mini, anthropic/claude-sonnet-4-5, google/gemini-2.5-flash, or with base_url any name before the slash',
       type: 'string',
       pattern: '^[A-Za-z][A-Za-z0-9-]*/\\S+$',
       errorMessage: 'must name provider and model, such as openai/gpt-5-mini',
     },
     instructions: { description: 'Instructions for the model; it gets no others', type: 'string', minLength: 1 },
     base_url: {
-      description: 'URL of the model server: an OpenAI-compatible server such as Ollama, vLLM or LM Studio, or another address of the provider',
+      description:
+        'URL of the model server: an OpenAI-compatible server such as Ollama, vLLM or LM Studio, or another address of the provider',
       type: 'string',
       pattern: '^https?://[^@\\s]+$',
       errorMessage: 'must be an http or https URL without a user, such as http://127.0.0.1:11434/v1',
     },
     temperature: { description: "Default: the provider's", type: 'number', minimum: 0, maximum: 2 },
-    max_output_tokens: { description: 'Maximum length of one answer in tokens; default: the provider\'s', type: 'integer', minimum: 1 },
+    max_output_tokens: {
+      description: "Maximum length of one answer in tokens; default: the provider's",
+      type: 'integer',
+      minimum: 1,
+    },
     context: {
-      description: 'Earlier artifacts for the model to read, if the agent may see them: none, those of the correlation, or the result of a query',
+      description:
+        'Earlier artifacts for the model to read, if the agent may see them: none, those of the correlation, or the result of a query',
       default: 'none',
       if: { type: 'string' },
       then: { enum: ['none', 'correlation'] },
       else: { errorMessage: 'must be none, correlation, or a query such as { types: [Reply] }', ...querySchema },
     },
     context_tokens: {
-      description: 'Maximum size of the context in estimated tokens (three bytes each); the newest artifacts come first',
+      description:
+        'Maximum size of the context in estimated tokens (three bytes each); the newest artifacts come first',
       type: 'integer',
       minimum: 1,
       default: DEFAULT_CONTEXT_TOKENS,
     },
     tools: { description: 'Tools that the model may use before it answers', type: 'array', items: toolsSchema },
-    max_steps: { description: 'Maximum number of model calls for one answer; tool calls follow each but the last', type: 'integer', minimum: 1, maximum: 100, default: DEFAULT_MAX_STEPS },
+    max_steps: {
+      description: 'Maximum number of model calls for one answer; tool calls follow each but the last',
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+      default: DEFAULT_MAX_STEPS,
+    },
   },
 };

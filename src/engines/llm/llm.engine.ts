@@ -1,20 +1,34 @@
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
+
 import type { Catalog } from '../../catalog/catalog.js';
-import { type AgentDefinition, EXTERNAL } from '../../catalog/definitions.js';
 import type { EngineChecks, EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
+import { type AgentDefinition, EXTERNAL } from '../../catalog/definitions.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import { AddressRules } from '../../http-client/address-rules.js';
 import { urlProblem } from '../../http-client/url-problem.js';
-import { type Engine, type EngineContext, type EngineEnvironment, type ExecutionInputs, type PreparedEngine } from '../engine.js';
+import {
+  type Engine,
+  type EngineContext,
+  type EngineEnvironment,
+  type ExecutionInputs,
+  type PreparedEngine,
+} from '../engine.js';
+import { EngineFailure } from '../engine-failure.js';
 import { answerSchema } from './answer-schema.js';
 import { askModel, type ModelAnswer } from './ask-model.js';
 import { contextLines } from './context-artifacts.js';
-import { type ContextOption, DEFAULT_CONTEXT_TOKENS, DEFAULT_MAX_STEPS, type LlmOptions, llmOptionsSchema, type ToolsOption } from './llm-options.js';
-import { EngineFailure } from '../engine-failure.js';
+import {
+  type ContextOption,
+  DEFAULT_CONTEXT_TOKENS,
+  DEFAULT_MAX_STEPS,
+  type LlmOptions,
+  llmOptionsSchema,
+  type ToolsOption,
+} from './llm-options.js';
 import { loadModel, type ModelSource, modelSource, providerProblem } from './model-providers.js';
+import { dataText, refusedText, systemText } from './prompt.js';
 import { agentTools, type AllowedTools } from './tools/agent-tools.js';
 import { ToolServer } from './tools/tool-server.js';
-import { dataText, refusedText, systemText } from './prompt.js';
 import { PiecesWithoutKey, withoutKey, withoutKeyIn } from './without-key.js';
 
 /**
@@ -32,16 +46,32 @@ export class LlmEngine implements Engine {
   async check(agent: AgentDefinition, { baseDirectory, environment, catalog }: EngineChecks): Promise<EngineFinding[]> {
     const { model, base_url, tools = [], context } = optionsOf(agent);
     const source = modelSource(model, base_url, environment);
-    const findings: EngineFinding[] = [...sameNames(tools), ...refusedAddresses(base_url, tools), ...unknownInContext(context, catalog)];
+    const findings: EngineFinding[] = [
+      ...sameNames(tools),
+      ...refusedAddresses(base_url, tools),
+      ...unknownInContext(context, catalog),
+    ];
     const problem = await providerProblem(source, baseDirectory);
     if (problem !== null) findings.push({ path: ['model'], message: problem });
-    if (agent.outputs.length === 0) findings.push({ path: [], message: 'an llm agent must publish at least one type, because the model answers in its schema' });
+    if (agent.outputs.length === 0)
+      findings.push({
+        path: [],
+        message: 'an llm agent must publish at least one type, because the model answers in its schema',
+      });
     if (source.needsKey && source.key === undefined) {
-      findings.push({ path: ['model'], message: `the environment variable ${source.keyVariable} is not set; set it, or executions fail`, warning: true });
+      findings.push({
+        path: ['model'],
+        message: `the environment variable ${source.keyVariable} is not set; set it, or executions fail`,
+        warning: true,
+      });
     }
     const limitsCost = agent.budget?.cost != null || catalog.budget?.cost != null;
     if (limitsCost && !catalog.models.has(model)) {
-      findings.push({ path: ['model'], message: `has no price under models, so cost budgets do not apply to it`, warning: true });
+      findings.push({
+        path: ['model'],
+        message: `has no price under models, so cost budgets do not apply to it`,
+        warning: true,
+      });
     }
     if (isLimited(agent, catalog) && boundOf(agent, catalog) === undefined) {
       const message = `neither models nor the agent sets max_output_tokens, so the budget limits its answers to ${BOUND_WITH_BUDGET} tokens`;
@@ -62,7 +92,17 @@ function unknownInContext(context: ContextOption | undefined, catalog: Catalog):
   if (typeof context !== 'object') return [];
   const { types = [], produced_by: producers = [] } = context;
   const unknown = (names: string[], key: string, what: string, isKnown: (name: string) => boolean): EngineFinding[] =>
-    names.flatMap((name, index) => (isKnown(name) ? [] : [{ path: ['context', key, index], message: `no ${what} has the name ${name}, so the context contains none of it`, warning: true }]));
+    names.flatMap((name, index) =>
+      isKnown(name)
+        ? []
+        : [
+            {
+              path: ['context', key, index],
+              message: `no ${what} has the name ${name}, so the context contains none of it`,
+              warning: true,
+            },
+          ],
+    );
   return [
     ...unknown(types, 'types', 'artifact type', (name) => catalog.type(name) !== undefined),
     ...unknown(producers, 'produced_by', 'agent', (name) => name === EXTERNAL || catalog.agent(name) !== undefined),
@@ -73,7 +113,9 @@ function unknownInContext(context: ContextOption | undefined, catalog: Catalog):
 function refusedAddresses(baseUrl: string | undefined, tools: readonly ToolsOption[]): EngineFinding[] {
   const urls = [
     ...(baseUrl === undefined ? [] : [{ path: ['base_url'], url: baseUrl }]),
-    ...tools.flatMap(({ mcp }, index) => ('url' in mcp ? [{ path: ['tools', index, 'mcp', 'url'], url: mcp.url }] : [])),
+    ...tools.flatMap(({ mcp }, index) =>
+      'url' in mcp ? [{ path: ['tools', index, 'mcp', 'url'], url: mcp.url }] : [],
+    ),
   ];
   return urls.flatMap(({ path, url }) => {
     const problem = urlProblem(url, 'operator', new AddressRules());
@@ -83,14 +125,20 @@ function refusedAddresses(baseUrl: string | undefined, tools: readonly ToolsOpti
 
 /** Finds tool names that occur twice, because the model could not tell such tools apart. */
 function sameNames(tools: readonly ToolsOption[]): EngineFinding[] {
-  const names = tools.flatMap(({ allow }, index) => allow.map((name, place) => ({ name, path: ['tools', index, 'allow', place] })));
+  const names = tools.flatMap(({ allow }, index) =>
+    allow.map((name, place) => ({ name, path: ['tools', index, 'allow', place] })),
+  );
   return names
     .filter(({ name }, index) => names.findIndex((other) => other.name === name) < index)
-    .map(({ name, path }) => ({ path, message: `${name} appears twice; tools need different names, because a model knows only their names` }));
+    .map(({ name, path }) => ({
+      path,
+      message: `${name} appears twice; tools need different names, because a model knows only their names`,
+    }));
 }
 
 /** True if a budget applies to the agent. */
-const isLimited = (agent: AgentDefinition, catalog: Catalog): boolean => agent.budget !== null || catalog.budget !== null;
+const isLimited = (agent: AgentDefinition, catalog: Catalog): boolean =>
+  agent.budget !== null || catalog.budget !== null;
 
 /** The configured limit on the tokens of one answer, or undefined. */
 const boundOf = (agent: AgentDefinition, { models }: Catalog): number | undefined =>
@@ -127,7 +175,9 @@ class LlmAgent implements PreparedEngine {
     this.options = optionsOf(agent);
     const { catalog, baseDirectory, outbound, shared } = environment;
     this.isLimited = isLimited(agent, catalog);
-    this.maxOutputTokens = this.isLimited ? (boundOf(agent, catalog) ?? BOUND_WITH_BUDGET) : this.options.max_output_tokens;
+    this.maxOutputTokens = this.isLimited
+      ? (boundOf(agent, catalog) ?? BOUND_WITH_BUDGET)
+      : this.options.max_output_tokens;
     this.allowed = (this.options.tools ?? []).map(({ mcp, allow }) => ({
       server: shared.get(`MCP server ${JSON.stringify(mcp)}`, () => new ToolServer(mcp, baseDirectory, outbound.fetch)),
       names: allow,
@@ -135,14 +185,21 @@ class LlmAgent implements PreparedEngine {
     this.types = [...new Set(agent.outputs.map(({ type }) => type))];
     this.schema = answerSchema(this.types.map((type) => catalog.type(type)!));
     const { instructions, context = 'none' } = this.options;
-    this.instructions = systemText(instructions, { context: context !== 'none', schema: source.takesSchema ? null : this.schema });
+    this.instructions = systemText(instructions, {
+      context: context !== 'none',
+      schema: source.takesSchema ? null : this.schema,
+    });
   }
 
   async run({ artifacts }: ExecutionInputs, context: EngineContext): Promise<unknown> {
     const { source, options } = this;
     if (source.needsKey && source.key === undefined) {
       // The environment of a process does not change, so another attempt would fail too.
-      throw new EngineFailure('model', `the environment variable ${source.keyVariable} is not set in Starling's environment`, { isFinal: true });
+      throw new EngineFailure(
+        'model',
+        `the environment variable ${source.keyVariable} is not set in Starling's environment`,
+        { isFinal: true },
+      );
     }
     const { context: option = 'none', context_tokens: tokens = DEFAULT_CONTEXT_TOKENS } = options;
     const earlier = await contextLines(option, tokens, artifacts, context);
@@ -151,7 +208,12 @@ class LlmAgent implements PreparedEngine {
 
     const failed = new AbortController();
     const signal = AbortSignal.any([context.signal, failed.signal]);
-    const tools = await agentTools(this.allowed, context, { timeoutMs: this.agent.timeoutMs, clock: this.environment.clock, signal, failed });
+    const tools = await agentTools(this.allowed, context, {
+      timeoutMs: this.agent.timeoutMs,
+      clock: this.environment.clock,
+      signal,
+      failed,
+    });
     const turn: Turn = { answers: 0, tools, signal };
     const first = await this.ask(messages, context, turn);
     await context.parses(first.text);
@@ -159,10 +221,15 @@ class LlmAgent implements PreparedEngine {
     if (judged.problem === null) return judged.answer;
     // Providers refuse empty messages.
     const said: ModelMessage[] = first.text === '' ? [] : [{ role: 'assistant', content: first.text }];
-    const again = await this.ask([...messages, ...first.before, ...said, { role: 'user', content: refusedText(judged.problem) }], context, turn);
+    const again = await this.ask(
+      [...messages, ...first.before, ...said, { role: 'user', content: refusedText(judged.problem) }],
+      context,
+      turn,
+    );
     await context.parses(again.text);
     const second = this.judge(again.text, context);
-    if (second.problem !== null) throw new EngineFailure('output', `the model's answer was refused twice: ${second.problem}`);
+    if (second.problem !== null)
+      throw new EngineFailure('output', `the model's answer was refused twice: ${second.problem}`);
     return second.answer;
   }
 
@@ -197,7 +264,13 @@ class LlmAgent implements PreparedEngine {
         text: (piece) => show(pieces.add(piece)),
         used: ({ input, output }) => {
           const now = performance.now();
-          context.used({ model: options.model, inputTokens: input, outputTokens: output, cost: this.costOf(input, output), latencyMs: now - since });
+          context.used({
+            model: options.model,
+            inputTokens: input,
+            outputTokens: output,
+            cost: this.costOf(input, output),
+            latencyMs: now - since,
+          });
           since = now;
         },
         warning: (text) => this.warn(text, context),
@@ -210,7 +283,12 @@ class LlmAgent implements PreparedEngine {
   private reserve(inputTokens: number, context: EngineContext): Promise<void> {
     if (!this.isLimited) return NOTHING_TO_DO;
     const outputTokens = this.maxOutputTokens!;
-    return context.reserve({ model: this.options.model, inputTokens, outputTokens, cost: this.costOf(inputTokens, outputTokens) });
+    return context.reserve({
+      model: this.options.model,
+      inputTokens,
+      outputTokens,
+      cost: this.costOf(inputTokens, outputTokens),
+    });
   }
 
   private judge(text: string, context: EngineContext): Judged {
@@ -243,14 +321,20 @@ class LlmAgent implements PreparedEngine {
   private reportCut(tokens: number, { logger }: EngineContext): void {
     if (this.hasReportedCut) return;
     this.hasReportedCut = true;
-    logger.info({ context_tokens: tokens }, 'older artifacts are left out of the context: they do not fit into context_tokens (logged once)');
+    logger.info(
+      { context_tokens: tokens },
+      'older artifacts are left out of the context: they do not fit into context_tokens (logged once)',
+    );
   }
 
   // Logged once, because every call would cause the same warning.
   private warn(text: string, { logger }: EngineContext): void {
     if (this.warned.has(text)) return;
     this.warned.add(text);
-    logger.warn({ model: this.options.model, warning: withoutKey(text, this.source) }, 'the provider reports a limitation (logged once)');
+    logger.warn(
+      { model: this.options.model, warning: withoutKey(text, this.source) },
+      'the provider reports a limitation (logged once)',
+    );
   }
 }
 

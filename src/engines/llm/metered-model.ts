@@ -1,8 +1,9 @@
 import type { LanguageModel, wrapLanguageModel } from 'ai';
+
 import { EngineFailure } from '../engine-failure.js';
 import { hasGeneratedNothing } from './model-error.js';
+import { reportedUsage, type Tokens } from './reported-usage.js';
 import { estimatedTokens } from './token-estimate.js';
-import { type Tokens, reportedUsage } from './reported-usage.js';
 
 type Wrapping = Parameters<typeof wrapLanguageModel>[0];
 
@@ -87,7 +88,8 @@ function metering({ ended, used, unreported }: Meter): TransformStream<Part, Par
       }
       if (part.type === 'error') hasFailed = true;
       if ('delta' in part) written += part.delta.length;
-      if (written > MOST_WRITTEN) throw new EngineFailure('output', `the model wrote more than ${MOST_WRITTEN} characters`);
+      if (written > MOST_WRITTEN)
+        throw new EngineFailure('output', `the model wrote more than ${MOST_WRITTEN} characters`);
       controller.enqueue(part);
     },
   });

@@ -1,4 +1,5 @@
 import type { APICallError, StreamProviderError } from 'ai';
+
 import { outboundErrorIn } from '../../http-client/outbound-error.js';
 import { retryAfter } from '../../http-client/retry-after.js';
 import { EngineFailure } from '../engine-failure.js';
@@ -12,12 +13,22 @@ export function describeModelError(error: unknown, source: ModelSource): EngineF
   if (error instanceof EngineFailure) return error;
   const { statusCode, responseHeaders } = (error ?? {}) as Partial<APICallError & StreamProviderError>;
   const reason = withoutKey(reasonOf(error) || 'it gave no reason', source).slice(0, LONGEST_REASON);
-  if (isKeyMissing(error)) return new EngineFailure('model', `the key of ${source.provider} is missing: ${reason}`, { isFinal: true });
+  if (isKeyMissing(error))
+    return new EngineFailure('model', `the key of ${source.provider} is missing: ${reason}`, { isFinal: true });
   // A provider's message about a wrong key may quote parts of it, so it is left out.
-  if (statusCode === 401 || statusCode === 403) return new EngineFailure('model', `${source.provider} refuses the key in ${source.keyVariable} (${statusCode})`);
-  if (statusCode === 429) return new EngineFailure('rate_limit', `${source.provider} answered 429: ${reason}`, { retryAfterMs: waitOf(responseHeaders) });
-  if (statusCode !== undefined) return new EngineFailure('model', `${source.provider} answered ${statusCode}: ${reason}`, { retryAfterMs: waitOf(responseHeaders) });
-  return new EngineFailure('model', `${source.provider} sent no complete answer: ${reason}`, { isFinal: isRefused(error) });
+  if (statusCode === 401 || statusCode === 403)
+    return new EngineFailure('model', `${source.provider} refuses the key in ${source.keyVariable} (${statusCode})`);
+  if (statusCode === 429)
+    return new EngineFailure('rate_limit', `${source.provider} answered 429: ${reason}`, {
+      retryAfterMs: waitOf(responseHeaders),
+    });
+  if (statusCode !== undefined)
+    return new EngineFailure('model', `${source.provider} answered ${statusCode}: ${reason}`, {
+      retryAfterMs: waitOf(responseHeaders),
+    });
+  return new EngineFailure('model', `${source.provider} sent no complete answer: ${reason}`, {
+    isFinal: isRefused(error),
+  });
 }
 
 /** True if no request may go to the address, so the configuration or its DNS entry must change first. */
@@ -39,10 +50,16 @@ export function hasGeneratedNothing(error: unknown): boolean {
   return isKeyMissing(error) || outboundErrorIn(error) !== undefined || isUnconnected(error);
 }
 
-const UNCONNECTED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_TLS|ERR_SSL|CERT|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)_.*)$/;
+const UNCONNECTED =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_TLS|ERR_SSL|CERT|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)_.*)$/;
 
 function isUnconnected(error: unknown): boolean {
-  const { cause, code, syscall, errors } = (error ?? {}) as { cause?: unknown; code?: unknown; syscall?: unknown; errors?: unknown };
+  const { cause, code, syscall, errors } = (error ?? {}) as {
+    cause?: unknown;
+    code?: unknown;
+    syscall?: unknown;
+    errors?: unknown;
+  };
   if (syscall === 'connect' || (typeof code === 'string' && UNCONNECTED.test(code))) return true;
   const within = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
   return within !== undefined && within !== error && isUnconnected(within);

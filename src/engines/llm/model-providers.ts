@@ -1,10 +1,12 @@
+import { readFile } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
+
 import type { LanguageModel } from 'ai';
-import type { Environment } from '../../config/environment.js';
+
 import { isJsonObject, type JsonObject } from '../../common/json.js';
+import type { Environment } from '../../config/environment.js';
 
 /** The location of a model and the key that it needs. */
 export interface ModelSource {
@@ -37,8 +39,14 @@ interface KnownProvider {
 
 /** Imported when their first model is prepared, so that a catalog without them does not pay for them. */
 const KNOWN: Record<string, KnownProvider> = {
-  openai: { keyVariable: 'OPENAI_API_KEY', create: async (settings) => (await import('@ai-sdk/openai')).createOpenAI(settings) },
-  anthropic: { keyVariable: 'ANTHROPIC_API_KEY', create: async (settings) => (await import('@ai-sdk/anthropic')).createAnthropic(settings) },
+  openai: {
+    keyVariable: 'OPENAI_API_KEY',
+    create: async (settings) => (await import('@ai-sdk/openai')).createOpenAI(settings),
+  },
+  anthropic: {
+    keyVariable: 'ANTHROPIC_API_KEY',
+    create: async (settings) => (await import('@ai-sdk/anthropic')).createAnthropic(settings),
+  },
   google: {
     keyVariable: 'GOOGLE_GENERATIVE_AI_API_KEY',
     create: async (settings) => (await import('@ai-sdk/google')).createGoogleGenerativeAI(settings),
@@ -62,20 +70,37 @@ export function modelSource(model: string, baseUrl: string | undefined, environm
 }
 
 /** Returns the problem with a provider for `starling check`, or null. */
-export async function providerProblem({ provider, baseUrl }: ModelSource, baseDirectory: string): Promise<string | null> {
+export async function providerProblem(
+  { provider, baseUrl }: ModelSource,
+  baseDirectory: string,
+): Promise<string | null> {
   if (KNOWN[provider] || baseUrl !== undefined) return null;
   const found = await installedProvider(provider, baseDirectory);
   return 'problem' in found ? found.problem : null;
 }
 
 /** `fetch` sends the requests to the model's server. */
-export async function loadModel(source: ModelSource, baseDirectory: string, fetch: typeof globalThis.fetch): Promise<LanguageModel> {
+export async function loadModel(
+  source: ModelSource,
+  baseDirectory: string,
+  fetch: typeof globalThis.fetch,
+): Promise<LanguageModel> {
   const { provider, name, baseUrl, key } = source;
-  const settings = { fetch, ...(key !== undefined && { apiKey: key }), ...(baseUrl !== undefined && { baseURL: baseUrl }) };
+  const settings = {
+    fetch,
+    ...(key !== undefined && { apiKey: key }),
+    ...(baseUrl !== undefined && { baseURL: baseUrl }),
+  };
   if (KNOWN[provider]) return (await KNOWN[provider].create(settings))(name);
   if (baseUrl !== undefined) {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-    return createOpenAICompatible({ ...settings, baseURL: baseUrl, name: provider, includeUsage: true, supportsStructuredOutputs: true })(name);
+    return createOpenAICompatible({
+      ...settings,
+      baseURL: baseUrl,
+      name: provider,
+      includeUsage: true,
+      supportsStructuredOutputs: true,
+    })(name);
   }
   const found = await installedProvider(provider, baseDirectory);
   if ('problem' in found) throw new Error(found.problem);
@@ -91,7 +116,8 @@ type Installed = { create: (settings: ProviderSettings) => MakeModel } | { probl
 async function installedProvider(provider: string, baseDirectory: string): Promise<Installed> {
   const name = `@ai-sdk/${provider.toLowerCase()}`;
   const missing = `the provider ${provider} needs the package ${name}: run npm install ${name}, or set base_url to an OpenAI-compatible server`;
-  const manifest = findPackage(name, join(resolve(baseDirectory), 'starling.yaml')) ?? findPackage(name, import.meta.filename);
+  const manifest =
+    findPackage(name, join(resolve(baseDirectory), 'starling.yaml')) ?? findPackage(name, import.meta.filename);
   if (manifest === undefined) return { problem: missing };
   try {
     const entry = entryOf(JSON.parse(await readFile(manifest, 'utf8')) as JsonObject);
@@ -120,7 +146,10 @@ function entryOf({ exports, main }: JsonObject): string {
 }
 
 /** Each package exports one `create...` that is roughly named after it: createMistral, createXai, createVertex. */
-function creatorIn(module: Record<string, unknown>, provider: string): ((settings: ProviderSettings) => MakeModel) | undefined {
+function creatorIn(
+  module: Record<string, unknown>,
+  provider: string,
+): ((settings: ProviderSettings) => MakeModel) | undefined {
   const names = Object.keys(module).filter((name) => /^create[A-Z]/.test(name) && typeof module[name] === 'function');
   const own = `create${provider.replaceAll('-', '')}`.toLowerCase();
   const name = names.find((candidate) => candidate.toLowerCase() === own) ?? names[0];

@@ -16,8 +16,14 @@ export function reportedUsage(chunk: unknown, before: Tokens): Tokens | null {
   if (!isJsonObject(chunk)) return null;
   const usage = [chunk.usage, chunk.usageMetadata, within(chunk.message), within(chunk.response)].find(isJsonObject);
   if (!usage) return null;
-  const input = sum(usage, ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']) ?? sum(usage, ['prompt_tokens']) ?? sum(usage, ['promptTokenCount', 'toolUsePromptTokenCount']);
-  const output = sum(usage, ['output_tokens']) ?? sum(usage, ['completion_tokens']) ?? sum(usage, ['candidatesTokenCount', 'thoughtsTokenCount']);
+  const input =
+    sum(usage, ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']) ??
+    sum(usage, ['prompt_tokens']) ??
+    sum(usage, ['promptTokenCount', 'toolUsePromptTokenCount']);
+  const output =
+    sum(usage, ['output_tokens']) ??
+    sum(usage, ['completion_tokens']) ??
+    sum(usage, ['candidatesTokenCount', 'thoughtsTokenCount']);
   return { input: input ?? before.input, output: output ?? before.output };
 }
 
@@ -26,5 +32,7 @@ const within = (holder: unknown): unknown => (isJsonObject(holder) ? holder.usag
 /** Null if the first of these fields is missing. */
 function sum(usage: JsonObject, names: readonly [string, ...string[]]): number | null {
   if (typeof usage[names[0]] !== 'number') return null;
-  return names.map((name) => usage[name]).reduce<number>((total, count) => total + (typeof count === 'number' ? count : 0), 0);
+  return names
+    .map((name) => usage[name])
+    .reduce<number>((total, count) => total + (typeof count === 'number' ? count : 0), 0);
 }

@@ -8,4 +8,5 @@ export const BYTES_A_TOKEN = 3;
 /**
  * Estimates what a model reads, as JSON. JSON escapes quotes and line breaks once more than the provider's format does.
  */
-export const estimatedTokens = (read: unknown): number => Math.ceil(Buffer.byteLength(JSON.stringify(read)) / BYTES_A_TOKEN);
+export const estimatedTokens = (read: unknown): number =>
+  Math.ceil(Buffer.byteLength(JSON.stringify(read)) / BYTES_A_TOKEN);

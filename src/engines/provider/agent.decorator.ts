@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+
 import type { AgentOptions } from '../../catalog/agent-options.js';
 import type { ClassAgent } from '../../catalog/configuration-file/parse-agents.js';
 import type { AgentClass } from '../engine.js';
@@ -20,7 +21,10 @@ export function Agent(options: ClassAgentOptions): <Class extends AgentClass>(ag
 /** Returns the options of `@Agent`. Throws if the class has none. A subclass does not inherit them. */
 export function agentDefinitionOf(agentClass: AgentClass): ClassAgent {
   const options: unknown = Reflect.getOwnMetadata(OPTIONS, agentClass);
-  if (options === undefined) throw new Error(`the class ${agentClass.name} has no @Agent({...}); add it, or remove the class from the list of agents`);
+  if (options === undefined)
+    throw new Error(
+      `the class ${agentClass.name} has no @Agent({...}); add it, or remove the class from the list of agents`,
+    );
   return { className: agentClass.name, options, engine: { kind: PROVIDER, agentClass } };
 }
 

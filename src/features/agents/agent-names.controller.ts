@@ -1,5 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+
 import { AgentsService } from './agents.service.js';
 import { AGENT_NAMES_EXAMPLE, AgentNamesBody } from './dto/agent-names-body.js';
 

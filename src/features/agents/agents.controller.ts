@@ -1,17 +1,18 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+
 import type { HeldRequest } from '../../common/held-request.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
-import { ApiErrors } from '../../http/openapi/api-errors.js';
-import { ArtifactFilterQuery } from '../../http/dto/artifact-filter-query.js';
 import { Held } from '../../http/bodies/held-body.js';
+import { ArtifactFilterQuery } from '../../http/dto/artifact-filter-query.js';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { AgentsService } from './agents.service.js';
+import { RUN_EXAMPLE, RunAgentBody } from './dto/agent-run-body.js';
+import { RUN_REQUEST_EXAMPLE, RunAgentRequest } from './dto/agent-run-request.js';
 import { AGENTS_EXAMPLE, AgentsBody } from './dto/agents-body.js';
 import { HISTORY_EXAMPLE, HistoryBody, HourBody } from './dto/history-body.js';
 import { AgentPauseBody, PAUSED_EXAMPLE, RESUMED_EXAMPLE } from './dto/pause-body.js';
-import { RUN_EXAMPLE, RunAgentBody } from './dto/agent-run-body.js';
-import { RUN_REQUEST_EXAMPLE, RunAgentRequest } from './dto/agent-run-request.js';
 
 const ApiAgentName = (): MethodDecorator =>
   ApiParam({ name: 'agent_name', description: "The agent's name", schema: { type: 'string', example: 'classifier' } });
@@ -44,7 +45,11 @@ export class AgentsController {
     [500, 'Agent classifier failed: the model could not be read'],
     503,
   )
-  run(@Param('agent_name') name: string, @Body() request: RunAgentRequest, @Held() held: HeldRequest): Promise<TextInParts> {
+  run(
+    @Param('agent_name') name: string,
+    @Body() request: RunAgentRequest,
+    @Held() held: HeldRequest,
+  ): Promise<TextInParts> {
     return this.agents.run(name, request, held);
   }
 
@@ -55,8 +60,8 @@ export class AgentsController {
     summary: 'Pause an agent',
     description:
       'No further execution of the agent starts, on any process, until the agent is resumed; restarts do not change ' +
-        'that. Running executions continue, and pending ones keep their correlation open. Pausing a paused agent is ' +
-        'a 200.',
+      'that. Running executions continue, and pending ones keep their correlation open. Pausing a paused agent is ' +
+      'a 200.',
   })
   @ApiAgentName()
   @ApiOkResponse({ type: AgentPauseBody, description: 'The paused agent', example: PAUSED_EXAMPLE })
@@ -84,7 +89,7 @@ export class AgentsController {
     summary: 'Summarize the history of an agent',
     description:
       'With filters, only executions that consumed or produced a matching artifact count, and only matching ' +
-        'artifacts are counted.',
+      'artifacts are counted.',
   })
   @ApiParam({ name: 'agent_id', description: "The agent's name", schema: { type: 'string', example: 'classifier' } })
   @ApiExtraModels(HourBody)

@@ -1,8 +1,14 @@
 import { Module } from '@nestjs/common';
+
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
 import { AgentNamesController } from './agent-names.controller.js';
 import { AgentsController } from './agents.controller.js';
 import { AgentsService } from './agents.service.js';
 
-@Module({ imports: [BlackboardModule], controllers: [AgentsController, AgentNamesController], providers: [AgentsService], exports: [AgentsService] })
+@Module({
+  imports: [BlackboardModule],
+  controllers: [AgentsController, AgentNamesController],
+  providers: [AgentsService],
+  exports: [AgentsService],
+})
 export class AgentsModule {}

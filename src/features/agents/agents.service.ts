@@ -1,22 +1,23 @@
 import { Injectable } from '@nestjs/common';
+
+import { Blackboard } from '../../blackboard/publishing/blackboard.js';
 import type { HourOfActivity } from '../../blackboard/queries/activity-totals.js';
 import { AgentHistory } from '../../blackboard/queries/agent-history.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
-import { Blackboard } from '../../blackboard/publishing/blackboard.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
-import { newId } from '../../common/ids.js';
 import type { HeldRequest } from '../../common/held-request.js';
+import { newId } from '../../common/ids.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type ArtifactFilterQuery, toArtifactFilter } from '../../http/dto/artifact-filter-query.js';
 import { usageField } from '../../http/dto/usage-body.js';
 import type { AgentNamesBody } from './dto/agent-names-body.js';
+import type { RunAgentRequest } from './dto/agent-run-request.js';
 import type { AgentsBody } from './dto/agents-body.js';
 import type { HistoryBody, HourBody } from './dto/history-body.js';
 import type { AgentPauseBody } from './dto/pause-body.js';
-import type { RunAgentRequest } from './dto/agent-run-request.js';
 
 /** Lists agents, runs one directly, pauses and resumes one, and summarizes its history. */
 @Injectable()
@@ -67,7 +68,10 @@ export class AgentsService {
 
   async summarizeHistory(name: string, query: ArtifactFilterQuery): Promise<HistoryBody> {
     if (!this.catalog.agent(name)) throw unknownAgent(name);
-    const [hours, used] = await Promise.all([this.history.hoursOf(name, toArtifactFilter(query)), this.history.usageOf(name)]);
+    const [hours, used] = await Promise.all([
+      this.history.hoursOf(name, toArtifactFilter(query)),
+      this.history.usageOf(name),
+    ]);
     const sum = (column: keyof HourBody): number => hours.reduce((total, hour) => total + hour[column], 0);
     return {
       agent_id: name,

@@ -1,4 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
+
 import type { Settings } from '../../config/settings.js';
 import { buildOpenApi } from './openapi.js';
 

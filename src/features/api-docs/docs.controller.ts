@@ -1,6 +1,7 @@
 import { Controller, Get, Header, Param, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+
 import { DomainError } from '../../common/domain-error.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { ApiDocument } from './api-document.js';
@@ -18,7 +19,12 @@ export class DocsController {
   @ApiOperation({ summary: 'Get this API as an OpenAPI 3.0 document' })
   @ApiOkResponse({
     description: 'The document',
-    content: { 'application/json': { schema: { type: 'object' }, example: { openapi: '3.0.3', info: { title: 'Support desk', version: '1' }, paths: {} } } },
+    content: {
+      'application/json': {
+        schema: { type: 'object' },
+        example: { openapi: '3.0.3', info: { title: 'Support desk', version: '1' }, paths: {} },
+      },
+    },
   })
   openApi(@Res() response: Response): void {
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
@@ -49,7 +55,10 @@ export class DocsController {
   @ApiOperation({ summary: 'Get a file that the documentation pages load' })
   @ApiParam({ name: 'file', description: 'Name of the file', schema: { type: 'string', example: 'swagger-ui.css' } })
   @ApiProduces('text/css')
-  @ApiOkResponse({ description: 'The file', content: { 'text/css': { schema: { type: 'string' }, example: '.swagger-ui {}' } } })
+  @ApiOkResponse({
+    description: 'The file',
+    content: { 'text/css': { schema: { type: 'string' }, example: '.swagger-ui {}' } },
+  })
   @ApiErrors([404, 'Page file not found: other.css'])
   file(@Param('file') name: string, @Res() response: Response): void {
     const file = pageFile(name);

@@ -1,12 +1,13 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+
 import { VERSION } from '../../common/version.js';
 import type { Settings } from '../../config/settings.js';
-import { describeError, type ErrorStatus } from '../../http/openapi/api-errors.js';
-import { placeForm } from '../../http/openapi/api-form.js';
 import { ErrorBody } from '../../http/dto/error-body.js';
 import { schemaParts } from '../../http/dto/schema-part.js';
 import { PATH_DOES_NOT_DECODE } from '../../http/middleware/path-check.js';
+import { describeError, type ErrorStatus } from '../../http/openapi/api-errors.js';
+import { placeForm } from '../../http/openapi/api-form.js';
 import { closeBodies } from './closed-bodies.js';
 import { configuredBounds } from './configured-bounds.js';
 
@@ -52,7 +53,11 @@ const DESCRIBED_REQUEST_ID = {
 
 export function buildOpenApi(application: INestApplication, settings: Settings): OpenAPIObject {
   const introduction = `${DESCRIPTION}\n\n${configuredBounds(settings)}`;
-  const builder = new DocumentBuilder().setOpenAPIVersion('3.0.3').setTitle(settings.serverName).setDescription(introduction).setVersion(VERSION);
+  const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.0.3')
+    .setTitle(settings.serverName)
+    .setDescription(introduction)
+    .setVersion(VERSION);
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(application, builder.addServer('/').build(), {
     extraModels: [ErrorBody],
@@ -86,4 +91,5 @@ function complete(operation: Operation, method: (typeof METHODS)[number]): void 
   }
 }
 
-const takesPathParameter = ({ parameters = [] }: Operation): boolean => parameters.some((parameter) => 'in' in parameter && parameter.in === 'path');
+const takesPathParameter = ({ parameters = [] }: Operation): boolean =>
+  parameters.some((parameter) => 'in' in parameter && parameter.in === 'path');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+
 import { START_REDOC, START_SWAGGER_UI } from './page-scripts.js';
 
 export interface PageFile {
@@ -18,7 +19,8 @@ const READERS: Record<string, () => PageFile> = {
   'swagger-ui.css': () => ({ contentType: 'text/css; charset=utf-8', content: swaggerFile('swagger-ui.css') }),
   'favicon-32x32.png': () => ({ contentType: 'image/png', content: swaggerFile('favicon-32x32.png') }),
   'start-swagger-ui.js': () => script(START_SWAGGER_UI),
-  'redoc.standalone.js': () => script(withoutRemoteLogo(readFileSync(resolve('redoc/bundles/redoc.standalone.js'), 'utf8'))),
+  'redoc.standalone.js': () =>
+    script(withoutRemoteLogo(readFileSync(resolve('redoc/bundles/redoc.standalone.js'), 'utf8'))),
   'start-redoc.js': () => script(START_REDOC),
 };
 

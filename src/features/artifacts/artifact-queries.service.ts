@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Explanations } from '../../blackboard/explain/explanations.js';
 import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
 import { ArtifactTotals } from '../../blackboard/queries/artifact-totals.js';
@@ -66,12 +67,18 @@ export class ArtifactQueriesService {
 
   private async positionOf(id: string): Promise<number> {
     const position = isUuid(id) ? await this.artifacts.positionOf(id.toLowerCase()) : undefined;
-    if (position === undefined) throw new DomainError('invalid', `after: must be the id of an artifact (got ${JSON.stringify(id)})`);
+    if (position === undefined)
+      throw new DomainError('invalid', `after: must be the id of an artifact (got ${JSON.stringify(id)})`);
     return position;
   }
 }
 
-const typeBody = ({ name, version, schema, description }: ArtifactType): ArtifactTypeBody => ({ name, version, schema, description });
+const typeBody = ({ name, version, schema, description }: ArtifactType): ArtifactTypeBody => ({
+  name,
+  version,
+  schema,
+  description,
+});
 
 /** Returns the id in lower case, as ids are stored. Throws DomainError `invalid`. */
 function checked(id: string): string {

@@ -1,5 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { ArtifactQueriesService } from './artifact-queries.service.js';
 import { ARTIFACT_TYPES_EXAMPLE, ArtifactTypeBody, ArtifactTypesBody } from './dto/artifact-types-body.js';

@@ -1,12 +1,13 @@
 import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+
 import type { HeldRequest } from '../../common/held-request.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
-import { ApiErrors } from '../../http/openapi/api-errors.js';
-import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../../http/middleware/correlation-id.js';
+import { Held } from '../../http/bodies/held-body.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../http/dto/artifact-body.js';
 import { ArtifactFilterQuery } from '../../http/dto/artifact-filter-query.js';
-import { Held } from '../../http/bodies/held-body.js';
+import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../../http/middleware/correlation-id.js';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
 import { Ids, type RequestIds } from '../idempotency/request-ids.js';
 import { ArtifactQueriesService } from './artifact-queries.service.js';
@@ -50,10 +51,15 @@ export class ArtifactsController {
     summary: 'Publish an artifact',
     description:
       'Answers when the artifact and every execution that it triggers are stored. Poll the status of the correlation ' +
-        'for the results.',
+      'for the results.',
   })
   @ApiBody({ type: PublishRequest, examples: { message: { value: PUBLISH_EXAMPLE } } })
-  @ApiOkResponse({ type: AcceptedBody, description: 'Accepted', example: { status: 'accepted' }, headers: PUBLISH_HEADERS })
+  @ApiOkResponse({
+    type: AcceptedBody,
+    description: 'Accepted',
+    example: { status: 'accepted' },
+    headers: PUBLISH_HEADERS,
+  })
   @ApiErrors([400, UNKNOWN_TYPE], 409, 503)
   publish(@Body() request: PublishRequest, @Ids() ids: RequestIds): Promise<AcceptedBody> {
     return this.publishing.publish(request, ids);
@@ -67,7 +73,7 @@ export class ArtifactsController {
     summary: 'Publish an artifact and wait for the results',
     description:
       'Waits until the correlation has no pending work, or until the timeout. A timeout is not an error: `completed` ' +
-        'is then false.',
+      'is then false.',
   })
   @ApiBody({ type: SyncPublishRequest, examples: { message: { value: { ...PUBLISH_EXAMPLE, timeout: 10 } } } })
   @ApiOkResponse({
@@ -77,7 +83,11 @@ export class ArtifactsController {
     headers: PUBLISH_HEADERS,
   })
   @ApiErrors([400, 'timeout: must not be greater than 300; type: must be a string'], 409, 503)
-  publishAndWait(@Body() request: SyncPublishRequest, @Ids() ids: RequestIds, @Held() held: HeldRequest): Promise<TextInParts> {
+  publishAndWait(
+    @Body() request: SyncPublishRequest,
+    @Ids() ids: RequestIds,
+    @Held() held: HeldRequest,
+  ): Promise<TextInParts> {
     return this.publishing.publishAndWait(request, ids, held);
   }
 
@@ -117,7 +127,7 @@ export class ArtifactsController {
     summary: 'Explain why agents reacted to an artifact or not',
     description:
       'Gives a verdict for every subscription. Stored facts (executions, waiting joins and windows, errors) come ' +
-        'first; where nothing is stored, the verdict follows from the current configuration.',
+      'first; where nothing is stored, the verdict follows from the current configuration.',
   })
   @ApiArtifactId()
   @ApiOkResponse({ type: ExplanationBody, description: 'The artifact and its verdicts', example: EXPLANATION_EXAMPLE })

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
+
+import { Blackboard, type Published } from '../../blackboard/publishing/blackboard.js';
 import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
 import type { Item } from '../../blackboard/queries/stored-pieces.js';
 import { type FindRows, type StoredText, StoredTexts } from '../../blackboard/queries/stored-texts.js';
-import { Blackboard, type Published } from '../../blackboard/publishing/blackboard.js';
 import { toVisibility } from '../../catalog/parse-visibility.js';
 import { PUBLIC } from '../../catalog/visibility.js';
 import { Clock } from '../../common/clock.js';
-import { lastFields } from '../../common/json.js';
 import type { HeldRequest } from '../../common/held-request.js';
+import { lastFields } from '../../common/json.js';
 import { deadlineMs } from '../../http/dto/deadline.js';
 import { refuseTooManyValues } from '../../http/validation/filter-values.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
@@ -46,7 +47,11 @@ export class PublishingService {
     const completed = await this.blackboard.waitUntilSettled(correlationId, generation, timeout * 1_000);
     const artifacts = await this.producedSince(correlationId, seq, filters);
     const end = lastFields({ completed, duration_ms: Math.round(this.clock.now() - started) });
-    return this.texts.ofEffect([`{"correlation_id":${JSON.stringify(correlationId)},"artifacts":[`, artifacts, `]${end}`]);
+    return this.texts.ofEffect([
+      `{"correlation_id":${JSON.stringify(correlationId)},"artifacts":[`,
+      artifacts,
+      `]${end}`,
+    ]);
   }
 
   private async store(request: PublishRequest, { madeId: artifactId, correlationId }: RequestIds): Promise<Published> {
@@ -63,9 +68,17 @@ export class PublishingService {
     });
   }
 
-  private producedSince(correlationId: string, seq: number, { type_names: types = [], produced_by: producers = [] }: ProducedFilters): Promise<Item[]> {
+  private producedSince(
+    correlationId: string,
+    seq: number,
+    { type_names: types = [], produced_by: producers = [] }: ProducedFilters,
+  ): Promise<Item[]> {
     const find: FindRows = (after, limit, most) => this.artifacts.producedAfter(correlationId, after, limit, most);
-    return this.texts.itemsAlong(find, seq, ({ type, produced_by }) => isAnyOf(types, type) && isAnyOf(producers, produced_by));
+    return this.texts.itemsAlong(
+      find,
+      seq,
+      ({ type, produced_by }) => isAnyOf(types, type) && isAnyOf(producers, produced_by),
+    );
   }
 }
 

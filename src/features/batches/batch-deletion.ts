@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+
+import { AT_ONCE, type Cleanup, type Deletion } from '../../blackboard/retention/cleanup.js';
 import { Retention } from '../../blackboard/retention/retention.js';
-import { AT_ONCE, type Deletion, type Cleanup } from '../../blackboard/retention/cleanup.js';
 import { Settings } from '../../config/settings.js';
 import { amongFound } from '../../database/dialects/dialect.js';
 import { prepared } from '../../database/prepared.js';
@@ -61,15 +62,26 @@ export class BatchDeletion implements Deletion, OnModuleInit {
 
   private async remove(cleanup: Cleanup, { seq, id }: { seq: number; id: string }): Promise<void> {
     if (!(await this.runs.removeBatch(cleanup, id))) return;
-    for (let deleted = AT_ONCE; deleted === AT_ONCE; ) {
+    for (let deleted = AT_ONCE; deleted === AT_ONCE;) {
       if (!(await cleanup.goesOn())) return;
       deleted = await cleanup.step(async ({ db }) => {
-        const part = db.selectFrom('batch_rows').select('position').where('batch_seq', '=', seq).orderBy('position').limit(AT_ONCE);
-        const { numDeletedRows } = await db.deleteFrom('batch_rows').where('batch_seq', '=', seq).where(amongFound(db, 'position', part)).executeTakeFirst();
+        const part = db
+          .selectFrom('batch_rows')
+          .select('position')
+          .where('batch_seq', '=', seq)
+          .orderBy('position')
+          .limit(AT_ONCE);
+        const { numDeletedRows } = await db
+          .deleteFrom('batch_rows')
+          .where('batch_seq', '=', seq)
+          .where(amongFound(db, 'position', part))
+          .executeTakeFirst();
         return Number(numDeletedRows);
       });
     }
-    await cleanup.step(async ({ db }) => Number((await db.deleteFrom('batches').where('seq', '=', seq).executeTakeFirst()).numDeletedRows));
+    await cleanup.step(async ({ db }) =>
+      Number((await db.deleteFrom('batches').where('seq', '=', seq).executeTakeFirst()).numDeletedRows),
+    );
   }
 }
 

@@ -1,12 +1,19 @@
-import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+
 import { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Role } from '../../common/role.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { RunEndings } from '../runs/run-endings.js';
 import { Signals } from '../../pubsub/signals.js';
+import { RunEndings } from '../runs/run-endings.js';
 import { BatchEvents } from './batch-events.js';
 import { BatchStep } from './batch-step.js';
 import { BatchesRepository } from './batches.repository.js';
@@ -119,7 +126,13 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
     this.failures.delete(seq);
     await this.unitOfWork.run(async (tx) => {
       this.waiting.changed(tx, -waitingBytes(await this.batches.get(tx, seq)));
-      await this.batches.end(tx, seq, 'failed', this.clock.now(), "an internal error stopped the batch; see the service's log");
+      await this.batches.end(
+        tx,
+        seq,
+        'failed',
+        this.clock.now(),
+        "an internal error stopped the batch; see the service's log",
+      );
       await this.events.changed(tx, seq);
     });
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Clock } from '../../common/clock.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { Transaction } from '../../database/unit-of-work.js';

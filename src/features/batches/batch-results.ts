@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+
 import type { Piece } from '../../blackboard/queries/stored-pieces.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
-import type { TextInParts } from '../../common/text-in-parts.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
+import type { TextInParts } from '../../common/text-in-parts.js';
 import { prepared } from '../../database/prepared.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { runPieces } from '../runs/run.js';
@@ -81,7 +82,10 @@ export class BatchResults {
     }
   }
 
-  private async *rowsOf({ seq, status, round: current, total_items: total }: BatchRow, from: number): AsyncGenerator<ItemRow[]> {
+  private async *rowsOf(
+    { seq, status, round: current, total_items: total }: BatchRow,
+    from: number,
+  ): AsyncGenerator<ItemRow[]> {
     const round = status === 'running' ? current : 0;
     for (let low = from; low < total; low += WINDOW) {
       yield await findItems(this.unitOfWork.reader, { seq, round, low, high: low + WINDOW });
@@ -96,16 +100,29 @@ const findItems = prepared<Stretch, ItemRow>((db: Reader, place) =>
   db
     .selectFrom('batch_rows as item')
     .innerJoin('batch_rows as owner', (join) =>
-      join.onRef('owner.batch_seq', '=', 'item.batch_seq').on(({ eb, fn, ref }) => eb('owner.position', '=', fn.coalesce(ref('item.repeats'), ref('item.position')))),
+      join
+        .onRef('owner.batch_seq', '=', 'item.batch_seq')
+        .on(({ eb, fn, ref }) => eb('owner.position', '=', fn.coalesce(ref('item.repeats'), ref('item.position')))),
     )
     .innerJoin('runs', 'runs.id', 'owner.run_id')
     .leftJoin('executions', 'executions.id', 'runs.execution_id')
     .leftJoin('correlations', 'correlations.id', 'runs.id')
     .selectAll('runs')
-    .select(['item.position', 'executions.started_at', 'correlations.input_tokens', 'correlations.output_tokens', 'correlations.cost'])
+    .select([
+      'item.position',
+      'executions.started_at',
+      'correlations.input_tokens',
+      'correlations.output_tokens',
+      'correlations.cost',
+    ])
     .where('item.batch_seq', '=', place('seq'))
     .where('item.position', '>=', place('low'))
     .where('item.position', '<', place('high'))
-    .where(({ or, and, eb }) => or([eb('runs.status', '=', 'completed'), and([eb('runs.status', '=', 'failed'), eb('runs.batch_round', '>=', place('round'))])]))
+    .where(({ or, and, eb }) =>
+      or([
+        eb('runs.status', '=', 'completed'),
+        and([eb('runs.status', '=', 'failed'), eb('runs.batch_round', '>=', place('round'))]),
+      ]),
+    )
     .orderBy('item.position'),
 );

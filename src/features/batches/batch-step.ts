@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
@@ -48,7 +49,12 @@ export class BatchStep {
     const now = this.clock.now();
     const running = batch.running_runs + started;
     const failedItems = batch.failed_items + failed;
-    await this.batches.saveProgress(tx, seq, { next_position: next, running_runs: running, failed_items: failedItems, started_at: batch.started_at ?? now });
+    await this.batches.saveProgress(tx, seq, {
+      next_position: next,
+      running_runs: running,
+      failed_items: failedItems,
+      started_at: batch.started_at ?? now,
+    });
     this.waiting.changed(tx, waitingBytes({ ...batch, next_position: next }) - waitingBytes(batch));
     const isThrough = next === batch.total_items;
     if (isThrough && running === 0) await this.end(tx, batch, failedItems, now);
@@ -57,7 +63,11 @@ export class BatchStep {
   }
 
   /** Starts rows in order until `free` runs have started or a limit of the transaction is reached. */
-  private async startSome(tx: Transaction, batch: RunningBatch, free: number): Promise<{ next: number; started: number; failed: number }> {
+  private async startSome(
+    tx: Transaction,
+    batch: RunningBatch,
+    free: number,
+  ): Promise<{ next: number; started: number; failed: number }> {
     const staticInputs = JSON.parse(batch.static_inputs) as JsonObject;
     let [next, started, failed, looked, size] = [batch.next_position, 0, 0, 0, 0];
     while (started < free && looked < LOOKED_AT_ONCE && size < MOST_CHARACTERS && next < batch.total_items) {
@@ -116,7 +126,12 @@ export class BatchStep {
     }
   }
 
-  private async end(tx: Transaction, { seq, total_items: total, was_cancelled }: BatchRow, failed: number, now: number): Promise<void> {
+  private async end(
+    tx: Transaction,
+    { seq, total_items: total, was_cancelled }: BatchRow,
+    failed: number,
+    now: number,
+  ): Promise<void> {
     if (failed === total) await this.batches.end(tx, seq, 'failed', now, 'every item failed');
     // A batch that was cancelled before a retry stays cancelled, because rows that were never started still have no
     // run.

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+
 import { toTimestamp } from '../../common/timestamp.js';
 import type { BatchesTable } from '../../database/schema.js';
 import { usageField } from '../../http/dto/usage-body.js';

@@ -1,6 +1,27 @@
-import { Body, Controller, createParamDecorator, type ExecutionContext, Get, HttpCode, Param, Post, Query, Req, UseInterceptors } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import {
+  Body,
+  Controller,
+  createParamDecorator,
+  type ExecutionContext,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Req,
+  UseInterceptors,
+} from '@nestjs/common';
+import {
+  ApiBody,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { Request } from 'express';
+
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
@@ -19,7 +40,12 @@ const Source = createParamDecorator((_data: unknown, context: ExecutionContext):
   batchSource(context.switchToHttp().getRequest<Request>()),
 );
 
-const ApiBatchId = (): MethodDecorator => ApiParam({ name: 'batch_id', description: "The batch's id", schema: { type: 'string', example: BATCH_EXAMPLE.batch_id } });
+const ApiBatchId = (): MethodDecorator =>
+  ApiParam({
+    name: 'batch_id',
+    description: "The batch's id",
+    schema: { type: 'string', example: BATCH_EXAMPLE.batch_id },
+  });
 
 const NOT_FOUND = `Batch not found: ${BATCH_EXAMPLE.batch_id}`;
 
@@ -40,13 +66,17 @@ export class BatchesController {
     summary: 'Run an agent over many inputs',
     description:
       'The inputs are a list, a CSV file on the server, or an uploaded CSV file. Answers when all rows are checked ' +
-        'and stored. Rows become runs as slots become free.',
+      'and stored. Rows become runs as slots become free.',
   })
   @ApiBody({ type: BatchRequest, examples: BATCH_REQUEST_EXAMPLES })
   @ApiUpload()
   @ApiOkResponse({ type: BatchBody, description: 'The batch', example: STARTING_EXAMPLE, headers: IDEMPOTENCY_HEADERS })
   @ApiErrors([400, 'batch_inputs: line 50000 has 3 fields and the header 4'], [404, 'Agent not found: classifer'], 503)
-  create(@Body() request: BatchRequest, @Ids() { madeId: id }: RequestIds, @Source() source: BatchSource | undefined): Promise<BatchBody> {
+  create(
+    @Body() request: BatchRequest,
+    @Ids() { madeId: id }: RequestIds,
+    @Source() source: BatchSource | undefined,
+  ): Promise<BatchBody> {
     return this.batches.create(request, id, source);
   }
 
@@ -72,12 +102,18 @@ export class BatchesController {
     description: 'All results, in the order of the input',
     content: {
       'application/x-ndjson': { schema: { $ref: getSchemaPath(BatchItemBody) }, example: BATCH_EXAMPLE.results[0] },
-      'text/csv': { schema: { type: 'string' }, example: 'index,run_id,status,result,error,started_at,completed_at\r\n' },
+      'text/csv': {
+        schema: { type: 'string' },
+        example: 'index,run_id,status,result,error,started_at,completed_at\r\n',
+      },
     },
   })
   @ApiErrors([404, NOT_FOUND])
   results(@Param('batch_id') id: string, @Req() request: Request): Promise<TextInParts> {
-    return this.batches.stream(id, request.accepts(['application/x-ndjson', 'text/csv']) === 'text/csv' ? 'csv' : 'ndjson');
+    return this.batches.stream(
+      id,
+      request.accepts(['application/x-ndjson', 'text/csv']) === 'text/csv' ? 'csv' : 'ndjson',
+    );
   }
 
   @Post('batch/:batch_id/cancel')
@@ -87,8 +123,16 @@ export class BatchesController {
     description: 'Cancels the runs of the batch. Its waiting rows never start.',
   })
   @ApiBatchId()
-  @ApiOkResponse({ type: BatchBody, description: 'The cancelled batch', example: { ...BATCH_EXAMPLE, status: 'cancelled', results: [] } })
-  @ApiErrors([404, NOT_FOUND], [409, `Batch ${BATCH_EXAMPLE.batch_id} has already ended (completed) and cannot be cancelled`], 503)
+  @ApiOkResponse({
+    type: BatchBody,
+    description: 'The cancelled batch',
+    example: { ...BATCH_EXAMPLE, status: 'cancelled', results: [] },
+  })
+  @ApiErrors(
+    [404, NOT_FOUND],
+    [409, `Batch ${BATCH_EXAMPLE.batch_id} has already ended (completed) and cannot be cancelled`],
+    503,
+  )
   cancel(@Param('batch_id') id: string): Promise<BatchBody> {
     return this.batches.cancel(id);
   }
@@ -100,7 +144,11 @@ export class BatchesController {
     description: 'Failed items get new runs; other items keep theirs.',
   })
   @ApiBatchId()
-  @ApiOkResponse({ type: BatchBody, description: 'The batch, running again', example: { ...BATCH_EXAMPLE, status: 'running', results: [] } })
+  @ApiOkResponse({
+    type: BatchBody,
+    description: 'The batch, running again',
+    example: { ...BATCH_EXAMPLE, status: 'running', results: [] },
+  })
   @ApiErrors([404, NOT_FOUND], [409, `Batch ${BATCH_EXAMPLE.batch_id} has no failed items`], 503)
   retryFailed(@Param('batch_id') id: string): Promise<BatchBody> {
     return this.batches.retryFailed(id);

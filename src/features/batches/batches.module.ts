@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { RunsModule } from '../runs/runs.module.js';
@@ -19,6 +20,19 @@ import { WaitingBytes } from './waiting-bytes.js';
 @Module({
   imports: [BlackboardModule, IdempotencyModule, RunsModule],
   controllers: [BatchesController],
-  providers: [BatchDeletion, BatchDispatcher, BatchImport, BatchEvents, BatchResults, BatchStep, BatchesRepository, BatchesService, ImportsRepository, UnfinishedImports, UploadSpace, WaitingBytes],
+  providers: [
+    BatchDeletion,
+    BatchDispatcher,
+    BatchImport,
+    BatchEvents,
+    BatchResults,
+    BatchStep,
+    BatchesRepository,
+    BatchesService,
+    ImportsRepository,
+    UnfinishedImports,
+    UploadSpace,
+    WaitingBytes,
+  ],
 })
 export class BatchesModule {}

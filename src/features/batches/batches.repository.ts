@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { BatchState } from '../../database/schema.js';
@@ -46,7 +47,12 @@ export type BatchProgress = Pick<BatchRow, 'next_position' | 'running_runs' | 'f
 export class BatchesRepository {
   /** Finds a batch, unless it is still being imported or is being deleted. */
   async find(db: Reader, id: string): Promise<BatchRow | undefined> {
-    return db.selectFrom('batches').selectAll().where('id', '=', id).where('status', 'not in', HIDDEN).executeTakeFirst();
+    return db
+      .selectFrom('batches')
+      .selectAll()
+      .where('id', '=', id)
+      .where('status', 'not in', HIDDEN)
+      .executeTakeFirst();
   }
 
   /** Finds and locks the batch until the end of the transaction. */
@@ -95,9 +101,19 @@ export class BatchesRepository {
     return row?.seq;
   }
 
-  async end(tx: Transaction, seq: number, status: Exclude<BatchState, 'importing' | 'running' | 'removed'>, endedAt: number, error: string | null): Promise<void> {
+  async end(
+    tx: Transaction,
+    seq: number,
+    status: Exclude<BatchState, 'importing' | 'running' | 'removed'>,
+    endedAt: number,
+    error: string | null,
+  ): Promise<void> {
     const cancelled = status === 'cancelled' ? { was_cancelled: 1 } : {};
-    await tx.db.updateTable('batches').set({ status, ended_at: endedAt, error, ...cancelled }).where('seq', '=', seq).execute();
+    await tx.db
+      .updateTable('batches')
+      .set({ status, ended_at: endedAt, error, ...cancelled })
+      .where('seq', '=', seq)
+      .execute();
   }
 
   /** Begins a new round, which runs the failed items again. */
@@ -124,8 +140,17 @@ export class BatchesRepository {
   }
 
   /** Returns the page, newest first, plus one further row where more rows match. */
-  list(db: Reader, { status, agent, from, to }: BatchFilter, { limit, offset }: { limit: number; offset: number }): Promise<BatchRow[]> {
-    let query = db.selectFrom('batches').selectAll().where('status', 'not in', HIDDEN).limit(limit + 1).offset(offset);
+  list(
+    db: Reader,
+    { status, agent, from, to }: BatchFilter,
+    { limit, offset }: { limit: number; offset: number },
+  ): Promise<BatchRow[]> {
+    let query = db
+      .selectFrom('batches')
+      .selectAll()
+      .where('status', 'not in', HIDDEN)
+      .limit(limit + 1)
+      .offset(offset);
     // With a time filter alone, the index over `created_at` finds the page. Otherwise a page far back would read all
     // newer batches.
     if (status === null && agent === null) query = query.orderBy('created_at', 'desc');
@@ -174,7 +199,11 @@ const findDue = prepared<{ seq: number; from: number; limit: number }, DueRow>((
 );
 
 const findInputs = prepared<{ seq: number; position: number }, { inputs: string }>((db, place) =>
-  db.selectFrom('batch_rows').select('inputs').where('batch_seq', '=', place('seq')).where('position', '=', place('position')),
+  db
+    .selectFrom('batch_rows')
+    .select('inputs')
+    .where('batch_seq', '=', place('seq'))
+    .where('position', '=', place('position')),
 );
 
 const setRun = prepared<{ seq: number; position: number; runId: string }, unknown>((db, place) =>

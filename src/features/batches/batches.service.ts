@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Blackboard } from '../../blackboard/publishing/blackboard.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
@@ -68,9 +69,17 @@ export class BatchesService {
 
   async list(query: BatchListQuery): Promise<BatchListBody> {
     const { limit, offset } = query;
-    const filter = { status: query.status ?? null, agent: query.agent ?? null, from: query.from ?? null, to: query.to ?? null };
+    const filter = {
+      status: query.status ?? null,
+      agent: query.agent ?? null,
+      from: query.from ?? null,
+      to: query.to ?? null,
+    };
     const rows = await this.batches.list(this.unitOfWork.reader, filter, { limit, offset });
-    return { items: rows.slice(0, limit).map(listedBatchBody), pagination: { limit, offset, has_more: rows.length > limit } };
+    return {
+      items: rows.slice(0, limit).map(listedBatchBody),
+      pagination: { limit, offset, has_more: rows.length > limit },
+    };
   }
 
   /** Throws DomainError `not_found`, or `conflict` where it has ended. */
@@ -81,7 +90,8 @@ export class BatchesService {
       if ((await this.batches.find(tx.db, id))?.status === 'running') await this.runs.cancelBatch(tx, id);
       const batch = await this.batches.hold(tx, id);
       if (!batch) throw notFound(id);
-      if (batch.status !== 'running') throw new DomainError('conflict', `Batch ${id} has already ended (${batch.status}) and cannot be cancelled`);
+      if (batch.status !== 'running')
+        throw new DomainError('conflict', `Batch ${id} has already ended (${batch.status}) and cannot be cancelled`);
       this.waiting.changed(tx, -waitingBytes(batch));
       await this.batches.end(tx, batch.seq, 'cancelled', this.clock.now(), null);
       await this.runs.cancelBatch(tx, id);
@@ -99,7 +109,8 @@ export class BatchesService {
     const seq = await this.unitOfWork.run(async (tx) => {
       const batch = await this.batches.hold(tx, id);
       if (!batch) throw notFound(id);
-      if (batch.status === 'running') throw new DomainError('conflict', `Batch ${id} is still running; retry its failed items when it has ended`);
+      if (batch.status === 'running')
+        throw new DomainError('conflict', `Batch ${id} is still running; retry its failed items when it has ended`);
       if (batch.failed_items === 0) throw new DomainError('conflict', `Batch ${id} has no failed items`);
       // The new runs will store their inputs again.
       this.waiting.refuseExcess(batch.stored_bytes);
@@ -123,7 +134,8 @@ export class BatchesService {
     const { batch_inputs: inputs, delimiter = ',' } = request;
     const draft = draftOf(request, id);
     if (source && 'file' in source) {
-      if (inputs !== undefined) throw new DomainError('invalid', 'batch_inputs: must be absent when a file is uploaded');
+      if (inputs !== undefined)
+        throw new DomainError('invalid', 'batch_inputs: must be absent when a file is uploaded');
       await this.importer.fromUpload(draft, source.file, delimiter);
     } else if (source) await this.importer.fromList(draft, source.items);
     else if (typeof inputs === 'string') await this.importer.fromPath(draft, inputs, delimiter);

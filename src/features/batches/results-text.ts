@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+
 import { inCell, type Piece } from '../../blackboard/queries/stored-pieces.js';
 import { type FoundRun, runBody, runPieces } from '../runs/run.js';
 import { RunResult } from '../runs/run-results.js';
@@ -21,13 +22,18 @@ interface Format {
 const CSV_COLUMNS = ['index', 'run_id', 'status', 'result', 'error', 'started_at', 'completed_at'];
 
 /** Returns cells of a line. A cell that a spreadsheet would read as a formula gets a leading apostrophe. */
-const csv = (cells: readonly unknown[]): string => stringify([cells], { escape_formulas: true, record_delimiter: 'windows' });
+const csv = (cells: readonly unknown[]): string =>
+  stringify([cells], { escape_formulas: true, record_delimiter: 'windows' });
 
 /** Returns the CSV line of an item (RFC 4180). `result` is JSON. */
 function csvPieces({ run, result }: ItemResult): Piece[] {
   const { run_id, status, error, started_at, completed_at } = runBody(run);
   const begin = csv([run.position, run_id, status]).trimEnd();
-  return [`${begin},`, ...(run.status === 'completed' ? resultCell(result ?? new RunResult()) : []), `,${csv([error, started_at, completed_at])}`];
+  return [
+    `${begin},`,
+    ...(run.status === 'completed' ? resultCell(result ?? new RunResult()) : []),
+    `,${csv([error, started_at, completed_at])}`,
+  ];
 }
 
 /** Quotes the cell, unless the result is `{}`. The JSON of every other object contains quotes. */

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { sql } from 'kysely';
+
 import { KeptCount } from '../../blackboard/scheduling/kept-count.js';
 import { DomainError } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
@@ -49,23 +50,35 @@ export class WaitingBytes implements OnModuleInit {
   refuseTooLarge(field: string, bytes: number): void {
     const { maxWaitingBatchBytes: most } = this.settings;
     if (bytes <= most) return;
-    throw new DomainError('invalid', `${field}: the rows would store more than ${sizeText(most)} (max_waiting_batch_bytes); send several batches, one after the other`);
+    throw new DomainError(
+      'invalid',
+      `${field}: the rows would store more than ${sizeText(most)} (max_waiting_batch_bytes); send several batches, one after the other`,
+    );
   }
 
   /** Throws DomainError `unavailable` where another `bytes` would exceed the bound. */
   refuseExcess(bytes: number): void {
     const { maxWaitingBatchBytes: most } = this.settings;
     if (this.waiting.value + bytes <= most) return;
-    throw new DomainError('unavailable', `With this batch, waiting rows would store more than ${sizeText(most)} (max_waiting_batch_bytes); try again when some rows have run`, {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    });
+    throw new DomainError(
+      'unavailable',
+      `With this batch, waiting rows would store more than ${sizeText(most)} (max_waiting_batch_bytes); try again when some rows have run`,
+      {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      },
+    );
   }
 }
 
 /**
  * Returns the bytes of one batch. Its rows count as equally large, so that neither a step nor a count must read them.
  */
-export function waitingBytes({ status, stored_bytes: bytes, total_items: total, next_position: next }: Waiting): number {
+export function waitingBytes({
+  status,
+  stored_bytes: bytes,
+  total_items: total,
+  next_position: next,
+}: Waiting): number {
   if (status === 'importing') return bytes;
   return status === 'running' ? bytes * (1 - next / total) : 0;
 }

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+
 import { Injectable } from '@nestjs/common';
+
 import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { JsonText } from '../../http/responses/send-json.js';
@@ -51,7 +53,11 @@ export class ChangelogEventsService {
     let characters = 0;
     let next = after;
     let deletedUpTo: number | null = null;
-    for (let parts = 0; parts < MOST_PARTS && entries.length < limit && characters < ENOUGH && next < high; parts += 1) {
+    for (
+      let parts = 0;
+      parts < MOST_PARTS && entries.length < limit && characters < ENOUGH && next < high;
+      parts += 1
+    ) {
       const part = await reader.read({ low: next, high });
       const taken = part.rows.slice(0, limit - entries.length);
       deletedUpTo = part.deletedUpTo ?? deletedUpTo;
@@ -63,6 +69,8 @@ export class ChangelogEventsService {
     }
     const gap: GapEntry[] = deletedUpTo === null ? [] : [{ seq: after, event_type: 'gap', to_seq: deletedUpTo }];
     const items = [...gap.map((entry) => JSON.stringify(entry)), ...entries];
-    return new JsonText(`{"items":[${items.join(',')}],"pagination":${JSON.stringify({ limit, after, next, has_more: next < high })}}`);
+    return new JsonText(
+      `{"items":[${items.join(',')}],"pagination":${JSON.stringify({ limit, after, next, has_more: next < high })}}`,
+    );
   }
 }

@@ -1,8 +1,10 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type RawData, type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
+
 import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
@@ -15,7 +17,7 @@ import { receiveUpgrades } from '../../http/connections/upgrades.js';
 import { readFirstMessage } from './first-message.js';
 import { Resuming } from './resuming.js';
 import { SOCKET_PATHS } from './socket-paths.controller.js';
-import { StreamLimits, stopping } from './stream-limits.js';
+import { stopping, StreamLimits } from './stream-limits.js';
 import { everythingBehind, type StreamRequest } from './stream-request.js';
 import { Streams } from './streams.js';
 import { WebSocketSink } from './websocket-sink.js';
@@ -61,7 +63,9 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
   onApplicationBootstrap(): void {
     if (!this.role.api) return;
     const server = this.adapter.httpAdapter.getHttpServer() as Server;
-    receiveUpgrades(server, this.settings, this.logger, SOCKET_PATHS, (request, socket, head) => this.accept(request, socket, head));
+    receiveUpgrades(server, this.settings, this.logger, SOCKET_PATHS, (request, socket, head) =>
+      this.accept(request, socket, head),
+    );
     this.server.on('wsClientError', refuseHandshake);
     this.server.on('headers', (headers) => headers.push(`X-Request-ID: ${newId()}`));
   }
@@ -124,7 +128,9 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
   private refuse(webSocket: WebSocket, error: unknown): void {
     const isOurs = error instanceof DomainError;
     if (!isOurs) this.logger.error({ err: error }, 'a stream could not begin');
-    webSocket.send(JSON.stringify({ detail: isOurs ? error.message : 'The stream could not begin; connect again in a moment' }));
+    webSocket.send(
+      JSON.stringify({ detail: isOurs ? error.message : 'The stream could not begin; connect again in a moment' }),
+    );
     webSocket.close(isOurs && error.code === 'invalid' ? CLOSE.refused : CLOSE.failed);
   }
 
@@ -135,7 +141,10 @@ export class ChangelogSockets implements OnApplicationBootstrap, OnModuleDestroy
 
 /** The error for a late filter. To ignore the filter would send entries that the reader does not want. */
 const tooLate = (): DomainError =>
-  new DomainError('invalid', `The filter came later than ${FIRST_MESSAGE_WITHIN_MS / 1_000} s after the connection, and the stream began without it; connect again and send it immediately`);
+  new DomainError(
+    'invalid',
+    `The filter came later than ${FIRST_MESSAGE_WITHIN_MS / 1_000} s after the connection, and the stream began without it; connect again and send it immediately`,
+  );
 
 /** Replaces the answer of `ws`. The error propagates through its `handleUpgrade`. */
 function refuseHandshake(error: Error): never {

@@ -1,6 +1,7 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import type { JsonText } from '../../http/responses/send-json.js';
 import { ChangelogEventsService } from './changelog-events.service.js';
@@ -32,10 +33,13 @@ export class ChangelogController {
     summary: 'List published artifacts',
     description:
       'Lists entries in the order of positions. For the next page, send `next` as `after`. An entry must match all ' +
-        'filters.',
+      'filters.',
   })
   @ApiOkResponse({ type: ChangelogEventsBody, description: 'One page', example: EVENTS_EXAMPLE })
-  @ApiErrors([400, 'after: must be the position of an entry, from 0 to 42 (got "43"); without it, a stream begins now'], 503)
+  @ApiErrors(
+    [400, 'after: must be the position of an entry, from 0 to 42 (got "43"); without it, a stream begins now'],
+    503,
+  )
   list(@Query() query: ChangelogEventsQuery): Promise<JsonText> {
     return this.events.list(query);
   }
@@ -45,7 +49,7 @@ export class ChangelogController {
     summary: 'Stream published artifacts',
     description:
       'Sends server-sent events, whose `id` is the position. Without `Last-Event-ID` and `after` the stream begins ' +
-        'now. `/ws` offers the same as a WebSocket.',
+      'now. `/ws` offers the same as a WebSocket.',
   })
   @ApiHeader({
     name: 'Last-Event-ID',
@@ -54,8 +58,14 @@ export class ChangelogController {
     schema: { type: 'string', pattern: '^\\d{1,16}$', example: '42' },
   })
   @ApiProduces('text/event-stream')
-  @ApiOkResponse({ description: 'Entries, until one side closes', content: { 'text/event-stream': { schema: { type: 'string' }, example: STREAM_EXAMPLE } } })
-  @ApiErrors([400, 'Last-Event-ID: must be the position of an entry, from 0 to 42 (got "now"); without it, a stream begins now'], [503, FULL])
+  @ApiOkResponse({
+    description: 'Entries, until one side closes',
+    content: { 'text/event-stream': { schema: { type: 'string' }, example: STREAM_EXAMPLE } },
+  })
+  @ApiErrors(
+    [400, 'Last-Event-ID: must be the position of an entry, from 0 to 42 (got "now"); without it, a stream begins now'],
+    [503, FULL],
+  )
   stream(@Query() query: ChangelogStreamQuery, @Req() request: Request, @Res() response: Response): Promise<void> {
     return this.streams.answer(query, request, response);
   }

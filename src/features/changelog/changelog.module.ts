@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
 import { ChangelogController } from './changelog.controller.js';
 import { ChangelogEventsService } from './changelog-events.service.js';
@@ -15,6 +16,16 @@ import { Tail } from './tail.js';
 @Module({
   imports: [BlackboardModule],
   controllers: [ChangelogController, SocketPathsController],
-  providers: [ChangelogEventsService, ChangelogSockets, EventStreamService, LiveEventFeed, Resuming, StreamLimits, StreamMemory, Streams, Tail],
+  providers: [
+    ChangelogEventsService,
+    ChangelogSockets,
+    EventStreamService,
+    LiveEventFeed,
+    Resuming,
+    StreamLimits,
+    StreamMemory,
+    Streams,
+    Tail,
+  ],
 })
 export class ChangelogModule {}

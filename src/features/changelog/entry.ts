@@ -25,7 +25,15 @@ export interface GapEntry {
  * Returns a PublishedEntry as JSON. The stored visibility is copied, because one with a thousand agents is slow to
  * parse.
  */
-export const entryText = ({ seq, id, type, produced_by, correlation_id, visibility, created_at }: ChangelogRow): string =>
+export const entryText = ({
+  seq,
+  id,
+  type,
+  produced_by,
+  correlation_id,
+  visibility,
+  created_at,
+}: ChangelogRow): string =>
   `{"seq":${seq},"event_type":"artifact_published","artifact_id":"${id}","artifact_type":${JSON.stringify(type)},"produced_by":${JSON.stringify(produced_by)},` +
   `"correlation_id":${JSON.stringify(correlation_id)},"visibility":${visibility},"timestamp":"${toTimestamp(created_at)}"}`;
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+
 import { DomainError } from '../../common/domain-error.js';
 import { answersAsStream } from '../../http/middleware/request-observer.js';
 import { toChangelogFilter } from './dto/changelog-filter-query.js';
@@ -32,7 +33,11 @@ export class EventStreamService {
   async answer(query: ChangelogStreamQuery, request: Request, response: Response): Promise<void> {
     // A pipelined stream would stay in memory, because nothing is sent before the answers to earlier requests have
     // ended.
-    if (response.socket === null) throw new DomainError('invalid', 'A stream cannot wait behind another request on its connection; request it after that one has ended, or on another connection');
+    if (response.socket === null)
+      throw new DomainError(
+        'invalid',
+        'A stream cannot wait behind another request on its connection; request it after that one has ended, or on another connection',
+      );
     response.once('close', this.limits.admit(request));
     const after = await this.afterOf(query, request.get(LAST_EVENT_ID));
     if (request.method === 'HEAD') return void response.writeHead(200, HEADERS).end();

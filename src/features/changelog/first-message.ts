@@ -16,8 +16,13 @@ export function readFirstMessage(text: string): StreamRequest {
     if (value === undefined) problems.push(`${name}: ${rule}`);
     return value ?? absent;
   };
-  const texts = (name: string): string[] => given(name, `must be a string, or a list of at most ${MOST_FILTER_VALUES}`, readTexts, []);
-  const lists = { correlation_id: texts('correlation_id'), artifact_type: texts('artifact_type'), produced_by: texts('produced_by') };
+  const texts = (name: string): string[] =>
+    given(name, `must be a string, or a list of at most ${MOST_FILTER_VALUES}`, readTexts, []);
+  const lists = {
+    correlation_id: texts('correlation_id'),
+    artifact_type: texts('artifact_type'),
+    produced_by: texts('produced_by'),
+  };
   const options = {
     after: given<number | null>('after', 'must be a whole number of at least 0', readPosition, null),
     live: given('live', 'must be true or false', (value) => (typeof value === 'boolean' ? value : undefined), false),
@@ -41,4 +46,5 @@ function readTexts(value: unknown): string[] | undefined {
   return values.length <= MOST_FILTER_VALUES && values.every((one) => typeof one === 'string') ? values : undefined;
 }
 
-const readPosition = (value: unknown): number | undefined => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined);
+const readPosition = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import type { LiveEvent } from '../../pubsub/live-event.js';
 import { Signals } from '../../pubsub/signals.js';
 import { Tail } from './tail.js';

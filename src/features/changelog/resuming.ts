@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
 import { DomainError } from '../../common/domain-error.js';
 
@@ -15,6 +16,9 @@ export class Resuming {
     const number = typeof position === 'string' && !/^\d{1,16}$/.test(position) ? NaN : Number(position);
     if (number >= 0 && number <= last) return number;
     const shown = JSON.stringify(String(position).slice(0, LONGEST_SHOWN));
-    throw new DomainError('invalid', `${name}: must be the position of an entry, from 0 to ${last} (got ${shown}); without it, a stream begins now`);
+    throw new DomainError(
+      'invalid',
+      `${name}: must be the position of an entry, from 0 to ${last} (got ${shown}); without it, a stream begins now`,
+    );
   }
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+
 import { keepsOwnPace } from '../../http/connections/slow-readers.js';
 import type { EntryBatch, GapEntry } from './entry.js';
 

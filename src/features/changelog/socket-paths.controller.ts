@@ -13,6 +13,9 @@ export class SocketPathsController {
   @Header('Connection', 'Upgrade')
   @Header('Upgrade', 'websocket')
   refuse(): never {
-    throw new HttpException('This path is a WebSocket; connect with ws:// or wss://, or read GET /api/v1/changelog/stream', UPGRADE_REQUIRED);
+    throw new HttpException(
+      'This path is a WebSocket; connect with ws:// or wss://, or read GET /api/v1/changelog/stream',
+      UPGRADE_REQUIRED,
+    );
   }
 }

@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
+
 import type { Response } from 'express';
+
 import type { EntryBatch, GapEntry } from './entry.js';
 import { Sink } from './sink.js';
 

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+
 import { Injectable } from '@nestjs/common';
+
 import { DomainError } from '../../common/domain-error.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { Telemetry } from '../../common/telemetry.js';
@@ -32,9 +34,12 @@ export class StreamLimits {
     const address = this.addressOf(request);
     const ofAddress = this.byAddress.get(address) ?? 0;
     if (this.lifecycle.stopping) throw stopping();
-    if (this.open >= maxStreams) throw unavailable(`${maxStreams} streams are open; close some, try again later, or raise max_streams`);
+    if (this.open >= maxStreams)
+      throw unavailable(`${maxStreams} streams are open; close some, try again later, or raise max_streams`);
     if (ofAddress >= maxStreamsPerAddress) {
-      throw unavailable(`${maxStreamsPerAddress} streams are open from ${address}; close some, or raise max_streams_per_address`);
+      throw unavailable(
+        `${maxStreamsPerAddress} streams are open from ${address}; close some, or raise max_streams_per_address`,
+      );
     }
     this.count(address, 1);
     let isBack = false;
@@ -56,4 +61,5 @@ export class StreamLimits {
 
 export const stopping = (): DomainError => unavailable('The service is stopping; connect again in a moment');
 
-const unavailable = (message: string): DomainError => new DomainError('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+const unavailable = (message: string): DomainError =>
+  new DomainError('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });

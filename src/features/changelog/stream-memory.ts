@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Clock } from '../../common/clock.js';
 import { MemoryBudget, type MemoryReservation } from '../../common/memory-budget.js';
 

@@ -8,4 +8,8 @@ export interface StreamRequest {
   live: boolean;
 }
 
-export const everythingBehind = (position: number): StreamRequest => ({ filter: { correlationIds: [], types: [], producers: [] }, after: position, live: false });
+export const everythingBehind = (position: number): StreamRequest => ({
+  filter: { correlationIds: [], types: [], producers: [] },
+  after: position,
+  live: false,
+});

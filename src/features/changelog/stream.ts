@@ -1,13 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
-import { asksFor, type ChangelogReader } from '../../blackboard/queries/changelog-store.js';
+
 import type { ChangelogFilter } from '../../blackboard/queries/changelog-rows.js';
+import { asksFor, type ChangelogReader } from '../../blackboard/queries/changelog-store.js';
 import type { Cancel, Clock } from '../../common/clock.js';
 import type { LiveEvent } from '../../pubsub/live-event.js';
 import { type EntryBatch, inBatches } from './entry.js';
 import type { ReadLimiter } from './read-limiter.js';
 import type { Sink } from './sink.js';
 import type { StreamBacklog, StreamMemory } from './stream-memory.js';
-import type { TailListener, Tail } from './tail.js';
+import type { Tail, TailListener } from './tail.js';
 
 export const BEAT_MS = 15_000;
 
@@ -75,14 +76,18 @@ export class Stream implements TailListener {
    */
   liveEvent(event: LiveEvent, json: string): void {
     const { correlationIds } = this.parts.filter;
-    const isWanted = correlationIds.length === 0 || ('correlation_id' in event && correlationIds.includes(event.correlation_id));
+    const isWanted =
+      correlationIds.length === 0 || ('correlation_id' in event && correlationIds.includes(event.correlation_id));
     if (!isWanted) return;
     if (this.early) this.keep(event.event_type, json);
     else if (this.hasRoom()) this.parts.sink.liveEvent(event.event_type, json);
   }
 
   fallBehind(): void {
-    this.end('failed', new Error('live events waited too long for entries; check the database for a transaction that is still open'));
+    this.end(
+      'failed',
+      new Error('live events waited too long for entries; check the database for a transaction that is still open'),
+    );
   }
 
   // All streams share the texts, but each stream limits how many it keeps.

@@ -1,4 +1,5 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+
 import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
 import { Clock } from '../../common/clock.js';
 import { Lifecycle } from '../../common/lifecycle.js';
@@ -7,9 +8,9 @@ import { StreamInterest } from '../../pubsub/stream-interest.js';
 import { LiveEventFeed } from './live-event-feed.js';
 import { ReadLimiter } from './read-limiter.js';
 import type { Sink } from './sink.js';
-import { StreamMemory } from './stream-memory.js';
-import { stopping } from './stream-limits.js';
 import { Stream, type StreamEnd } from './stream.js';
+import { stopping } from './stream-limits.js';
+import { StreamMemory } from './stream-memory.js';
 import type { StreamRequest } from './stream-request.js';
 import { Tail } from './tail.js';
 
@@ -59,7 +60,10 @@ export class Streams implements OnModuleDestroy {
         this.reportEnd(end, error);
       };
       const { tail, limiter, clock, memory } = this;
-      const stream = new Stream({ tail, limiter, clock, memory, reader, sink: makeSink(), filter, onEnd }, after ?? tail.position);
+      const stream = new Stream(
+        { tail, limiter, clock, memory, reader, sink: makeSink(), filter, onEnd },
+        after ?? tail.position,
+      );
       this.open.add(stream);
       if (live) this.liveEvents.add(stream);
       stream.begin();
@@ -79,6 +83,7 @@ export class Streams implements OnModuleDestroy {
 
   private reportEnd(end: StreamEnd, error: unknown): void {
     if (end === 'slow') this.logger.info('a stream was closed: its reader is too slow');
-    else if (end === 'failed') this.logger.warn({ err: error }, 'a stream was closed: entries that its reader missed could not be read');
+    else if (end === 'failed')
+      this.logger.warn({ err: error }, 'a stream was closed: entries that its reader missed could not be read');
   }
 }

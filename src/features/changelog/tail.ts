@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+
 import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Signals } from '../../pubsub/signals.js';

@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
+
 import type { WebSocket } from 'ws';
+
 import type { EntryBatch, GapEntry } from './entry.js';
 import { Sink } from './sink.js';
 

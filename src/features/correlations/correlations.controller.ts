@@ -1,5 +1,6 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { CorrelationsService } from './correlations.service.js';
@@ -35,7 +36,7 @@ export class CorrelationsController {
     summary: 'Get the graph of a correlation',
     description:
       'Lists the artifacts without their payloads, and the executions that consumed or published them. ' +
-        'Where a join or a batch window spans correlations, executions of other correlations are included.',
+      'Where a join or a batch window spans correlations, executions of other correlations are included.',
   })
   @ApiCorrelationId()
   @ApiOkResponse({
@@ -55,10 +56,14 @@ export class CorrelationsController {
     summary: 'Cancel a correlation',
     description:
       'No execution of it starts any more, and it takes no further artifacts. Running agents get an abort signal; ' +
-        'the answer does not wait for them.',
+      'the answer does not wait for them.',
   })
   @ApiCorrelationId()
-  @ApiOkResponse({ type: CorrelationStatusBody, description: 'The cancelled correlation', example: { ...STATUS_EXAMPLE, state: 'cancelled' } })
+  @ApiOkResponse({
+    type: CorrelationStatusBody,
+    description: 'The cancelled correlation',
+    example: { ...STATUS_EXAMPLE, state: 'cancelled' },
+  })
   @ApiErrors(
     [404, 'Correlation not found: order-4711'],
     [409, 'Correlation order-4711 has already ended (completed) and cannot be cancelled'],

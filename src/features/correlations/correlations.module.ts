@@ -1,7 +1,13 @@
 import { Module } from '@nestjs/common';
+
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
 import { CorrelationsController } from './correlations.controller.js';
 import { CorrelationsService } from './correlations.service.js';
 
-@Module({ imports: [BlackboardModule], controllers: [CorrelationsController], providers: [CorrelationsService], exports: [CorrelationsService] })
+@Module({
+  imports: [BlackboardModule],
+  controllers: [CorrelationsController],
+  providers: [CorrelationsService],
+  exports: [CorrelationsService],
+})
 export class CorrelationsModule {}

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
-import { Blackboard } from '../../blackboard/publishing/blackboard.js';
+
+import { countsOf } from '../../blackboard/correlations/tracked-correlation.js';
 import { Traces } from '../../blackboard/explain/traces.js';
 import { WaitingForAgents } from '../../blackboard/presence/waiting-for-agents.js';
+import { Blackboard } from '../../blackboard/publishing/blackboard.js';
 import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isUuid } from '../../common/ids.js';
-import { countsOf } from '../../blackboard/correlations/tracked-correlation.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { prepared } from '../../database/prepared.js';
 import type { CorrelationsTable } from '../../database/schema.js';
@@ -55,14 +56,18 @@ export class CorrelationsService {
     return trace;
   }
 
-  private async lacking({ id, state }: Selectable<CorrelationsTable>): Promise<Pick<CorrelationStatusBody, 'waiting_for_agents'>> {
+  private async lacking({
+    id,
+    state,
+  }: Selectable<CorrelationsTable>): Promise<Pick<CorrelationStatusBody, 'waiting_for_agents'>> {
     const agents = state === 'active' ? await this.waitingForAgents.of(id) : [];
     return agents.length > 0 ? { waiting_for_agents: agents } : {};
   }
 
   private async positionOf(id: string): Promise<number> {
     const position = isUuid(id) ? await this.artifacts.positionOf(id.toLowerCase()) : undefined;
-    if (position === undefined) throw new DomainError('invalid', `after: must be the id of an artifact (got ${JSON.stringify(id)})`);
+    if (position === undefined)
+      throw new DomainError('invalid', `after: must be the id of an artifact (got ${JSON.stringify(id)})`);
     return position;
   }
 }

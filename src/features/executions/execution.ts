@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+
 import { heldUntil } from '../../blackboard/explain/held-until.js';
 import type { Item, Piece } from '../../blackboard/queries/stored-pieces.js';
 import { type JsonObject, lastFields } from '../../common/json.js';
@@ -45,7 +46,10 @@ interface ExecutionParts {
 }
 
 /** Returns the pieces of an ExecutionBody as JSON. */
-export function executionPieces(row: ExecutionRow, { inputs, outputs, errors, attempts, modelUses, toolCalls, form, lacking }: ExecutionParts): Piece[] {
+export function executionPieces(
+  row: ExecutionRow,
+  { inputs, outputs, errors, attempts, modelUses, toolCalls, form, lacking }: ExecutionParts,
+): Piece[] {
   const begin = JSON.stringify({ ...listedExecutionBody(row, lacking), lost_leases: row.lost_leases }).slice(0, -1);
   const end = lastFields({
     attempts: [...attempts, ...lastAttempt(row)].map(attemptBody),
@@ -66,13 +70,28 @@ interface Attempt {
 }
 
 /** Returns the running or last attempt; none for a pending execution, whose next attempt has not started. */
-function lastAttempt({ state, round, attempt, attempt_started_at: started_at, ended_at, error_type, error_message }: ExecutionRow): Attempt[] {
+function lastAttempt({
+  state,
+  round,
+  attempt,
+  attempt_started_at: started_at,
+  ended_at,
+  error_type,
+  error_message,
+}: ExecutionRow): Attempt[] {
   // An execution that failed while it was pending has an attempt too, but no engine was started for it.
   const hasBegun = state !== 'pending' && (started_at !== null || state === 'failed');
   return hasBegun ? [{ round, attempt, started_at, ended_at, error_type, error_message }] : [];
 }
 
-const attemptBody = ({ round, attempt, started_at, ended_at, error_type, error_message }: Attempt): ExecutionAttemptBody => ({
+const attemptBody = ({
+  round,
+  attempt,
+  started_at,
+  ended_at,
+  error_type,
+  error_message,
+}: Attempt): ExecutionAttemptBody => ({
   round,
   attempt,
   started_at: timestampOf(started_at),
@@ -81,7 +100,15 @@ const attemptBody = ({ round, attempt, started_at, ended_at, error_type, error_m
   error_message,
 });
 
-const modelUseBody = ({ attempt, model, input_tokens, output_tokens, cost, latency_ms, at }: Selectable<UsageTable>): ModelUseBody => ({
+const modelUseBody = ({
+  attempt,
+  model,
+  input_tokens,
+  output_tokens,
+  cost,
+  latency_ms,
+  at,
+}: Selectable<UsageTable>): ModelUseBody => ({
   attempt,
   model,
   input_tokens,
@@ -91,7 +118,15 @@ const modelUseBody = ({ attempt, model, input_tokens, output_tokens, cost, laten
   at: toTimestamp(at),
 });
 
-const toolCallBody = ({ attempt, server, tool, outcome, at, duration_ms, result_bytes }: Selectable<ToolCallsTable>): ToolCallBody => ({
+const toolCallBody = ({
+  attempt,
+  server,
+  tool,
+  outcome,
+  at,
+  duration_ms,
+  result_bytes,
+}: Selectable<ToolCallsTable>): ToolCallBody => ({
   attempt,
   server,
   tool,

@@ -1,10 +1,11 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
-import { END_EXAMPLE, ENDED_EXAMPLE, EndedBody, EndRequest } from './dto/ended-body.js';
 import { ApiExecutionId } from './dto/api-execution-id.js';
+import { END_EXAMPLE, ENDED_EXAMPLE, EndedBody, EndRequest } from './dto/ended-body.js';
 import { EXECUTION_EXAMPLE, ExecutionBody, RETRIED_EXAMPLE } from './dto/execution-body.js';
 import { EXECUTION_LIST_EXAMPLE, ExecutionListBody } from './dto/execution-list-body.js';
 import { ExecutionListQuery } from './dto/execution-list-query.js';
@@ -34,8 +35,8 @@ export class ExecutionsController {
     summary: 'Fail the waiting work of an agent that no process has',
     description:
       'Waiting executions of the agent fail with the error type `agent_removed`. Join groups and batch windows of ' +
-        'its subscriptions that no process has are dropped with the same error. Repeating the request ends what is ' +
-        'left.',
+      'its subscriptions that no process has are dropped with the same error. Repeating the request ends what is ' +
+      'left.',
   })
   @ApiBody({ type: EndRequest, examples: { end: { value: END_EXAMPLE } } })
   @ApiOkResponse({
@@ -72,11 +73,15 @@ export class ExecutionsController {
     summary: 'Retry a failed execution',
     description:
       'The execution runs again on the same inputs, with all the attempts of its agent. A settled correlation opens ' +
-        'again as its next generation. The WorkflowError of the failure stays on the blackboard.',
+      'again as its next generation. The WorkflowError of the failure stays on the blackboard.',
   })
   @ApiExecutionId()
   @ApiOkResponse({ type: ExecutionBody, description: 'The execution, now pending', example: RETRIED_EXAMPLE })
-  @ApiErrors([404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is completed; only a failed execution can be retried`], 503)
+  @ApiErrors(
+    [404, NOT_FOUND],
+    [409, `Execution ${EXECUTION_EXAMPLE.id} is completed; only a failed execution can be retried`],
+    503,
+  )
   retry(@Param('execution_id') id: string): Promise<TextInParts> {
     return this.executions.retry(id);
   }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
 import { ExecutionsController } from './executions.controller.js';
 import { ExecutionsRepository } from './executions.repository.js';
@@ -6,5 +7,9 @@ import { ExecutionsService } from './executions.service.js';
 import { ExternalWorkController } from './external-work.controller.js';
 import { ExternalWorkService } from './external-work.service.js';
 
-@Module({ imports: [BlackboardModule], controllers: [ExecutionsController, ExternalWorkController], providers: [ExecutionsRepository, ExecutionsService, ExternalWorkService] })
+@Module({
+  imports: [BlackboardModule],
+  controllers: [ExecutionsController, ExternalWorkController],
+  providers: [ExecutionsRepository, ExecutionsService, ExternalWorkService],
+})
 export class ExecutionsModule {}

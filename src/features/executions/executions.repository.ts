@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
+
 import type { ExecutionAttemptsTable, ExecutionsTable, ToolCallsTable, UsageTable } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import { type ExecutionFilter, newestOf } from './newest-executions.js';
@@ -20,8 +21,20 @@ export class ExecutionsRepository {
   /** Returns the page, newest first, plus one further row where more rows match. */
   list(db: Reader, filter: ExecutionFilter, { limit, offset }: ListPage): Promise<ExecutionRow[]> {
     return db
-      .with((cte) => cte('found').materialized(), () => newestOf(db, filter, offset + limit + 1))
-      .with((cte) => cte('page').materialized(), (found) => found.selectFrom('found').select('seq').orderBy('seq', 'desc').limit(limit + 1).offset(offset))
+      .with(
+        (cte) => cte('found').materialized(),
+        () => newestOf(db, filter, offset + limit + 1),
+      )
+      .with(
+        (cte) => cte('page').materialized(),
+        (found) =>
+          found
+            .selectFrom('found')
+            .select('seq')
+            .orderBy('seq', 'desc')
+            .limit(limit + 1)
+            .offset(offset),
+      )
       .selectFrom('page')
       .innerJoin('executions', 'executions.seq', 'page.seq')
       .selectAll('executions')
@@ -38,13 +51,25 @@ export class ExecutionsRepository {
    * after a lost lease has several.
    */
   async modelUses(db: Reader, executionId: string): Promise<Selectable<UsageTable>[]> {
-    const newest = await db.selectFrom('usage').selectAll().where('execution_id', '=', executionId).orderBy('seq', 'desc').limit(MOST_OF_A_KIND).execute();
+    const newest = await db
+      .selectFrom('usage')
+      .selectAll()
+      .where('execution_id', '=', executionId)
+      .orderBy('seq', 'desc')
+      .limit(MOST_OF_A_KIND)
+      .execute();
     return newest.reverse();
   }
 
   /** Returns the newest tool calls, oldest first. */
   async toolCalls(db: Reader, executionId: string): Promise<Selectable<ToolCallsTable>[]> {
-    const newest = await db.selectFrom('tool_calls').selectAll().where('execution_id', '=', executionId).orderBy('seq', 'desc').limit(MOST_OF_A_KIND).execute();
+    const newest = await db
+      .selectFrom('tool_calls')
+      .selectAll()
+      .where('execution_id', '=', executionId)
+      .orderBy('seq', 'desc')
+      .limit(MOST_OF_A_KIND)
+      .execute();
     return newest.reverse();
   }
 

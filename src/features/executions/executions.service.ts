@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+
 import { Blackboard } from '../../blackboard/publishing/blackboard.js';
-import { ExecutionsWithoutAgent } from '../../blackboard/scheduling/executions-without-agent.js';
 import { findInputs, findOutputs } from '../../blackboard/queries/execution-artifacts.js';
 import type { Item, Piece } from '../../blackboard/queries/stored-pieces.js';
 import { type FindRows, StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import type { WireRow } from '../../blackboard/queries/wire-rows.js';
+import { ExecutionsWithoutAgent } from '../../blackboard/scheduling/executions-without-agent.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { DomainError } from '../../common/domain-error.js';
@@ -32,11 +33,24 @@ export class ExecutionsService {
 
   async list(query: ExecutionListQuery): Promise<ExecutionListBody> {
     const { limit, offset } = query;
-    const filter = { state: query.state ?? null, agent: query.agent ?? null, correlationId: query.correlation_id ?? null, assignee: query.assignee ?? null };
+    const filter = {
+      state: query.state ?? null,
+      agent: query.agent ?? null,
+      correlationId: query.correlation_id ?? null,
+      assignee: query.assignee ?? null,
+    };
     const lacking = await this.withoutAgent.agents();
-    if (query.without_agent && (lacking.length === 0 || (query.state ?? 'pending') !== 'pending')) return { items: [], pagination: { limit, offset, has_more: false } };
-    const rows = await this.executions.list(this.unitOfWork.reader, { ...filter, waitingFor: query.without_agent ? lacking : null }, { limit, offset });
-    return { items: rows.slice(0, limit).map((row) => listedExecutionBody(row, lacking)), pagination: { limit, offset, has_more: rows.length > limit } };
+    if (query.without_agent && (lacking.length === 0 || (query.state ?? 'pending') !== 'pending'))
+      return { items: [], pagination: { limit, offset, has_more: false } };
+    const rows = await this.executions.list(
+      this.unitOfWork.reader,
+      { ...filter, waitingFor: query.without_agent ? lacking : null },
+      { limit, offset },
+    );
+    return {
+      items: rows.slice(0, limit).map((row) => listedExecutionBody(row, lacking)),
+      pagination: { limit, offset, has_more: rows.length > limit },
+    };
   }
 
   /** Returns an ExecutionBody as JSON. Throws DomainError `not_found`. */
@@ -62,7 +76,8 @@ export class ExecutionsService {
 
   /** Returns the inputs in the order in which the agent receives them. */
   inputs(executionId: string): Promise<Item[]> {
-    const find: FindRows<WireRow & { place: number }> = (after, limit, most) => findInputs(this.unitOfWork.reader, { executionId, after, limit, most });
+    const find: FindRows<WireRow & { place: number }> = (after, limit, most) =>
+      findInputs(this.unitOfWork.reader, { executionId, after, limit, most });
     return this.texts.itemsAlong(find, -1, undefined, ({ place }) => place);
   }
 
@@ -87,7 +102,16 @@ export class ExecutionsService {
       this.executions.toolCalls(reader, id),
       row.state === 'pending' ? this.withoutAgent.agents() : [],
     ]);
-    return executionPieces(row, { inputs, outputs, errors, attempts, modelUses, toolCalls, form: formOf(row.agent, this.catalog), lacking });
+    return executionPieces(row, {
+      inputs,
+      outputs,
+      errors,
+      attempts,
+      modelUses,
+      toolCalls,
+      form: formOf(row.agent, this.catalog),
+      lacking,
+    });
   }
 
   private async row(id: string): Promise<ExecutionRow> {
@@ -97,6 +121,10 @@ export class ExecutionsService {
   }
 
   private outputs(executionId: string, isWanted: (row: WireRow) => boolean): Promise<Item[]> {
-    return this.texts.itemsAlong((after, limit, most) => findOutputs(this.unitOfWork.reader, { executionId, after, limit, most }), 0, isWanted);
+    return this.texts.itemsAlong(
+      (after, limit, most) => findOutputs(this.unitOfWork.reader, { executionId, after, limit, most }),
+      0,
+      isWanted,
+    );
   }
 }

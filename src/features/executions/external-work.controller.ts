@@ -1,15 +1,32 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+
 import type { HeldRequest } from '../../common/held-request.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
-import { ApiErrors } from '../../http/openapi/api-errors.js';
-import { ClientGone } from '../../http/connections/client-gone.js';
 import { Held } from '../../http/bodies/held-body.js';
+import { ClientGone } from '../../http/connections/client-gone.js';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { ApiExecutionId } from './dto/api-execution-id.js';
 import { CLAIM_EXAMPLE, ClaimOneRequest, ClaimRequestBody } from './dto/claim-request-body.js';
 import { EXECUTION_EXAMPLE, ExecutionBody } from './dto/execution-body.js';
-import { ClaimBody, COMPLETED_EXAMPLE, FAILED_ATTEMPT_EXAMPLE, HELD_EXAMPLE, HeldExecutionBody, LEASE_EXAMPLE, LeaseBody, RELEASED_EXAMPLE } from './dto/held-execution-body.js';
-import { COMPLETE_EXAMPLE, CompleteRequest, FAIL_EXAMPLE, FailRequest, LEASE_TOKEN_EXAMPLE, LeaseRequest } from './dto/lease-requests.js';
+import {
+  ClaimBody,
+  COMPLETED_EXAMPLE,
+  FAILED_ATTEMPT_EXAMPLE,
+  HELD_EXAMPLE,
+  HeldExecutionBody,
+  LEASE_EXAMPLE,
+  LeaseBody,
+  RELEASED_EXAMPLE,
+} from './dto/held-execution-body.js';
+import {
+  COMPLETE_EXAMPLE,
+  CompleteRequest,
+  FAIL_EXAMPLE,
+  FailRequest,
+  LEASE_TOKEN_EXAMPLE,
+  LeaseRequest,
+} from './dto/lease-requests.js';
 import { ExternalWorkService } from './external-work.service.js';
 
 const NOT_FOUND = `Execution not found: ${EXECUTION_EXAMPLE.id}`;
@@ -27,12 +44,20 @@ export class ExternalWorkController {
     summary: 'Claim executions of external agents',
     description:
       'Claims waiting executions by priority, then oldest first. With `assignee`, only those assigned to it; without ' +
-        'it, only unassigned ones. Each gets a lease for the `timeout` of its agent, which heartbeats renew.',
+      'it, only unassigned ones. Each gets a lease for the `timeout` of its agent, which heartbeats renew.',
   })
   @ApiBody({ type: ClaimRequestBody, examples: { claim: { value: CLAIM_EXAMPLE } } })
   @ApiOkResponse({ type: ClaimBody, description: 'The claimed executions', example: { executions: [HELD_EXAMPLE] } })
-  @ApiErrors([400, 'assignee: must name an assignee, because the configuration assigns the executions of approver (to anna)'], [404, 'Agent not found: aprover'], 503)
-  claim(@Body() request: ClaimRequestBody, @ClientGone() gone: AbortSignal, @Held() held: HeldRequest): Promise<TextInParts> {
+  @ApiErrors(
+    [400, 'assignee: must name an assignee, because the configuration assigns the executions of approver (to anna)'],
+    [404, 'Agent not found: aprover'],
+    503,
+  )
+  claim(
+    @Body() request: ClaimRequestBody,
+    @ClientGone() gone: AbortSignal,
+    @Held() held: HeldRequest,
+  ): Promise<TextInParts> {
     return this.work.claim(request, gone, held);
   }
 
@@ -45,7 +70,12 @@ export class ExternalWorkController {
   @ApiExecutionId()
   @ApiBody({ type: ClaimOneRequest, examples: { claim: { value: { claimed_by: 'anna' } } } })
   @ApiOkResponse({ type: HeldExecutionBody, description: 'The claimed execution', example: HELD_EXAMPLE })
-  @ApiErrors([400, NOT_EXTERNAL], [404, NOT_FOUND], [409, `Execution ${EXECUTION_EXAMPLE.id} is held by anna until ${LEASE_EXAMPLE.lease_until}`], 503)
+  @ApiErrors(
+    [400, NOT_EXTERNAL],
+    [404, NOT_FOUND],
+    [409, `Execution ${EXECUTION_EXAMPLE.id} is held by anna until ${LEASE_EXAMPLE.lease_until}`],
+    503,
+  )
   claimOne(@Param('execution_id') id: string, @Body() request: ClaimOneRequest): Promise<TextInParts> {
     return this.work.claimOne(id, request);
   }
@@ -70,7 +100,7 @@ export class ExternalWorkController {
     summary: 'Release a claimed execution',
     description:
       'The execution is pending again immediately, for the same attempt, and others can claim it. Releasing again ' +
-        'with the same lease token changes nothing.',
+      'with the same lease token changes nothing.',
   })
   @ApiExecutionId()
   @ApiBody({ type: LeaseRequest, examples: { release: { value: { lease_token: LEASE_TOKEN_EXAMPLE } } } })
@@ -79,7 +109,15 @@ export class ExternalWorkController {
     description: 'The execution, now pending or already claimed again',
     example: RELEASED_EXAMPLE,
   })
-  @ApiErrors([400, `Execution ${EXECUTION_EXAMPLE.id}: archive is not an external agent; fail the attempt instead of releasing it`], [404, NOT_FOUND], [409, LOST], 503)
+  @ApiErrors(
+    [
+      400,
+      `Execution ${EXECUTION_EXAMPLE.id}: archive is not an external agent; fail the attempt instead of releasing it`,
+    ],
+    [404, NOT_FOUND],
+    [409, LOST],
+    503,
+  )
   release(@Param('execution_id') id: string, @Body() request: LeaseRequest): Promise<TextInParts> {
     return this.work.release(id, request);
   }
@@ -90,12 +128,17 @@ export class ExternalWorkController {
     summary: 'Complete a claimed execution, or one that a remote agent answers later',
     description:
       'Publishes the outputs as the answer of the agent. When they are refused, the lease stays valid, so that a ' +
-        'corrected request can follow. Completing again with the same lease token changes nothing.',
+      'corrected request can follow. Completing again with the same lease token changes nothing.',
   })
   @ApiExecutionId()
   @ApiBody({ type: CompleteRequest, examples: { complete: { value: COMPLETE_EXAMPLE } } })
   @ApiOkResponse({ type: ExecutionBody, description: 'The completed execution', example: COMPLETED_EXAMPLE })
-  @ApiErrors([400, 'outputs[0]: Approval refuses its payload: payload.approved: must be boolean'], [404, NOT_FOUND], [409, LOST], 503)
+  @ApiErrors(
+    [400, 'outputs[0]: Approval refuses its payload: payload.approved: must be boolean'],
+    [404, NOT_FOUND],
+    [409, LOST],
+    503,
+  )
   complete(@Param('execution_id') id: string, @Body() request: CompleteRequest): Promise<TextInParts> {
     return this.work.complete(id, request);
   }
@@ -106,7 +149,7 @@ export class ExternalWorkController {
     summary: 'Fail the attempt of a claimed execution',
     description:
       'The `retry` of its agent decides whether another attempt follows. Failing again with the same lease token ' +
-        'changes nothing.',
+      'changes nothing.',
   })
   @ApiExecutionId()
   @ApiBody({ type: FailRequest, examples: { fail: { value: FAIL_EXAMPLE } } })

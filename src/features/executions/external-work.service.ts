@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import type { HeldExecution } from '../../blackboard/external/claim-request.js';
 import { ExternalClaims } from '../../blackboard/external/external-claims.js';
 import { ExternalLeases } from '../../blackboard/external/external-leases.js';
@@ -35,7 +36,11 @@ export class ExternalWorkService {
     const { agents, max = 1, wait = 0, assignee = null, claimed_by: claimedBy = null } = request;
     if (wait > 0) body.waits();
     body.releaseBody(request);
-    const held = await this.waitingClaims.claim({ agents: [...new Set(agents)].sort(), max, assignee, claimedBy }, wait * 1_000, gone);
+    const held = await this.waitingClaims.claim(
+      { agents: [...new Set(agents)].sort(), max, assignee, claimedBy },
+      wait * 1_000,
+      gone,
+    );
     const pieces: Piece[] = ['{"executions":['];
     for (const execution of held) pieces.push(...(pieces.length > 1 ? [','] : []), ...(await this.pieces(execution)));
     return this.texts.ofEffect([...pieces, ']}']);
@@ -50,7 +55,10 @@ export class ExternalWorkService {
     this.claims.check([agent], `Execution ${id}`);
     const claim = await this.claims.claimOne(id, agent, claimed_by ?? null);
     if ('held' in claim) return this.texts.ofEffect(await this.pieces(claim.held));
-    throw new DomainError('conflict', claim.whyNot === null ? await this.whyNotWaiting(id) : `Execution ${id} cannot be claimed now: ${claim.whyNot}`);
+    throw new DomainError(
+      'conflict',
+      claim.whyNot === null ? await this.whyNotWaiting(id) : `Execution ${id} cannot be claimed now: ${claim.whyNot}`,
+    );
   }
 
   /** Like the following methods, throws the DomainErrors of ExternalLeases. */
@@ -69,14 +77,18 @@ export class ExternalWorkService {
     return this.executions.changed(id);
   }
 
-  async fail(id: string, { lease_token, error_type = 'Error', error_message, final = false }: FailRequest): Promise<TextInParts> {
+  async fail(
+    id: string,
+    { lease_token, error_type = 'Error', error_message, final = false }: FailRequest,
+  ): Promise<TextInParts> {
     await this.leases.fail(id, lease_token, { type: error_type, message: error_message, isFinal: final });
     return this.executions.changed(id);
   }
 
   private async whyNotWaiting(id: string): Promise<string> {
     const { state, claimed_by, lease_until, next_attempt_at } = await this.executions.listed(id);
-    if (state === 'running') return `Execution ${id} is held${claimed_by === null ? '' : ` by ${claimed_by}`} until ${lease_until}`;
+    if (state === 'running')
+      return `Execution ${id} is held${claimed_by === null ? '' : ` by ${claimed_by}`} until ${lease_until}`;
     if (state !== 'pending') return `Execution ${id} is ${state}; only a pending execution can be claimed`;
     if (next_attempt_at !== null) return `Execution ${id} can be claimed again at ${next_attempt_at}`;
     // It was released after the claim was refused.

@@ -1,4 +1,5 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+
 import type { ExecutionState, Schema } from '../../database/schema.js';
 import { isInState } from '../../queue/state-predicate.js';
 
@@ -29,12 +30,18 @@ export function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: numb
     return filter.state === null ? own : own.where('state', '=', filter.state);
   }
   if (filter.state === null && filter.agent === null) return newest(db, all, most);
-  const [first, ...others] = (filter.state === null ? STATES : [filter.state]).flatMap((state) => inState(db, all, state, most));
+  const [first, ...others] = (filter.state === null ? STATES : [filter.state]).flatMap((state) =>
+    inState(db, all, state, most),
+  );
   return others.reduce((found, part) => found.unionAll(part), first!);
 }
 
 /** Selects from the indexes that claims use. */
-function waiting(db: Kysely<Schema>, { agent, correlationId, assignee }: ExecutionFilter, agents: readonly string[]): Found {
+function waiting(
+  db: Kysely<Schema>,
+  { agent, correlationId, assignee }: ExecutionFilter,
+  agents: readonly string[],
+): Found {
   let all = ofAgent(db.selectFrom('executions').select('seq'), agent).where('agent', 'in', agents);
   if (correlationId !== null) all = all.where('correlation_id', '=', correlationId);
   if (assignee !== null) all = all.where('assignee', '=', assignee);
@@ -67,7 +74,8 @@ function inState(db: Kysely<Schema>, all: Found, state: ExecutionState, most: nu
   }
 }
 
-const ofAgent = (executions: Found, agent: string | null): Found => (agent === null ? executions : executions.where('agent', '=', agent));
+const ofAgent = (executions: Found, agent: string | null): Found =>
+  agent === null ? executions : executions.where('agent', '=', agent);
 
 const newest = (db: Kysely<Schema>, executions: Found, most: number): Found =>
   db.selectFrom(executions.orderBy('seq', 'desc').limit(most).as('newest')).select('newest.seq') as unknown as Found;

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { Selectable } from 'kysely';
+
 import { prepared } from '../../database/prepared.js';
 import type { IdempotencyKeysTable } from '../../database/schema.js';
-import type { Selectable } from 'kysely';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { RequestIds } from './request-ids.js';
 
@@ -42,7 +43,13 @@ export class IdempotencyKeysRepository {
   }
 
   /** Reserves a key that is new or has expired. Returns false where another process was faster. */
-  async insert(tx: Transaction, key: ScopedKey, row: Omit<KeyRow, 'answer'>, expiresAt: number, now: number): Promise<boolean> {
+  async insert(
+    tx: Transaction,
+    key: ScopedKey,
+    row: Omit<KeyRow, 'answer'>,
+    expiresAt: number,
+    now: number,
+  ): Promise<boolean> {
     const values = {
       request_hash: row.requestHash,
       ids: JSON.stringify(row.ids),
@@ -66,7 +73,12 @@ export class IdempotencyKeysRepository {
    * Gives a dead reservation to a new owner. Returns false where another process was faster. The expiry stays, because
    * the artifacts and batches that the key names may be deleted after it.
    */
-  async takeOver(tx: Transaction, key: ScopedKey, dead: KeyRow, next: Pick<KeyRow, 'owner' | 'leaseUntil' | 'requestHash'>): Promise<boolean> {
+  async takeOver(
+    tx: Transaction,
+    key: ScopedKey,
+    dead: KeyRow,
+    next: Pick<KeyRow, 'owner' | 'leaseUntil' | 'requestHash'>,
+  ): Promise<boolean> {
     const { numUpdatedRows } = await this.unanswered(tx, key, dead.owner)
       .set({ owner: next.owner, lease_until: next.leaseUntil, request_hash: next.requestHash })
       .where('lease_until', '=', dead.leaseUntil)
@@ -81,7 +93,13 @@ export class IdempotencyKeysRepository {
   /**
    * Stores the answer. Returns false where the owner does not have the key. The expiry stays where `expiresAt` is null.
    */
-  async answer(tx: Transaction, key: ScopedKey, owner: string, answer: StoredAnswer, expiresAt: number | null): Promise<boolean> {
+  async answer(
+    tx: Transaction,
+    key: ScopedKey,
+    owner: string,
+    answer: StoredAnswer,
+    expiresAt: number | null,
+  ): Promise<boolean> {
     const { numUpdatedRows } = await this.unanswered(tx, key, owner)
       .set({ ...answer, ...(expiresAt !== null && { expires_at: expiresAt }) })
       .executeTakeFirstOrThrow();
@@ -104,8 +122,15 @@ export class IdempotencyKeysRepository {
    * of them. Returns the number of removed keys.
    */
   async removeExpired(tx: Transaction, now: number, limit: number): Promise<number> {
-    const expired = tx.db.selectFrom('idempotency_keys').select('expires_at').where('expires_at', '<=', now).orderBy('expires_at');
-    const last = await expired.offset(limit - 1).limit(1).executeTakeFirst();
+    const expired = tx.db
+      .selectFrom('idempotency_keys')
+      .select('expires_at')
+      .where('expires_at', '<=', now)
+      .orderBy('expires_at');
+    const last = await expired
+      .offset(limit - 1)
+      .limit(1)
+      .executeTakeFirst();
     const { numDeletedRows } = await tx.db
       .deleteFrom('idempotency_keys')
       .where('expires_at', '<=', last?.expires_at ?? now)
@@ -124,7 +149,10 @@ export class IdempotencyKeysRepository {
   }
 }
 
-type StoredKey = Pick<Selectable<IdempotencyKeysTable>, 'request_hash' | 'ids' | 'owner' | 'lease_until' | 'response' | 'pieces'>;
+type StoredKey = Pick<
+  Selectable<IdempotencyKeysTable>,
+  'request_hash' | 'ids' | 'owner' | 'lease_until' | 'response' | 'pieces'
+>;
 
 function answerOf({ response, pieces }: Pick<StoredKey, 'response' | 'pieces'>): StoredAnswer | null {
   if (response !== null) return { response };

@@ -1,12 +1,13 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, map, type Observable } from 'rxjs';
+
 import type { StoredText } from '../../blackboard/queries/stored-texts.js';
 import { DomainError } from '../../common/domain-error.js';
-import { isJsonObject, type JsonValue } from '../../common/json.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
-import { attachmentDigestOf } from '../../http/responses/attachment-digest.js';
+import { isJsonObject, type JsonValue } from '../../common/json.js';
 import { HeldBody } from '../../http/bodies/held-body.js';
+import { attachmentDigestOf } from '../../http/responses/attachment-digest.js';
 import { JsonText } from '../../http/responses/send-json.js';
 import { isVisibleAscii, visibleAsciiRule } from '../../http/validation/visible-ascii.js';
 import { IdempotencyService } from './idempotency.service.js';

@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import { StoredText } from '../../blackboard/queries/stored-texts.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import type { AnswerContent, IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
+import { type KeyReservation, KeyReservations } from './key-reservations.js';
 import { OwnWork } from './own-work.js';
 import type { RequestIds } from './request-ids.js';
-import { KeyReservations, type KeyReservation } from './key-reservations.js';
 
 const ASK_AGAIN_AFTER_MS = 200;
 
@@ -38,13 +39,17 @@ export class IdempotencyService {
       if (!running) return this.begin(name, request, own);
       own.waits();
       const answer = await running;
-      if (answer) return { ...answer, replayed: true, mismatch: this.reservations.isMismatch(answer.requestHash, request) };
+      if (answer)
+        return { ...answer, replayed: true, mismatch: this.reservations.isMismatch(answer.requestHash, request) };
     }
   }
 
   private async begin(name: string, request: IdempotentRequest, own: OwnWork): Promise<IdempotentAnswer> {
     const answer = this.perform(request, own);
-    this.running.set(name, answer.catch(() => null));
+    this.running.set(
+      name,
+      answer.catch(() => null),
+    );
     try {
       return await answer;
     } finally {
@@ -60,8 +65,15 @@ export class IdempotencyService {
     try {
       const content = contentOf(await own.run(ids));
       // A process that was stopped for longer than its lease has lost the key to another process, whose answer counts.
-      if (!(await this.reservations.complete(request, content, reservation))) return await this.answerOfAnother(request);
-      return { content, ids, requestHash, replayed: false, mismatch: this.reservations.isMismatch(requestHash, request) };
+      if (!(await this.reservations.complete(request, content, reservation)))
+        return await this.answerOfAnother(request);
+      return {
+        content,
+        ids,
+        requestHash,
+        replayed: false,
+        mismatch: this.reservations.isMismatch(requestHash, request),
+      };
     } catch (error) {
       await this.giveBack(request, ids);
       throw error;
@@ -70,7 +82,10 @@ export class IdempotencyService {
     }
   }
 
-  private async reserve(request: IdempotentRequest, beforeWaiting: () => void): Promise<Exclude<KeyReservation, { state: 'held' }>> {
+  private async reserve(
+    request: IdempotentRequest,
+    beforeWaiting: () => void,
+  ): Promise<Exclude<KeyReservation, { state: 'held' }>> {
     for (;;) {
       const reservation = await this.reservations.take(request);
       if (reservation.state !== 'held') return reservation;
@@ -86,7 +101,10 @@ export class IdempotencyService {
   private async answerOfAnother(request: IdempotentRequest): Promise<IdempotentAnswer> {
     const reservation = await this.reserve(request, () => undefined);
     if (reservation.state === 'answered') return reservation.answer;
-    throw new DomainError('unavailable', 'Another process took this idempotency key and stopped without an answer; send the request again with the same key');
+    throw new DomainError(
+      'unavailable',
+      'Another process took this idempotency key and stopped without an answer; send the request again with the same key',
+    );
   }
 
   private async giveBack(request: IdempotentRequest, ids: RequestIds): Promise<void> {
@@ -100,4 +118,5 @@ export class IdempotencyService {
 }
 
 /** Keeps the text itself where it is in memory, so that repeated requests read nothing from the database. */
-const contentOf = (result: unknown): AnswerContent => (result instanceof StoredText ? (result.atHand ?? result) : JSON.stringify(result));
+const contentOf = (result: unknown): AnswerContent =>
+  result instanceof StoredText ? (result.atHand ?? result) : JSON.stringify(result);

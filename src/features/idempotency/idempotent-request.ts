@@ -1,5 +1,5 @@
-import type { ScopedKey } from './idempotency-keys.repository.js';
 import type { StoredText } from '../../blackboard/queries/stored-texts.js';
+import type { ScopedKey } from './idempotency-keys.repository.js';
 import type { RequestIds } from './request-ids.js';
 
 /** Maximum length of a key in characters. */

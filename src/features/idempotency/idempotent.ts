@@ -1,5 +1,6 @@
 import { applyDecorators, UseInterceptors } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
+
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 
 /**
@@ -13,9 +14,15 @@ export const Idempotent = (): MethodDecorator =>
       required: false,
       description:
         'Requests with the same key on the same endpoint are executed once. For 24 hours (unless configured ' +
-          'otherwise) they get the answer of the first that succeeded. A request that comes while the first is ' +
-          'running waits for it.',
-      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$', example: 'order-4711-submit' },
+        'otherwise) they get the answer of the first that succeeded. A request that comes while the first is ' +
+        'running waits for it.',
+      schema: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[\\x21-\\x7e]+$',
+        example: 'order-4711-submit',
+      },
     }),
   );
 

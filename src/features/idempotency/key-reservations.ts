@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import type { Piece } from '../../blackboard/queries/stored-pieces.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import { Clock } from '../../common/clock.js';
@@ -71,7 +72,9 @@ export class KeyReservations {
       cancel = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => {
         this.unitOfWork
           .run((tx) => this.keys.renew(tx, key, this.owner, this.clock.now() + this.settings.leaseMs))
-          .catch((error: unknown) => this.logger.warn({ err: error }, 'the lease of an idempotency key could not be renewed'));
+          .catch((error: unknown) =>
+            this.logger.warn({ err: error }, 'the lease of an idempotency key could not be renewed'),
+          );
         renewLater();
       });
     };
@@ -108,7 +111,12 @@ export class KeyReservations {
     return isOurs ? { state: 'ours', ids, requestHash, isTakenOver: false } : { state: 'held' };
   }
 
-  private async takeOver(tx: Transaction, request: IdempotentRequest, dead: KeyRow, now: number): Promise<KeyReservation> {
+  private async takeOver(
+    tx: Transaction,
+    request: IdempotentRequest,
+    dead: KeyRow,
+    now: number,
+  ): Promise<KeyReservation> {
     // The answer belongs to the first body where that has created something, otherwise to the new body.
     const requestHash = (await isMade(tx, dead.ids)) ? dead.requestHash : this.hashes.of(request.hash);
     const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };
@@ -130,6 +138,11 @@ export class KeyReservations {
 async function isMade(tx: Transaction, { madeId }: RequestIds): Promise<boolean> {
   const artifact = await tx.db.selectFrom('artifacts').select('seq').where('id', '=', madeId).executeTakeFirst();
   if (artifact) return true;
-  const batch = await tx.db.selectFrom('batches').select('seq').where('id', '=', madeId).where('status', '<>', 'importing').executeTakeFirst();
+  const batch = await tx.db
+    .selectFrom('batches')
+    .select('seq')
+    .where('id', '=', madeId)
+    .where('status', '<>', 'importing')
+    .executeTakeFirst();
   return batch !== undefined;
 }

@@ -29,6 +29,9 @@ export class OwnWork {
   /** Rejects with the error of the work, or with DomainError `unavailable` where the body was dropped. */
   async run(ids: RequestIds): Promise<unknown> {
     if (!this.isGone) return this.work(ids);
-    throw new DomainError('unavailable', 'The first request with this idempotency key has failed, and this one was too large to keep; send it again');
+    throw new DomainError(
+      'unavailable',
+      'The first request with this idempotency key has failed, and this one was too large to keep; send it again',
+    );
   }
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+
 import { canonicalJson } from '../../common/canonical-json.js';
 import type { JsonValue } from '../../common/json.js';
 

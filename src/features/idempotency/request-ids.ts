@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request, Response } from 'express';
+
 import { newId } from '../../common/ids.js';
 import { answerCorrelationId, takeCorrelationId } from '../../http/middleware/correlation-id.js';
 
@@ -26,7 +27,9 @@ const reserved = new WeakMap<Request, RequestIds>();
  */
 export function requestIdsOf(context: ExecutionContext): () => RequestIds {
   const http = context.switchToHttp();
-  const named = isInside(context) ? takeCorrelationId(http.getRequest<Request>(), http.getResponse<Response>()) : undefined;
+  const named = isInside(context)
+    ? takeCorrelationId(http.getRequest<Request>(), http.getResponse<Response>())
+    : undefined;
   return () => ({ madeId: newId(), correlationId: named ?? newId() });
 }
 

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import type { SecretBox } from '../../crypto/secret-box.js';
 import { SECRET_BOX } from '../../crypto/secrets.module.js';
 

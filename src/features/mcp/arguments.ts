@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { maxLength } from 'class-validator';
+
 import { DomainError } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../common/short-text.js';
@@ -10,7 +11,8 @@ const pipe = new ValidationPipe();
 const LONGEST_SHOWN = 100;
 
 /** Validates arguments as the body of a REST request. Throws DomainError `invalid`, which names every bad argument. */
-export const checked = <T>(shape: Type<T>, given: JsonObject): T => pipe.transform(given, { type: 'body', metatype: shape }) as T;
+export const checked = <T>(shape: Type<T>, given: JsonObject): T =>
+  pipe.transform(given, { type: 'body', metatype: shape }) as T;
 
 /**
  * Validates arguments as the query of a REST request, where numbers and booleans are texts. Throws DomainError
@@ -25,7 +27,8 @@ export function checkedQuery<T>(shape: Type<T>, given: JsonObject): T {
 export function textOf(given: JsonObject, name: string): string {
   const value = given[name];
   if (typeof value !== 'string') throw new DomainError('invalid', `${name}: must be a string`);
-  if (!maxLength(value, MAX_SHORT_TEXT)) throw new DomainError('invalid', `${name}: must be shorter than or equal to ${MAX_SHORT_TEXT} characters`);
+  if (!maxLength(value, MAX_SHORT_TEXT))
+    throw new DomainError('invalid', `${name}: must be shorter than or equal to ${MAX_SHORT_TEXT} characters`);
   return value;
 }
 
@@ -34,7 +37,10 @@ export function refuseUnknown({ name, inputSchema }: Tool, given: JsonObject): v
   const known = Object.keys(inputSchema.properties);
   const unknown = Object.keys(given).find((argument) => !known.includes(argument));
   if (unknown === undefined) return;
-  throw new DomainError('invalid', `${unknown.slice(0, LONGEST_SHOWN)}: is not an argument of ${name}, which takes ${known.join(', ') || 'none'}`);
+  throw new DomainError(
+    'invalid',
+    `${unknown.slice(0, LONGEST_SHOWN)}: is not an argument of ${name}, which takes ${known.join(', ') || 'none'}`,
+  );
 }
 
 function asText(name: string, value: unknown): string | string[] {
@@ -43,4 +49,5 @@ function asText(name: string, value: unknown): string | string[] {
   throw new DomainError('invalid', `${name}: must be a string, a number, a boolean or a list of strings`);
 }
 
-const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import type { HeldRequest } from '../../common/held-request.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
@@ -16,18 +17,39 @@ export class KeyedWork {
    * `given` must be validated, and `held` must own everything that `work` needs. Keys are scoped to the operation, so
    * that they stay valid when the tools change between one for each type or agent and one for all.
    */
-  async answer(operation: 'publish' | 'run', given: JsonObject, held: HeldRequest, work: (ids: RequestIds) => Promise<object>): Promise<ToolAnswer> {
-    const { idempotency_key: key, correlation_id: named } = given as { idempotency_key?: string; correlation_id?: string };
+  async answer(
+    operation: 'publish' | 'run',
+    given: JsonObject,
+    held: HeldRequest,
+    work: (ids: RequestIds) => Promise<object>,
+  ): Promise<ToolAnswer> {
+    const { idempotency_key: key, correlation_id: named } = given as {
+      idempotency_key?: string;
+      correlation_id?: string;
+    };
     held.waits();
     const newIds = (): RequestIds => ({ madeId: newId(), correlationId: named ?? newId() });
     if (key === undefined) {
       const ids = newIds();
       return { body: await work(ids), correlationId: ids.correlationId };
     }
-    const request = { endpoint: `MCP ${operation}`, key, hash: hashOf(given), newIds, heldBytes: held.bytes, waits: () => held.waits(), releaseBody: () => held.releaseBody(given) };
+    const request = {
+      endpoint: `MCP ${operation}`,
+      key,
+      hash: hashOf(given),
+      newIds,
+      heldBytes: held.bytes,
+      waits: () => held.waits(),
+      releaseBody: () => held.releaseBody(given),
+    };
     const answer = await this.idempotency.answer(request, work);
     const { content, replayed, mismatch } = answer;
-    return { body: typeof content === 'string' ? (JSON.parse(content) as object) : content, correlationId: answer.ids.correlationId, replayed, mismatch };
+    return {
+      body: typeof content === 'string' ? (JSON.parse(content) as object) : content,
+      correlationId: answer.ids.correlationId,
+      replayed,
+      mismatch,
+    };
   }
 }
 

@@ -1,7 +1,14 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { ANSWER_EXAMPLE, ApiProtocolVersion, JsonRpcAnswer, JsonRpcMessage, MESSAGE_EXAMPLE } from './dto/json-rpc-bodies.js';
+
+import {
+  ANSWER_EXAMPLE,
+  ApiProtocolVersion,
+  JsonRpcAnswer,
+  JsonRpcMessage,
+  MESSAGE_EXAMPLE,
+} from './dto/json-rpc-bodies.js';
 import { McpService } from './mcp.service.js';
 
 /**
@@ -19,13 +26,17 @@ export class McpController {
     summary: 'Send a message to the MCP server',
     description:
       'Implements Streamable HTTP of the Model Context Protocol, without sessions. The body is one JSON-RPC message, ' +
-        'the answer is JSON. Errors of tools are in their results.',
+      'the answer is JSON. Errors of tools are in their results.',
   })
   @ApiProtocolVersion()
   @ApiBody({ type: JsonRpcMessage, examples: { tools: { value: MESSAGE_EXAMPLE } } })
   @ApiOkResponse({ type: JsonRpcAnswer, description: 'The response to a request', example: ANSWER_EXAMPLE })
   @ApiAcceptedResponse({ description: 'The message is a notification and gets no response' })
-  receive(@Body() message: unknown, @Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<object | undefined> {
+  receive(
+    @Body() message: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object | undefined> {
     return this.mcp.receive(message, request, response);
   }
 }

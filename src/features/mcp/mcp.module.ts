@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+
 import { AgentsModule } from '../agents/agents.module.js';
 import { ArtifactsModule } from '../artifacts/artifacts.module.js';
 import { CorrelationsModule } from '../correlations/correlations.module.js';

@@ -1,14 +1,15 @@
-import { Inject, Injectable } from '@nestjs/common';
 import type { JSONRPCRequest, Result } from '@modelcontextprotocol/sdk/types.js';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+
 import { DomainError } from '../../common/domain-error.js';
-import { isJsonObject } from '../../common/json.js';
 import type { HeldRequest } from '../../common/held-request.js';
+import { isJsonObject } from '../../common/json.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { MemoryBudget, type MemoryReservation } from '../../common/memory-budget.js';
 import { Settings } from '../../config/settings.js';
-import { answerCorrelationId } from '../../http/middleware/correlation-id.js';
 import { HeldBody } from '../../http/bodies/held-body.js';
+import { answerCorrelationId } from '../../http/middleware/correlation-id.js';
 import { requestIdOf } from '../../http/middleware/request-observer.js';
 import { HeldCall } from './held-call.js';
 import { RpcError } from './rpc-error.js';
@@ -47,13 +48,21 @@ export class McpService {
     return undefined;
   }
 
-  private async answer({ method, params = {} }: JSONRPCRequest, response: Response, held: HeldRequest): Promise<Result> {
+  private async answer(
+    { method, params = {} }: JSONRPCRequest,
+    response: Response,
+    held: HeldRequest,
+  ): Promise<Result> {
     if (method === 'tools/list') return { tools: this.tools.all().map(shown) };
     if (method === 'tools/call') return this.call(params, response, held);
     throw new RpcError('unknownMethod', `Unknown method: ${method}`);
   }
 
-  private async call({ name, arguments: given = {} }: Record<string, unknown>, response: Response, held: HeldRequest): Promise<Result> {
+  private async call(
+    { name, arguments: given = {} }: Record<string, unknown>,
+    response: Response,
+    held: HeldRequest,
+  ): Promise<Result> {
     if (typeof name !== 'string') throw new RpcError('invalidParams', 'name: must be a string');
     if (!isJsonObject(given)) throw new RpcError('invalidParams', 'arguments: must be an object');
     const tool = this.tools.find(name);
@@ -77,8 +86,15 @@ export class McpService {
   private sentenceOf(error: unknown, requestId: string): string {
     if (!(error instanceof DomainError)) this.logger.error({ err: error, request_id: requestId }, 'unexpected error');
     else if (error.options.cause !== undefined) this.logger.warn({ err: error, request_id: requestId }, error.message);
-    return error instanceof DomainError ? error.message : `Internal error; see request id ${requestId} in the service's log`;
+    return error instanceof DomainError
+      ? error.message
+      : `Internal error; see request id ${requestId} in the service's log`;
   }
 }
 
-const shown = ({ name, description, inputSchema, reads }: Tool) => ({ name, description, inputSchema, annotations: { readOnlyHint: reads } });
+const shown = ({ name, description, inputSchema, reads }: Tool) => ({
+  name,
+  description,
+  inputSchema,
+  annotations: { readOnlyHint: reads },
+});

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { PublishingService } from '../artifacts/publishing.service.js';
+
 import { Catalog } from '../../catalog/catalog.js';
 import type { ArtifactType } from '../../catalog/definitions.js';
 import { embeddedSchema } from '../../catalog/schemas/embedded-schema.js';
 import { takesFromClients } from '../../catalog/trigger-graph.js';
-import type { JsonObject } from '../../common/json.js';
 import type { HeldRequest } from '../../common/held-request.js';
+import type { JsonObject } from '../../common/json.js';
+import { PublishingService } from '../artifacts/publishing.service.js';
 import { argumentsSchema, shortText, texts, WORK_ARGUMENTS } from './argument-schemas.js';
 import { checked } from './arguments.js';
 import { PublishArguments } from './dto/publish-arguments.js';
@@ -31,7 +32,9 @@ export class PublishTools {
   ) {}
 
   tools(): Tool[] {
-    const types = this.catalog.types.filter(({ name }) => this.catalog.subscriptionsTo(name).some((subscription) => takesFromClients(subscription, name)));
+    const types = this.catalog.types.filter(({ name }) =>
+      this.catalog.subscriptionsTo(name).some((subscription) => takesFromClients(subscription, name)),
+    );
     return types.length > MAX_TOOLS_OF_A_KIND ? [this.forAll()] : types.map((type) => this.forOne(type));
   }
 

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { DEFAULT_TIMEOUT_SECONDS } from '../artifacts/dto/sync-publish-request.js';
+
 import type { StoredText } from '../../blackboard/queries/stored-texts.js';
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
-import type { JsonObject } from '../../common/json.js';
 import type { HeldRequest } from '../../common/held-request.js';
+import type { JsonObject } from '../../common/json.js';
+import { DEFAULT_TIMEOUT_SECONDS } from '../artifacts/dto/sync-publish-request.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import { RunsService } from '../runs/runs.service.js';
 import { argumentsSchema, shortText, WORK_ARGUMENTS } from './argument-schemas.js';
@@ -35,7 +36,8 @@ export class RunTools {
     const { schema, types } = inputsSchema(agent, this.catalog, ['properties', 'inputs']);
     return {
       name: toolName('run_', agent.name),
-      description: `Run the workflow that starts with the agent ${agent.name}, and wait for its result. ${agent.description}`.trim(),
+      description:
+        `Run the workflow that starts with the agent ${agent.name}, and wait for its result. ${agent.description}`.trim(),
       inputSchema: argumentsSchema({ inputs: schema, ...WORK_ARGUMENTS }, ['inputs'], types),
       reads: false,
       call: (given, held) => this.run(Object.assign(given, { agent_name: agent.name }), held),
@@ -45,7 +47,11 @@ export class RunTools {
   private forAll(): Tool {
     const what = {
       agent_name: shortText('Name of an agent from list_agents'),
-      inputs: { type: 'object', description: 'Payload of the type that the agent consumes, or an object keyed by type name where it consumes several' },
+      inputs: {
+        type: 'object',
+        description:
+          'Payload of the type that the agent consumes, or an object keyed by type name where it consumes several',
+      },
     };
     return {
       name: 'run_agent',

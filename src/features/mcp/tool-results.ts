@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+
 import { DomainError } from '../../common/domain-error.js';
 import type { MemoryReservation } from '../../common/memory-budget.js';
 import { parsedSize } from '../../common/parsed-size.js';
@@ -10,13 +11,21 @@ import type { ToolAnswer } from './tool.js';
  * Returns the answer as structured content, and as the same JSON in a text for older clients. `held` grows by the
  * memory that this takes. Throws DomainError `invalid` where the answer is too large for a model, or `unavailable`.
  */
-export async function toolResult({ body, correlationId, replayed, mismatch }: ToolAnswer, held: MemoryReservation): Promise<CallToolResult> {
+export async function toolResult(
+  { body, correlationId, replayed, mismatch }: ToolAnswer,
+  held: MemoryReservation,
+): Promise<CallToolResult> {
   const json = body instanceof TextInParts ? await collectText(body, MOST_ANSWER_CHARACTERS) : JSON.stringify(body);
   if (json === null) return withoutArtifacts(correlationId);
   held.grow(parsedSize(Buffer.from(json)));
   const content = [text(json)];
-  if (mismatch) content.push(text('This is the answer to an earlier call with this idempotency key and other arguments.'));
-  return { content, structuredContent: JSON.parse(json) as Record<string, unknown>, ...(replayed && { _meta: { 'starling/replayed': true } }) };
+  if (mismatch)
+    content.push(text('This is the answer to an earlier call with this idempotency key and other arguments.'));
+  return {
+    content,
+    structuredContent: JSON.parse(json) as Record<string, unknown>,
+    ...(replayed && { _meta: { 'starling/replayed': true } }),
+  };
 }
 
 /**
@@ -26,7 +35,10 @@ export async function toolResult({ body, correlationId, replayed, mismatch }: To
 function withoutArtifacts(correlationId: string | undefined): CallToolResult {
   const size = `larger than ${MOST_ANSWER_CHARACTERS / 1_024 ** 2} MiB`;
   if (correlationId === undefined) {
-    throw new DomainError('invalid', `The answer is ${size}; use a smaller limit and page with after, or use REST (GET /api/v1/artifacts/{artifact_id}, GET /run/{run_id})`);
+    throw new DomainError(
+      'invalid',
+      `The answer is ${size}; use a smaller limit and page with after, or use REST (GET /api/v1/artifacts/{artifact_id}, GET /run/{run_id})`,
+    );
   }
   const hint = `The call was accepted, but its result is ${size}. Call list_artifacts with this correlation_id and a small limit, and correlation_status for the state.`;
   const short = { correlation_id: correlationId };

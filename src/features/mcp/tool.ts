@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../common/json.js';
 import type { HeldRequest } from '../../common/held-request.js';
+import type { JsonObject } from '../../common/json.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 
 /** A tool that MCP clients can call. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { JsonObject } from '../../common/json.js';
+
 import type { HeldRequest } from '../../common/held-request.js';
+import type { JsonObject } from '../../common/json.js';
 import { nearestName } from '../../common/nearest-name.js';
 import { refuseUnknown } from './arguments.js';
 import { PublishTools } from './publish-tools.js';

@@ -1,12 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Counter, Gauge } from 'prom-client';
-import { ActivityTotals } from '../../blackboard/queries/activity-totals.js';
-import { ArtifactTotals } from '../../blackboard/queries/artifact-totals.js';
-import { Blackboard } from '../../blackboard/publishing/blackboard.js';
+
 import { InputMemory } from '../../blackboard/execution/input-memory.js';
-import { ExecutionsWithoutAgent } from '../../blackboard/scheduling/executions-without-agent.js';
 import { OpenExternalWork } from '../../blackboard/external/open-external-work.js';
 import { GroupsWithoutSubscription } from '../../blackboard/joins/groups-without-subscription.js';
+import { Blackboard } from '../../blackboard/publishing/blackboard.js';
+import { ActivityTotals } from '../../blackboard/queries/activity-totals.js';
+import { ArtifactTotals } from '../../blackboard/queries/artifact-totals.js';
+import { ExecutionsWithoutAgent } from '../../blackboard/scheduling/executions-without-agent.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { OpenDeliveries } from '../webhooks/open-deliveries.js';
 import { MetricsRegistry } from './metrics-registry.js';
@@ -32,16 +33,32 @@ export class BlackboardMetrics implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.count('blackboard_artifacts_total', 'Artifacts published since the beginning', () => this.artifacts.published());
+    this.count('blackboard_artifacts_total', 'Artifacts published since the beginning', () =>
+      this.artifacts.published(),
+    );
     this.count('blackboard_executions_total', 'Executions that have ended', () => this.activity.executions());
     this.gauge('blackboard_agents_count', 'Agents in the catalog', () => this.catalog.agents.length);
     this.gauge('starling_queue_depth', 'Executions waiting to be claimed', () => this.blackboard.waitingExecutions());
-    this.gauge('starling_waiting_arrivals', 'Artifacts waiting in joins, in batch windows or for their release', () => this.blackboard.waitingArrivals());
-    this.gauge('starling_executions_waiting_for_memory', 'Executions of this process waiting for memory for their inputs', () => this.inputMemory.waitingCount);
+    this.gauge('starling_waiting_arrivals', 'Artifacts waiting in joins, in batch windows or for their release', () =>
+      this.blackboard.waitingArrivals(),
+    );
+    this.gauge(
+      'starling_executions_waiting_for_memory',
+      'Executions of this process waiting for memory for their inputs',
+      () => this.inputMemory.waitingCount,
+    );
     this.gaugeDeliveries();
     this.gaugeExternalWork();
-    this.gaugeByAgent('starling_executions_without_agent', 'Executions waiting because no process has their agent, by agent', () => this.executionsWithoutAgent.counts());
-    this.gaugeByAgent('starling_groups_without_subscription', 'Join groups and batch windows waiting because no process has their subscription, by agent', () => this.groupsWithoutSubscription.counts());
+    this.gaugeByAgent(
+      'starling_executions_without_agent',
+      'Executions waiting because no process has their agent, by agent',
+      () => this.executionsWithoutAgent.counts(),
+    );
+    this.gaugeByAgent(
+      'starling_groups_without_subscription',
+      'Join groups and batch windows waiting because no process has their subscription, by agent',
+      () => this.groupsWithoutSubscription.counts(),
+    );
   }
 
   private count(name: string, help: string, read: () => Promise<number>): void {

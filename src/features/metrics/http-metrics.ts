@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Histogram } from 'prom-client';
+
 import type { EndedRequest } from '../../http/middleware/request-observer.js';
 import { MetricsRegistry } from './metrics-registry.js';
 

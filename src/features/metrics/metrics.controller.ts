@@ -1,6 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import { Registry } from 'prom-client';
+
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { MetricsRegistry } from './metrics-registry.js';
 import { processMetrics } from './process-metrics.js';
@@ -20,7 +21,10 @@ export class MetricsController {
   @Header('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE)
   @ApiOperation({ summary: 'Get metrics for Prometheus' })
   @ApiProduces('text/plain')
-  @ApiOkResponse({ description: 'Prometheus text format', content: { 'text/plain': { schema: { type: 'string' }, example: EXAMPLE } } })
+  @ApiOkResponse({
+    description: 'Prometheus text format',
+    content: { 'text/plain': { schema: { type: 'string' }, example: EXAMPLE } },
+  })
   @ApiErrors(503)
   async metrics(): Promise<string> {
     const parts = await Promise.all([this.registry.metrics(), processMetrics().metrics()]);

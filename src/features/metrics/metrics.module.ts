@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { PrometheusModule } from '@willsoto/nestjs-prometheus';
+
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { BlackboardMetrics } from './blackboard-metrics.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram } from 'prom-client';
+
 import { type AttemptOutcome, Telemetry, type TryOutcome } from '../../common/telemetry.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
@@ -124,7 +125,10 @@ export class PrometheusTelemetry extends Telemetry {
     this.streams.set(count);
   }
 
-  modelUsed(agent: string, { model, inputTokens, outputTokens, cost, latencyMs }: Parameters<Telemetry['modelUsed']>[1]): void {
+  modelUsed(
+    agent: string,
+    { model, inputTokens, outputTokens, cost, latencyMs }: Parameters<Telemetry['modelUsed']>[1],
+  ): void {
     this.tokens.inc({ agent, model, direction: 'input' }, inputTokens);
     this.tokens.inc({ agent, model, direction: 'output' }, outputTokens);
     if (cost !== null) this.costs.inc({ agent, model }, cost);

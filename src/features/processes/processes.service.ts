@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Selectable, sql } from 'kysely';
+
 import { Processes } from '../../blackboard/processes/processes.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { WorkersTable } from '../../database/schema.js';

@@ -1,8 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { sql } from 'kysely';
+
+import { AT_ONCE, type Cleanup, type Deletion } from '../../blackboard/retention/cleanup.js';
 import { Retention } from '../../blackboard/retention/retention.js';
 import { type CorrelationCondition, SettledCorrelations } from '../../blackboard/retention/settled-correlations.js';
-import { AT_ONCE, type Deletion, type Cleanup } from '../../blackboard/retention/cleanup.js';
 import { Settings } from '../../config/settings.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -37,7 +38,9 @@ export class RunDeletion implements Deletion, OnModuleInit {
       const last = old.at(-1);
       if (!last) break;
       place = { after: last.created_at, afterSeq: last.seq };
-      const ids = old.filter(({ batch_id, ended_at }) => batch_id === null && ended_at !== null && ended_at <= cutoff).map(({ id }) => id);
+      const ids = old
+        .filter(({ batch_id, ended_at }) => batch_id === null && ended_at !== null && ended_at <= cutoff)
+        .map(({ id }) => id);
       if (ids.length > 0) deleted += await cleanup.step((tx) => this.remove(tx, cleanup, ids));
     }
     return deleted;
@@ -48,7 +51,16 @@ export class RunDeletion implements Deletion, OnModuleInit {
     while (await cleanup.goesOn()) {
       const some = await findOfBatch(this.unitOfWork.reader, { batchId });
       if (some.length === 0) return true;
-      if ((await cleanup.step((tx) => this.remove(tx, cleanup, some.map(({ id }) => id)))) === 0) return false;
+      if (
+        (await cleanup.step((tx) =>
+          this.remove(
+            tx,
+            cleanup,
+            some.map(({ id }) => id),
+          ),
+        )) === 0
+      )
+        return false;
     }
     return false;
   }
@@ -76,7 +88,9 @@ const findOld = prepared<{ after: number; afterSeq: number; cutoff: number }, Ol
   db
     .selectFrom('runs')
     .select(['seq', 'id', 'batch_id', 'created_at', 'ended_at'])
-    .where(({ eb, refTuple, tuple }) => eb(refTuple('created_at', 'seq'), '>', tuple(place('after'), place('afterSeq'))))
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('created_at', 'seq'), '>', tuple(place('after'), place('afterSeq'))),
+    )
     .where('created_at', '<=', place('cutoff'))
     .orderBy('created_at')
     .orderBy('seq')
@@ -84,11 +98,20 @@ const findOld = prepared<{ after: number; afterSeq: number; cutoff: number }, Ol
 );
 
 const findOfBatch = prepared<{ batchId: string }, { id: string }>((db, place) =>
-  db.selectFrom('runs').select('id').where('batch_id', '=', place('batchId')).where('batch_id', 'is not', null).orderBy('seq').limit(AT_ONCE),
+  db
+    .selectFrom('runs')
+    .select('id')
+    .where('batch_id', '=', place('batchId'))
+    .where('batch_id', 'is not', null)
+    .orderBy('seq')
+    .limit(AT_ONCE),
 );
 
 // A run ends with its correlation. The correlations that are held here have settled, so that none of the runs is
 // running.
 const deleteRuns = preparedWithList<object, string, unknown>((db, _place, ids) =>
-  db.deleteFrom('runs').where('id', 'in', ids).where('status', '<>', sql.lit('running' as const)),
+  db
+    .deleteFrom('runs')
+    .where('id', 'in', ids)
+    .where('status', '<>', sql.lit('running' as const)),
 );

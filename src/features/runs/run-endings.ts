@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Selectable } from 'kysely';
+
 import { CorrelationSettled } from '../../blackboard/correlations/correlation-settled.js';
 import type { RunsTable, UsageSums } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
@@ -7,7 +8,12 @@ import { RunEvents } from './run-events.js';
 import { RunsRepository } from './runs.repository.js';
 
 /** `used` is the model usage of the run's correlation. */
-export type RunHook = (tx: Transaction, run: Selectable<RunsTable>, now: number, used: Selectable<UsageSums>) => Promise<void>;
+export type RunHook = (
+  tx: Transaction,
+  run: Selectable<RunsTable>,
+  now: number,
+  used: Selectable<UsageSums>,
+) => Promise<void>;
 
 /**
  * Ends a run in the transaction that settles its correlation, and runs the hooks of other features. The status of a run
@@ -32,7 +38,10 @@ export class RunEndings implements OnModuleInit {
     this.settled.add(async (tx, correlation, now, reason) => {
       const failure = correlation.error_count > 0 ? await this.runs.firstFailure(tx, correlation.id) : undefined;
       const status = correlation.state === 'cancelled' ? 'cancelled' : failure ? 'failed' : 'completed';
-      const failed = status === 'failed' && failure ? `${failure.agent} failed: ${failure.error_message ?? 'it gave no reason'}` : null;
+      const failed =
+        status === 'failed' && failure
+          ? `${failure.agent} failed: ${failure.error_message ?? 'it gave no reason'}`
+          : null;
       const error = status === 'cancelled' ? reason : failed;
       const run = await this.runs.end(tx, { id: correlation.id, status, error, endedAt: now });
       if (!run) return;

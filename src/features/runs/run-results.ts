@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { addStored, type Item, type Piece } from '../../blackboard/queries/stored-pieces.js';
 import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
@@ -50,10 +51,13 @@ export class RunResult {
     const types = [...this.byType];
     if (types.length === 0) return ['{}'];
     if (types.length === 1 && types[0]![1].count === 1) return [types[0]![1].items];
-    return [...types.flatMap(([type, { items, count }], index): Piece[] => {
-      const name = `${index === 0 ? '{' : ','}${JSON.stringify(type)}:`;
-      return count === 1 ? [name, items] : [`${name}[`, items, ']'];
-    }), '}'];
+    return [
+      ...types.flatMap(([type, { items, count }], index): Piece[] => {
+        const name = `${index === 0 ? '{' : ','}${JSON.stringify(type)}:`;
+        return count === 1 ? [name, items] : [`${name}[`, items, ']'];
+      }),
+      '}',
+    ];
   }
 }
 
@@ -111,7 +115,8 @@ const finalOf = (db: Reader) =>
     // Bytes, because the database must read a text to count its characters.
     .select(['seq', 'correlation_id', 'type', sql<number>`octet_length(payload)`.as('bytes')]);
 
-const payloadUpTo = (most: unknown) => sql<string | null>`case when octet_length(payload) <= ${most} then payload end`.as('payload');
+const payloadUpTo = (most: unknown) =>
+  sql<string | null>`case when octet_length(payload) <= ${most} then payload end`.as('payload');
 
 const findFinal = prepared<{ runId: string; after: number; limit: number; most: number }, FinalArtifact>((db, place) =>
   finalOf(db)
@@ -124,5 +129,8 @@ const findFinal = prepared<{ runId: string; after: number; limit: number; most: 
 
 // Without order: for the first rows of several correlations in order, Postgres would choose to scan all artifacts.
 const findFinalOfSome = preparedWithList<object, string, FinalArtifact>((db, _place, runIds) =>
-  finalOf(db).select(payloadUpTo(sql.lit(MOST_IN_SOME))).where('correlation_id', 'in', runIds).limit(sql.lit(OF_SOME)),
+  finalOf(db)
+    .select(payloadUpTo(sql.lit(MOST_IN_SOME)))
+    .where('correlation_id', 'in', runIds)
+    .limit(sql.lit(OF_SOME)),
 );

@@ -1,10 +1,11 @@
 import type { Selectable } from 'kysely';
+
 import type { Piece } from '../../blackboard/queries/stored-pieces.js';
 import { lastFields } from '../../common/json.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { RunsTable } from '../../database/schema.js';
-import { usageField } from '../../http/dto/usage-body.js';
 import type { RunBody } from '../../http/dto/run-body.js';
+import { usageField } from '../../http/dto/usage-body.js';
 import type { ListedRunBody } from './dto/run-list-body.js';
 import { RunResult } from './run-results.js';
 
@@ -44,7 +45,8 @@ export const listedRunBody = (run: RunRow): ListedRunBody => ({
   ...(run.error !== null && { error: run.error }),
 });
 
-const statusOf = ({ status, started_at }: RunRow): RunBody['status'] => (status === 'running' && started_at === null ? 'starting' : status);
+const statusOf = ({ status, started_at }: RunRow): RunBody['status'] =>
+  status === 'running' && started_at === null ? 'starting' : status;
 
 function timesOf(run: RunRow): Pick<RunBody, 'started_at' | 'completed_at'> {
   // A batch item without an execution failed when its run was created.

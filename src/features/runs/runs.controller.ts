@@ -1,19 +1,25 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+
 import type { HeldRequest } from '../../common/held-request.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
-import { ApiErrors } from '../../http/openapi/api-errors.js';
-import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../../http/middleware/correlation-id.js';
 import { Held } from '../../http/bodies/held-body.js';
+import { CANCELLED_RUN_EXAMPLE, RUN_BODY_EXAMPLE, RunBody } from '../../http/dto/run-body.js';
+import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../../http/middleware/correlation-id.js';
+import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
 import { Ids, type RequestIds } from '../idempotency/request-ids.js';
-import { CANCELLED_RUN_EXAMPLE, RUN_BODY_EXAMPLE, RunBody } from '../../http/dto/run-body.js';
 import { RUN_LIST_EXAMPLE, RunListBody } from './dto/run-list-body.js';
 import { RunListQuery } from './dto/run-list-query.js';
 import { RUN_REQUEST_BODY_EXAMPLE, RunRequest } from './dto/run-request.js';
 import { RunsService } from './runs.service.js';
 
-const ApiRunId = (): MethodDecorator => ApiParam({ name: 'run_id', description: "The run's id", schema: { type: 'string', example: RUN_BODY_EXAMPLE.run_id } });
+const ApiRunId = (): MethodDecorator =>
+  ApiParam({
+    name: 'run_id',
+    description: "The run's id",
+    schema: { type: 'string', example: RUN_BODY_EXAMPLE.run_id },
+  });
 
 const NOT_FOUND = `Run not found: ${RUN_BODY_EXAMPLE.run_id}`;
 
@@ -30,10 +36,15 @@ export class RunsController {
     summary: 'Run a workflow that starts with an agent',
     description:
       'Answers when the whole workflow has ended, or immediately with `async_run`. The run continues when the client ' +
-        'disconnects.',
+      'disconnects.',
   })
   @ApiBody({ type: RunRequest, examples: { message: { value: RUN_REQUEST_BODY_EXAMPLE } } })
-  @ApiOkResponse({ type: RunBody, description: 'The run', example: RUN_BODY_EXAMPLE, headers: { ...CORRELATION_HEADERS, ...IDEMPOTENCY_HEADERS } })
+  @ApiOkResponse({
+    type: RunBody,
+    description: 'The run',
+    example: RUN_BODY_EXAMPLE,
+    headers: { ...CORRELATION_HEADERS, ...IDEMPOTENCY_HEADERS },
+  })
   @ApiErrors(
     [400, 'inputs: CustomerMessage refuses its payload: text is missing'],
     [404, 'Agent not found: classifer'],
@@ -59,11 +70,15 @@ export class RunsController {
     summary: 'Cancel a run',
     description:
       'No execution of it starts any more. Running agents get an abort signal; the answer does not wait for them, ' +
-        'and their results are discarded.',
+      'and their results are discarded.',
   })
   @ApiRunId()
   @ApiOkResponse({ type: RunBody, description: 'The cancelled run', example: CANCELLED_RUN_EXAMPLE })
-  @ApiErrors([404, NOT_FOUND], [409, `Run ${RUN_BODY_EXAMPLE.run_id} has already ended (completed) and cannot be cancelled`], 503)
+  @ApiErrors(
+    [404, NOT_FOUND],
+    [409, `Run ${RUN_BODY_EXAMPLE.run_id} has already ended (completed) and cannot be cancelled`],
+    503,
+  )
   cancel(@Param('run_id') id: string): Promise<TextInParts> {
     return this.runs.cancel(id);
   }

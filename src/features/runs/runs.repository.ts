@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Insertable, Selectable } from 'kysely';
+
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
-import type { RunState, RunsTable } from '../../database/schema.js';
+import type { RunsTable, RunState } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { FoundRun, RunRow } from './run.js';
 
@@ -38,13 +39,19 @@ export class RunsRepository {
   }
 
   /** Ends a run. Returns null where no open run has this id. */
-  async end(tx: Transaction, end: { id: string; status: Exclude<RunState, 'running'>; error: string | null; endedAt: number }): Promise<Selectable<RunsTable> | null> {
+  async end(
+    tx: Transaction,
+    end: { id: string; status: Exclude<RunState, 'running'>; error: string | null; endedAt: number },
+  ): Promise<Selectable<RunsTable> | null> {
     const [run] = await endOpen(tx.db, end);
     return run ?? null;
   }
 
   /** Returns the first failed execution of a correlation. */
-  async firstFailure(tx: Transaction, correlationId: string): Promise<{ agent: string; error_message: string | null } | undefined> {
+  async firstFailure(
+    tx: Transaction,
+    correlationId: string,
+  ): Promise<{ agent: string; error_message: string | null } | undefined> {
     const [failure] = await findFailure(tx.db, { correlationId });
     return failure;
   }
@@ -60,13 +67,20 @@ export class RunsRepository {
 
   /** Returns the ids of a batch's open runs. */
   async openInBatch(tx: Transaction, batchId: string): Promise<string[]> {
-    const rows = await tx.db.selectFrom('runs').select('id').where('status', '=', 'running').where('batch_id', '=', batchId).execute();
+    const rows = await tx.db
+      .selectFrom('runs')
+      .select('id')
+      .where('status', '=', 'running')
+      .where('batch_id', '=', batchId)
+      .execute();
     return rows.map(({ id }) => id);
   }
 
   /** Returns the page, newest first, plus one further row where more rows match. */
   list(db: Reader, { status, agent, from, to }: RunFilter, { limit, offset }: ListPage): Promise<RunRow[]> {
-    let query = selectRuns(db).limit(limit + 1).offset(offset);
+    let query = selectRuns(db)
+      .limit(limit + 1)
+      .offset(offset);
     // With a time filter alone, the index over `created_at` finds the page. Otherwise a page far back would read all
     // newer runs.
     if (status === null && agent === null) query = query.orderBy('runs.created_at', 'desc');
@@ -82,7 +96,11 @@ export class RunsRepository {
 }
 
 const selectRuns = (db: Reader) =>
-  db.selectFrom('runs').leftJoin('executions', 'executions.id', 'runs.execution_id').selectAll('runs').select('executions.started_at');
+  db
+    .selectFrom('runs')
+    .leftJoin('executions', 'executions.id', 'runs.execution_id')
+    .selectAll('runs')
+    .select('executions.started_at');
 
 const insertRun = preparedInsert('runs', [
   'id',
@@ -97,7 +115,10 @@ const insertRun = preparedInsert('runs', [
   'error',
 ]);
 
-const endOpen = prepared<{ id: string; status: RunState; error: string | null; endedAt: number }, Selectable<RunsTable>>((db, place) =>
+const endOpen = prepared<
+  { id: string; status: RunState; error: string | null; endedAt: number },
+  Selectable<RunsTable>
+>((db, place) =>
   db
     .updateTable('runs')
     .set({ status: place('status'), error: place('error'), ended_at: place('endedAt') })

@@ -1,16 +1,17 @@
 import { Injectable } from '@nestjs/common';
+
 import { Blackboard, type Invocation } from '../../blackboard/publishing/blackboard.js';
 import type { Piece } from '../../blackboard/queries/stored-pieces.js';
 import { type StoredText, StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
+import type { HeldRequest } from '../../common/held-request.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
-import type { HeldRequest } from '../../common/held-request.js';
-import { yieldToEventLoop } from '../../common/event-loop.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import type { RequestIds } from '../idempotency/request-ids.js';
 import { deadlineMs } from '../../http/dto/deadline.js';
+import type { RequestIds } from '../idempotency/request-ids.js';
 import type { RunListBody } from './dto/run-list-body.js';
 import type { RunListQuery } from './dto/run-list-query.js';
 import type { RunRequest } from './dto/run-request.js';
@@ -87,7 +88,9 @@ export class RunsService {
   }
 
   /** Yields the runs with their results, in the order of `runs`, which may contain a run several times. */
-  async *withResults<Run extends FoundRun>(runs: readonly Run[]): AsyncGenerator<{ run: Run; result: RunResult | undefined }> {
+  async *withResults<Run extends FoundRun>(
+    runs: readonly Run[],
+  ): AsyncGenerator<{ run: Run; result: RunResult | undefined }> {
     for (let start = 0; start < runs.length; start += STRIDE) {
       const some = runs.slice(start, start + STRIDE);
       const results = await this.results.ofSome([...new Set(completedOf(some))]);
@@ -98,9 +101,17 @@ export class RunsService {
 
   async list(query: RunListQuery): Promise<RunListBody> {
     const { limit, offset } = query;
-    const filter = { status: query.status ?? null, agent: query.agent ?? null, from: query.from ?? null, to: query.to ?? null };
+    const filter = {
+      status: query.status ?? null,
+      agent: query.agent ?? null,
+      from: query.from ?? null,
+      to: query.to ?? null,
+    };
     const rows = await this.runs.list(this.unitOfWork.reader, filter, { limit, offset });
-    return { items: rows.slice(0, limit).map(listedRunBody), pagination: { limit, offset, has_more: rows.length > limit } };
+    return {
+      items: rows.slice(0, limit).map(listedRunBody),
+      pagination: { limit, offset, has_more: rows.length > limit },
+    };
   }
 
   /** Throws DomainError `not_found`, or `conflict` where the run has ended. */
@@ -108,7 +119,8 @@ export class RunsService {
     await this.unitOfWork.run(async (tx) => {
       const run = await this.runs.find(tx.db, id);
       if (!run) throw new DomainError('not_found', `Run not found: ${id}`);
-      if (run.status !== 'running') throw new DomainError('conflict', `Run ${id} has already ended (${run.status}) and cannot be cancelled`);
+      if (run.status !== 'running')
+        throw new DomainError('conflict', `Run ${id} has already ended (${run.status}) and cannot be cancelled`);
       await this.blackboard.cancel(tx, id);
     });
     return this.texts.ofEffect(await this.pieces(id));
@@ -145,17 +157,33 @@ export class RunsService {
   private async store(tx: Transaction, invocation: Invocation, item: BatchItem | null): Promise<void> {
     const { executionId } = await this.blackboard.begin(tx, invocation);
     const { correlationId: id, subscription } = invocation;
-    const run = { id, agent: subscription.agent, status: 'running', execution_id: executionId, ended_at: null, error: null } as const;
+    const run = {
+      id,
+      agent: subscription.agent,
+      status: 'running',
+      execution_id: executionId,
+      ended_at: null,
+      error: null,
+    } as const;
     await this.runs.insert(tx, { ...ofItem(item), ...run, created_at: this.clock.now() });
     this.events.changed(tx, run);
   }
 
   private async ended(id: string): Promise<void> {
     const hasEnded = await this.blackboard.waitUntilSettled(id, FIRST_GENERATION, Number.MAX_SAFE_INTEGER);
-    if (!hasEnded) throw new DomainError('unavailable', `The service is stopping; run ${id} continues after the next start: poll GET /run/${id}`);
+    if (!hasEnded)
+      throw new DomainError(
+        'unavailable',
+        `The service is stopping; run ${id} continues after the next start: poll GET /run/${id}`,
+      );
   }
 }
 
-const completedOf = (runs: readonly RunRow[]): string[] => runs.filter(({ status }) => status === 'completed').map(({ id }) => id);
+const completedOf = (runs: readonly RunRow[]): string[] =>
+  runs.filter(({ status }) => status === 'completed').map(({ id }) => id);
 
-const ofItem = (item: BatchItem | null) => ({ batch_id: item?.batchId ?? null, batch_round: item?.round ?? 0, batch_items: item?.items ?? 0 });
+const ofItem = (item: BatchItem | null) => ({
+  batch_id: item?.batchId ?? null,
+  batch_round: item?.round ?? 0,
+  batch_items: item?.items ?? 0,
+});

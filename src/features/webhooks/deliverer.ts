@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+
 import { Clock } from '../../common/clock.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
@@ -7,16 +8,16 @@ import { Role } from '../../common/role.js';
 import { type DeliveryOutcome, Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { type Span, Tracing } from '../../observability/tracing/tracing.js';
+import { Signals } from '../../pubsub/signals.js';
 import { type ClaimHolder, ClaimingLoop, type StartedRun } from '../../queue/claiming-loop.js';
 import { commitWithRetry } from '../../queue/commit-with-retry.js';
 import { Slots } from '../../queue/slots.js';
-import { Signals } from '../../pubsub/signals.js';
-import { type Span, Tracing } from '../../observability/tracing/tracing.js';
 import { type ClaimedDelivery, DeliveryClaims } from './delivery-claims.js';
 import { DeliveryLeases } from './delivery-leases.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
 import { ReadyTargets } from './ready-targets.js';
-import { type Sent, Sending } from './sending.js';
+import { Sending, type Sent } from './sending.js';
 import { SilentTargets } from './silent-targets.js';
 import { TargetBreaker } from './target-breaker.js';
 import { originOf } from './target-queue.js';
@@ -87,7 +88,8 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
       return;
     }
     const takenOver = await this.leases.rows.takeOverLost();
-    if (takenOver > 0) this.logger.warn({ deliveries: takenOver }, 'took over deliveries of a process that has stopped');
+    if (takenOver > 0)
+      this.logger.warn({ deliveries: takenOver }, 'took over deliveries of a process that has stopped');
     await this.loop.start();
     this.beating = true;
     this.armHeartbeat();
@@ -112,7 +114,10 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     try {
       await this.loop.stop(this.settings.shutdownGraceMs);
     } catch (error) {
-      this.logger.warn({ err: error }, 'deliveries could not be released; another process takes them over when their leases expire');
+      this.logger.warn(
+        { err: error },
+        'deliveries could not be released; another process takes them over when their leases expire',
+      );
     }
     this.beating = false;
     this.cancelHeartbeat();
@@ -123,7 +128,10 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   private deliver(delivery: ClaimedDelivery, abort: AbortController, holder: ClaimHolder): StartedRun {
     const span = this.span(delivery);
     // Without tracing in this process, the receiver gets the trace context of the publish.
-    const sent = this.sending.send({ ...delivery, traceparent: span.traceparent ?? delivery.traceparent }, abort.signal);
+    const sent = this.sending.send(
+      { ...delivery, traceparent: span.traceparent ?? delivery.traceparent },
+      abort.signal,
+    );
     const committed = sent
       .then(async (what) => {
         const outcome = await this.commit(delivery, what, holder);
@@ -164,7 +172,12 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     });
   }
 
-  private report(delivery: ClaimedDelivery, { durationMs, status, error }: Sent, outcome: DeliveryOutcome, span: Span): void {
+  private report(
+    delivery: ClaimedDelivery,
+    { durationMs, status, error }: Sent,
+    outcome: DeliveryOutcome,
+    span: Span,
+  ): void {
     if (outcome !== 'held') this.telemetry.deliveryTried(outcome, durationMs);
     const failed = error !== null;
     span.end({

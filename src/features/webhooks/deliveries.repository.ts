@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Insertable, Selectable } from 'kysely';
+
 import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert } from '../../database/prepared.js';
 import type { DeliveriesTable, DeliveryAttemptsTable, DeliveryState } from '../../database/schema.js';
@@ -76,8 +77,17 @@ export class DeliveriesRepository {
   }
 
   /** Returns the page, newest first, plus one further row where more rows match. */
-  list(db: Reader, { state, targetId, correlationId, artifactId }: DeliveryFilter, { limit, offset }: ListPage): Promise<DeliveryRow[]> {
-    let query = db.selectFrom('deliveries').selectAll().orderBy('seq', 'desc').limit(limit + 1).offset(offset);
+  list(
+    db: Reader,
+    { state, targetId, correlationId, artifactId }: DeliveryFilter,
+    { limit, offset }: ListPage,
+  ): Promise<DeliveryRow[]> {
+    let query = db
+      .selectFrom('deliveries')
+      .selectAll()
+      .orderBy('seq', 'desc')
+      .limit(limit + 1)
+      .offset(offset);
     if (state !== null) query = query.where('state', '=', state);
     if (targetId !== null) query = query.where('target_id', '=', targetId);
     if (correlationId !== null) query = query.where('correlation_id', '=', correlationId);

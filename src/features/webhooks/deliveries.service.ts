@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
@@ -29,7 +30,10 @@ export class DeliveriesService {
       artifactId: query.artifact_id ?? null,
     };
     const rows = await this.deliveries.list(this.unitOfWork.reader, filter, { limit, offset });
-    return { items: rows.slice(0, limit).map(deliveryBody), pagination: { limit, offset, has_more: rows.length > limit } };
+    return {
+      items: rows.slice(0, limit).map(deliveryBody),
+      pagination: { limit, offset, has_more: rows.length > limit },
+    };
   }
 
   /** Throws DomainError `not_found`. */
@@ -54,7 +58,11 @@ export class DeliveriesService {
     const held = await this.deliveries.find(tx.db, id);
     if (!held) throw unknown(id);
     const { state, ended_at, correlation_id, target_id, artifact_seq, queue } = held;
-    if (ended_at === null) throw new DomainError('conflict', `Delivery ${id} has not ended yet (${state}); only a delivered or dead one can be sent again`);
+    if (ended_at === null)
+      throw new DomainError(
+        'conflict',
+        `Delivery ${id} has not ended yet (${state}); only a delivered or dead one can be sent again`,
+      );
     if (!(await this.deliveries.hasArtifact(tx, artifact_seq))) {
       throw new DomainError('conflict', `Delivery ${id} cannot be sent again: its artifact has been deleted`);
     }

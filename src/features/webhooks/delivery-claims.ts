@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import type { ArtifactRow } from '../../blackboard/artifacts/artifact.js';
 import { Clock } from '../../common/clock.js';
 import { preparedWithList } from '../../database/prepared.js';
@@ -55,7 +56,11 @@ export class DeliveryClaims {
   readonly rows: RowClaims<LeasedDelivery, ContentRow>;
 
   constructor(clock: Clock, unitOfWork: UnitOfWork) {
-    const rules = { free: holdQueues, inputsOf: (tx: Transaction, ids: string[]) => contentsOf(tx.db, {}, ids), forget: () => undefined };
+    const rules = {
+      free: holdQueues,
+      inputsOf: (tx: Transaction, ids: string[]) => contentsOf(tx.db, {}, ids),
+      forget: () => undefined,
+    };
     this.rows = new RowClaims(DELIVERIES, rules, () => PRIORITIES, clock, unitOfWork);
   }
 
@@ -86,13 +91,27 @@ const contentsOf = preparedWithList<object, string, ContentRow>((db, _place, ids
     .select(DELIVERED.map((column) => `artifacts.${column}` as const))
     .select([
       sql<number | string>`octet_length(artifacts.payload)`.as('payload_bytes'),
-      sql<string | null>`case when octet_length(artifacts.payload) <= ${sql.lit(SMALL_PAYLOAD_BYTES)} then artifacts.payload end`.as('payload'),
+      sql<
+        string | null
+      >`case when octet_length(artifacts.payload) <= ${sql.lit(SMALL_PAYLOAD_BYTES)} then artifacts.payload end`.as(
+        'payload',
+      ),
     ])
-    .select(['deliveries.id as content_of', 'webhook_targets.url', 'webhook_targets.by', 'webhook_targets.secrets', 'webhook_targets.failing_since'])
+    .select([
+      'deliveries.id as content_of',
+      'webhook_targets.url',
+      'webhook_targets.by',
+      'webhook_targets.secrets',
+      'webhook_targets.failing_since',
+    ])
     .where('deliveries.id', 'in', ids),
 );
 
-const claimed = (row: LeasedDelivery, leaseToken: string, { content_of: _id, url, by, secrets, failing_since, ...artifact }: ContentRow): ClaimedDelivery => ({
+const claimed = (
+  row: LeasedDelivery,
+  leaseToken: string,
+  { content_of: _id, url, by, secrets, failing_since, ...artifact }: ContentRow,
+): ClaimedDelivery => ({
   id: row.id,
   queue: row.queue,
   correlationId: row.correlation_id,

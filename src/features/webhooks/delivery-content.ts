@@ -5,7 +5,11 @@ import type { ClaimedDelivery } from './delivery-claims.js';
  * Returns the body of a delivery (docs/webhooks.md). It has the same bytes in every attempt, which is why `timestamp`
  * is that of the artifact. `sequence` is the artifact's number in its correlation.
  */
-export function deliveryContent(artifact: Omit<ClaimedDelivery['artifact'], 'payload'>, payload: string, sequence: number): string {
+export function deliveryContent(
+  artifact: Omit<ClaimedDelivery['artifact'], 'payload'>,
+  payload: string,
+  sequence: number,
+): string {
   const { id, type, produced_by, tags } = artifact;
   const createdAt = toTimestamp(artifact.created_at);
   // Payload and tags are JSON already.

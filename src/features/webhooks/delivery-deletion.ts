@@ -1,8 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { sql } from 'kysely';
+
+import { AT_ONCE, type Cleanup, type Deletion } from '../../blackboard/retention/cleanup.js';
 import { Retention } from '../../blackboard/retention/retention.js';
 import { SettledCorrelations } from '../../blackboard/retention/settled-correlations.js';
-import { AT_ONCE, type Deletion, type Cleanup } from '../../blackboard/retention/cleanup.js';
 import { Settings } from '../../config/settings.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -31,8 +32,18 @@ export class DeliveryDeletion implements Deletion, OnModuleInit {
     this.retention.add(this);
     this.correlations.add({
       readsContent: ({ exists, selectFrom }) =>
-        exists(selectFrom('deliveries').select('deliveries.seq').whereRef('deliveries.correlation_id', '=', 'correlations.id').where('deliveries.ended_at', 'is', null)),
-      names: ({ exists, selectFrom }) => exists(selectFrom('deliveries').select('deliveries.seq').whereRef('deliveries.correlation_id', '=', 'correlations.id')),
+        exists(
+          selectFrom('deliveries')
+            .select('deliveries.seq')
+            .whereRef('deliveries.correlation_id', '=', 'correlations.id')
+            .where('deliveries.ended_at', 'is', null),
+        ),
+      names: ({ exists, selectFrom }) =>
+        exists(
+          selectFrom('deliveries')
+            .select('deliveries.seq')
+            .whereRef('deliveries.correlation_id', '=', 'correlations.id'),
+        ),
       forget: async (tx, ids) => void (await deleteTargets(tx.db, {}, ids)),
     });
   }
@@ -48,8 +59,17 @@ export class DeliveryDeletion implements Deletion, OnModuleInit {
     });
   }
 
-  private async remove(tx: Transaction, { settledBy }: Cleanup, cutoff: number, found: readonly Ended[]): Promise<number> {
-    const held = await this.correlations.hold(tx, found.map(({ correlation_id }) => correlation_id), settledBy);
+  private async remove(
+    tx: Transaction,
+    { settledBy }: Cleanup,
+    cutoff: number,
+    found: readonly Ended[],
+  ): Promise<number> {
+    const held = await this.correlations.hold(
+      tx,
+      found.map(({ correlation_id }) => correlation_id),
+      settledBy,
+    );
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ id }) => id);
     // Read again under the lock, because a delivery may have been sent again before it. Sending again takes the same
     // lock.
@@ -63,7 +83,12 @@ export class DeliveryDeletion implements Deletion, OnModuleInit {
 }
 
 const findSome = prepared<{ after: number }, { seq: number; id: string; created_at: number }>((db, place) =>
-  db.selectFrom('deliveries').select(['seq', 'id', 'created_at']).where('seq', '>', place('after')).orderBy('seq').limit(AT_ONCE),
+  db
+    .selectFrom('deliveries')
+    .select(['seq', 'id', 'created_at'])
+    .where('seq', '>', place('after'))
+    .orderBy('seq')
+    .limit(AT_ONCE),
 );
 
 const findEnded = preparedWithList<{ cutoff: number }, string, Ended>((db, place, ids) =>
@@ -74,8 +99,14 @@ const findEnded = preparedWithList<{ cutoff: number }, string, Ended>((db, place
     .where(sql<number>`coalesce(ended_at, ${sql.lit(Number.MAX_SAFE_INTEGER)})`, '<=', place('cutoff')),
 );
 
-const deleteAttempts = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('delivery_attempts').where('delivery_id', 'in', ids));
+const deleteAttempts = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('delivery_attempts').where('delivery_id', 'in', ids),
+);
 
-const deleteDeliveries = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('deliveries').where('id', 'in', ids));
+const deleteDeliveries = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('deliveries').where('id', 'in', ids),
+);
 
-const deleteTargets = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('correlation_targets').where('correlation_id', 'in', ids));
+const deleteTargets = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('correlation_targets').where('correlation_id', 'in', ids),
+);

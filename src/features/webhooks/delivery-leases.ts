@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+
 import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
 import { Settings } from '../../config/settings.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { type LostRow, RowLeases } from '../../queue/row-leases.js';
 import { Signals } from '../../pubsub/signals.js';
+import { type LostRow, RowLeases } from '../../queue/row-leases.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
 import { DELIVERIES, type LeasedDelivery } from './leased-deliveries.js';
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { Clock } from '../../common/clock.js';
 import { type DeliveryOutcome, Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
@@ -6,15 +7,17 @@ import { dialectOf } from '../../database/dialects/dialect.js';
 import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { DeliveryState } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { isInState } from '../../queue/state-predicate.js';
 import { Signals } from '../../pubsub/signals.js';
-import type { ClaimedDelivery } from './delivery-claims.js';
+import { isInState } from '../../queue/state-predicate.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
+import type { ClaimedDelivery } from './delivery-claims.js';
 import { nextTryAt } from './retry-schedule.js';
 import type { Sent } from './sending.js';
 import { WebhookTargetsRepository } from './webhook-targets.repository.js';
 
-export type EndingDelivery = Pick<ClaimedDelivery, 'id' | 'correlationId' | 'attempt' | 'leaseToken'> & { target: { id: string } };
+export type EndingDelivery = Pick<ClaimedDelivery, 'id' | 'correlationId' | 'attempt' | 'leaseToken'> & {
+  target: { id: string };
+};
 type SentDelivery = EndingDelivery & Pick<ClaimedDelivery, 'target'>;
 
 /**
@@ -41,7 +44,8 @@ export class DeliveryOutcomes {
     const again = sent.error === null || sent.isFinal ? null : this.nextTry(delivery.attempt, sent);
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
-      const outcome = again !== null ? await this.retry(tx, delivery, sent, again) : await this.endTried(tx, delivery, sent);
+      const outcome =
+        again !== null ? await this.retry(tx, delivery, sent, again) : await this.endTried(tx, delivery, sent);
       if (outcome !== 'discarded') await this.noteTarget(tx, delivery, sent);
       return outcome;
     });
@@ -49,7 +53,8 @@ export class DeliveryOutcomes {
 
   /** Ends a delivery without another attempt, in the caller's transaction. */
   async giveUp(tx: Transaction, delivery: EndingDelivery, error: string): Promise<void> {
-    if (await this.end(tx, delivery, 'dead', { status: null, error })) tx.afterCommit(() => this.telemetry.deliveriesGivenUp(1));
+    if (await this.end(tx, delivery, 'dead', { status: null, error }))
+      tx.afterCommit(() => this.telemetry.deliveriesGivenUp(1));
   }
 
   private nextTry(attempt: number, { startedAt, notBefore }: Sent): number | null {
@@ -62,7 +67,8 @@ export class DeliveryOutcomes {
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
       const { attempt } = delivery;
-      if (!(await releaseLease(tx, delivery, { state: 'pending', attempt, available_at: until, ended_at: null }, sent))) return 'discarded';
+      if (!(await releaseLease(tx, delivery, { state: 'pending', attempt, available_at: until, ended_at: null }, sent)))
+        return 'discarded';
       tx.afterCommit(() => this.signals.deliveryRetryScheduled.publish(until));
       return 'held';
     });
@@ -70,7 +76,15 @@ export class DeliveryOutcomes {
 
   private async retry(tx: Transaction, delivery: EndingDelivery, sent: Sent, again: number): Promise<DeliveryOutcome> {
     const { id, attempt } = delivery;
-    if (!(await releaseLease(tx, delivery, { state: 'pending', attempt: attempt + 1, available_at: again, ended_at: null }, sent))) return 'discarded';
+    if (
+      !(await releaseLease(
+        tx,
+        delivery,
+        { state: 'pending', attempt: attempt + 1, available_at: again, ended_at: null },
+        sent,
+      ))
+    )
+      return 'discarded';
     await recordTry(tx, id, attempt, sent);
     tx.afterCommit(() => this.signals.deliveryRetryScheduled.publish(again));
     return 'retried';
@@ -82,17 +96,29 @@ export class DeliveryOutcomes {
   }
 
   // Compares with the value that the claim has read, so that targets whose state does not change cost no query.
-  private async noteTarget(tx: Transaction, { target: { id, failing_since } }: SentDelivery, sent: Sent): Promise<void> {
+  private async noteTarget(
+    tx: Transaction,
+    { target: { id, failing_since } }: SentDelivery,
+    sent: Sent,
+  ): Promise<void> {
     if (sent.target === 'fails' && failing_since === null) await this.targets.noteFailing(tx, id, sent.startedAt);
     if (sent.target === 'works' && failing_since !== null) await this.targets.noteWorking(tx, id);
   }
 
-  private async end(tx: Transaction, delivery: EndingDelivery, state: DeliveryState, sent: Pick<Sent, 'status' | 'error'> & Partial<Sent>): Promise<boolean> {
+  private async end(
+    tx: Transaction,
+    delivery: EndingDelivery,
+    state: DeliveryState,
+    sent: Pick<Sent, 'status' | 'error'> & Partial<Sent>,
+  ): Promise<boolean> {
     const { id, correlationId, attempt, target } = delivery;
     const ended = { state, attempt, available_at: null, ended_at: this.clock.now() };
     // A publish that adds to the group locks the correlation too, so that it sees whether a delivery is open before its
     // own.
-    const [, isReleased] = await Promise.all([this.holdGroups(tx, correlationId), releaseLease(tx, delivery, ended, sent)]);
+    const [, isReleased] = await Promise.all([
+      this.holdGroups(tx, correlationId),
+      releaseLease(tx, delivery, ended, sent),
+    ]);
     if (!isReleased) return false;
     const [, next] = await Promise.all([
       isTry(sent) ? recordTry(tx, id, attempt, sent) : undefined,
@@ -113,14 +139,22 @@ const isTry = (sent: Partial<Sent>): sent is Sent => sent.startedAt !== undefine
 type Change = { state: DeliveryState; attempt: number; available_at: number | null; ended_at: number | null };
 
 /** Releases the lease if this process still has it. Every outcome depends on this. */
-async function releaseLease(tx: Transaction, { id, leaseToken }: EndingDelivery, change: Change, { status, error }: Pick<Sent, 'status' | 'error'>): Promise<boolean> {
+async function releaseLease(
+  tx: Transaction,
+  { id, leaseToken }: EndingDelivery,
+  change: Change,
+  { status, error }: Pick<Sent, 'status' | 'error'>,
+): Promise<boolean> {
   const updated = await updateUnderLease(tx.db, { id, leaseToken, ...change, last_status: status, last_error: error });
   return updated.length > 0;
 }
 
 const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'last_status', 'last_error'] as const;
 
-const updateUnderLease = prepared<Change & { id: string; leaseToken: string; last_status: number | null; last_error: string | null }, { id: string }>((db, place) =>
+const updateUnderLease = prepared<
+  Change & { id: string; leaseToken: string; last_status: number | null; last_error: string | null },
+  { id: string }
+>((db, place) =>
   db
     .updateTable('deliveries')
     .set({ ...places(place, CHANGED), lease_token: null, lease_owner: null, lease_until: null })
@@ -130,7 +164,21 @@ const updateUnderLease = prepared<Change & { id: string; leaseToken: string; las
     .returning('id'),
 );
 
-const recordTry = (tx: Transaction, deliveryId: string, attempt: number, { startedAt, durationMs, status, error }: Sent): Promise<void> =>
-  insertTries(tx.db, [{ delivery_id: deliveryId, attempt, started_at: startedAt, duration_ms: durationMs, status, error }]);
+const recordTry = (
+  tx: Transaction,
+  deliveryId: string,
+  attempt: number,
+  { startedAt, durationMs, status, error }: Sent,
+): Promise<void> =>
+  insertTries(tx.db, [
+    { delivery_id: deliveryId, attempt, started_at: startedAt, duration_ms: durationMs, status, error },
+  ]);
 
-const insertTries = preparedInsert('delivery_attempts', ['delivery_id', 'attempt', 'started_at', 'duration_ms', 'status', 'error']);
+const insertTries = preparedInsert('delivery_attempts', [
+  'delivery_id',
+  'attempt',
+  'started_at',
+  'duration_ms',
+  'status',
+  'error',
+]);

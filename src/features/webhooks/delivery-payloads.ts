@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { prepared } from '../../database/prepared.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
@@ -25,7 +26,11 @@ export class DeliveryPayloads {
   }
 
   /** Resolves with the result of `send`. Rejects with the signal's reason, or where the payload cannot be read. */
-  async use<T>({ queue, artifact }: ClaimedDelivery, signal: AbortSignal, send: (payload: string) => Promise<T>): Promise<T> {
+  async use<T>(
+    { queue, artifact }: ClaimedDelivery,
+    signal: AbortSignal,
+    send: (payload: string) => Promise<T>,
+  ): Promise<T> {
     if (artifact.payload !== null) return send(artifact.payload);
     const giveBack = await this.memory.take(originOf(queue), Number(artifact.payload_bytes), signal);
     try {
@@ -38,4 +43,6 @@ export class DeliveryPayloads {
   }
 }
 
-const findPayload = prepared<{ seq: number }, { payload: string }>((db, place) => db.selectFrom('artifacts').select('payload').where('seq', '=', place('seq')));
+const findPayload = prepared<{ seq: number }, { payload: string }>((db, place) =>
+  db.selectFrom('artifacts').select('payload').where('seq', '=', place('seq')),
+);

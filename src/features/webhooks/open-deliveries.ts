@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { throttled } from '../../common/throttled.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 
@@ -15,7 +16,12 @@ export class OpenDeliveries {
   /** The counts are throttled and may be slightly old, because counting many rows takes long. */
   readonly count = throttled(async (): Promise<OpenCounts> => {
     const { rows } = await sql<{ state: keyof OpenCounts; count: number }>`
-      select state, count(*) as count from deliveries where state in (${sql.join(OPEN)}) group by state`.execute(this.unitOfWork.reader);
-    return Object.assign({ waiting: 0, pending: 0, running: 0 }, Object.fromEntries(rows.map(({ state, count }) => [state, Number(count)])));
+      select state, count(*) as count from deliveries where state in (${sql.join(OPEN)}) group by state`.execute(
+      this.unitOfWork.reader,
+    );
+    return Object.assign(
+      { waiting: 0, pending: 0, running: 0 },
+      Object.fromEntries(rows.map(({ state, count }) => [state, Number(count)])),
+    );
   });
 }

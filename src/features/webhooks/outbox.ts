@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+
 import { ArtifactsPublished, type PublishedArtifact } from '../../blackboard/correlations/artifacts-published.js';
 import type { TrackedCorrelation } from '../../blackboard/correlations/tracked-correlation.js';
 import { newId } from '../../common/ids.js';
@@ -6,8 +7,8 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { DeliveriesRepository, type NewDelivery } from './deliveries.repository.js';
 import { queueOf } from './target-queue.js';
-import { type DeliveryGroup, WebhookTargetsRepository } from './webhook-targets.repository.js';
 import { WebhookTargets } from './webhook-targets.js';
+import { type DeliveryGroup, WebhookTargetsRepository } from './webhook-targets.repository.js';
 
 /**
  * Writes the deliveries of artifacts in the transaction that publishes them. Only the first open delivery of a group
@@ -29,7 +30,10 @@ export class Outbox implements OnModuleInit {
   }
 
   private async write(tx: Transaction, published: readonly PublishedArtifact[], now: number): Promise<void> {
-    const owed = this.targets.operator === null ? published.filter(({ correlation }) => correlation.webhook_targets > 0) : published;
+    const owed =
+      this.targets.operator === null
+        ? published.filter(({ correlation }) => correlation.webhook_targets > 0)
+        : published;
     if (owed.length === 0) return;
     const deliveries: NewDelivery[] = [];
     for (const [correlation, artifacts] of Map.groupBy(owed, (artifact) => artifact.correlation)) {
@@ -43,7 +47,11 @@ export class Outbox implements OnModuleInit {
     tx.whenVisible(() => queues.forEach((queue) => this.signals.deliveryReady.publish(queue)));
   }
 
-  private async groupsOf(tx: Transaction, correlation: TrackedCorrelation, [first]: readonly PublishedArtifact[]): Promise<DeliveryGroup[]> {
+  private async groupsOf(
+    tx: Transaction,
+    correlation: TrackedCorrelation,
+    [first]: readonly PublishedArtifact[],
+  ): Promise<DeliveryGroup[]> {
     const clients = correlation.webhook_targets > 0 ? this.targetRows.groupsOf(tx, correlation.id) : [];
     const { operator } = this.targets;
     if (operator === null) return clients;
@@ -53,7 +61,12 @@ export class Outbox implements OnModuleInit {
   }
 }
 
-const delivery = ({ seq, id, sequence, correlation, traceparent }: PublishedArtifact, group: DeliveryGroup, isFirst: boolean, now: number): NewDelivery => ({
+const delivery = (
+  { seq, id, sequence, correlation, traceparent }: PublishedArtifact,
+  group: DeliveryGroup,
+  isFirst: boolean,
+  now: number,
+): NewDelivery => ({
   id: newId(),
   target_id: group.target_id,
   queue: queueOf(group),

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type RawBuilder, sql } from 'kysely';
+
 import { Clock } from '../../common/clock.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 
@@ -34,7 +35,8 @@ export class ReadyTargets {
   // Skips from each queue to the next, because the queue of a dead target is long. SQLite does not use this query: it
   // would choose another index and read all rows.
   private async readyInAll(): Promise<string[]> {
-    const next = (after: RawBuilder<unknown>) => sql`(select min(queue) from deliveries where state = 'pending' and available_at is null and queue > ${after})`;
+    const next = (after: RawBuilder<unknown>) =>
+      sql`(select min(queue) from deliveries where state = 'pending' and available_at is null and queue > ${after})`;
     const { rows } = await sql<{ queue: string }>`
       with recursive queues (queue) as (select ${next(sql`''`)} union all select ${next(sql`queues.queue`)} from queues where queues.queue is not null)
       select queue from queues where queue is not null`.execute(this.unitOfWork.reader);

@@ -6,7 +6,11 @@ const JITTER = 0.2;
  * `random` is from [0, 1). A late attempt (the service was down, or the origin was held back) moves the following ones,
  * so that they do not follow each other immediately.
  */
-export function nextTryAt(times: readonly number[], { attempt, startedAt }: { attempt: number; startedAt: number }, random: number): number | null {
+export function nextTryAt(
+  times: readonly number[],
+  { attempt, startedAt }: { attempt: number; startedAt: number },
+  random: number,
+): number | null {
   const time = times[attempt - 1];
   if (time === undefined) return null;
   const pause = time - (times[attempt - 2] ?? 0);

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
@@ -53,7 +54,11 @@ export class Sending {
     try {
       return await this.payloads.use(delivery, signal, (payload) => this.sendNow(delivery, payload, signal));
     } catch (error) {
-      if (!signal.aborted) this.logger.warn({ err: error, delivery_id: delivery.id }, 'the payload of a delivery could not be read; trying again');
+      if (!signal.aborted)
+        this.logger.warn(
+          { err: error, delivery_id: delivery.id },
+          'the payload of a delivery could not be read; trying again',
+        );
       const startedAt = this.clock.now();
       return { startedAt, durationMs: 0, ...held('its payload could not be read', startedAt + READ_AGAIN_AFTER_MS) };
     }
@@ -66,7 +71,12 @@ export class Sending {
     return { startedAt, durationMs: Math.round(performance.now() - began), ...answer };
   }
 
-  private async answerTo({ id, target, artifact, sequence, traceparent }: ClaimedDelivery, payload: string, sentAt: number, signal: AbortSignal): Promise<Answer> {
+  private async answerTo(
+    { id, target, artifact, sequence, traceparent }: ClaimedDelivery,
+    payload: string,
+    sentAt: number,
+    signal: AbortSignal,
+  ): Promise<Answer> {
     if (target.by === 'client' && this.settings.clientWebhooks === 'off') return noAnswer(TURNED_OFF, true, 'unknown');
     try {
       const body = deliveryContent(artifact, payload, sequence);
@@ -75,26 +85,41 @@ export class Sending {
         ...(traceparent !== null && { traceparent }),
         ...webhookHeaders(this.secrets.of(target), { id, sentAt, body }),
       };
-      const { status, headers: answered } = await this.outbound.post(target.url, { headers, body, timeoutMs: TIME_LIMIT_MS, signal, by: target.by });
+      const { status, headers: answered } = await this.outbound.post(target.url, {
+        headers,
+        body,
+        timeoutMs: TIME_LIMIT_MS,
+        signal,
+        by: target.by,
+      });
       return answer(new URL(target.url).host, status, retryAfter(answered['retry-after'], this.clock.now()));
     } catch (error) {
       if (error instanceof HostFull) return held(error.message, error.until);
       if (error instanceof OutboundError && error.isRefused && error.cause instanceof Error) {
         this.logger.warn({ delivery_id: id, reason: error.cause.message }, 'a delivery was not sent');
       }
-      if (error instanceof OutboundError) return noAnswer(error.message, error.isRefused, error.isRefused ? 'unknown' : 'fails');
+      if (error instanceof OutboundError)
+        return noAnswer(error.message, error.isRefused, error.isRefused ? 'unknown' : 'fails');
       this.logger.error({ err: error, delivery_id: id }, 'a delivery could not be sent');
       return noAnswer(error instanceof Error ? error.message : 'it could not be sent', false, 'unknown');
     }
   }
 }
 
-const noAnswer = (error: string, isFinal: boolean, target: Answer['target']): Answer => ({ status: null, error, isFinal, notBefore: null, target, heldUntil: null });
+const noAnswer = (error: string, isFinal: boolean, target: Answer['target']): Answer => ({
+  status: null,
+  error,
+  isFinal,
+  notBefore: null,
+  target,
+  heldUntil: null,
+});
 
 const held = (error: string, heldUntil: number): Answer => ({ ...noAnswer(error, false, 'unknown'), heldUntil });
 
 function answer(host: string, status: number, notBefore: number | null): Answer {
-  if (status >= 200 && status < 300) return { status, error: null, isFinal: false, notBefore: null, target: 'works', heldUntil: null };
+  if (status >= 200 && status < 300)
+    return { status, error: null, isFinal: false, notBefore: null, target: 'works', heldUntil: null };
   const isRedirect = status >= 300 && status < 400;
   return {
     status,

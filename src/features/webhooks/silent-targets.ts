@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Telemetry } from '../../common/telemetry.js';
@@ -64,7 +65,12 @@ export class SilentTargets {
     const { queue } = delivery;
     if (this.stopped || this.underWay.has(queue)) return;
     const work = this.giveUpWaiting(delivery)
-      .catch((error: unknown) => this.logger.warn({ err: error, origin: originOf(queue) }, 'deliveries to a target that does not answer could not be given up'))
+      .catch((error: unknown) =>
+        this.logger.warn(
+          { err: error, origin: originOf(queue) },
+          'deliveries to a target that does not answer could not be given up',
+        ),
+      )
       .finally(() => this.underWay.delete(queue));
     this.underWay.set(queue, work);
   }
@@ -81,8 +87,15 @@ export class SilentTargets {
     let count = 0;
     for (const priority of PRIORITIES) count += await this.walk(silence, priority);
     if (count > 0) {
-      const fields = { origin: originOf(silence.queue), deliveries: count, failing_since: toTimestamp(silence.failingSince) };
-      this.logger.warn(fields, 'gave up waiting deliveries: their target answered no attempt of another delivery meanwhile');
+      const fields = {
+        origin: originOf(silence.queue),
+        deliveries: count,
+        failing_since: toTimestamp(silence.failingSince),
+      };
+      this.logger.warn(
+        fields,
+        'gave up waiting deliveries: their target answered no attempt of another delivery meanwhile',
+      );
     }
   }
 
@@ -110,15 +123,18 @@ export class SilentTargets {
       const here = await this.endIn(silence, [...new Set(waiting.map(({ correlation_id }) => correlation_id))]);
       ended += here;
       // The remaining rows here and behind are too recent, or cannot be ended now.
-      if (here === 0 && some.every(({ created_at, since }) => created_at > waitingSince || since <= waitingSince)) break;
+      if (here === 0 && some.every(({ created_at, since }) => created_at > waitingSince || since <= waitingSince))
+        break;
     }
     return ended;
   }
 
   private async endIn(silence: Silence, correlations: readonly string[]): Promise<number> {
     let ended = 0;
-    for (let start = 0; start < correlations.length && !this.stopped; ) {
-      const some = await this.unitOfWork.run((tx) => this.endSome(tx, silence, correlations.slice(start, start + AT_ONCE)));
+    for (let start = 0; start < correlations.length && !this.stopped;) {
+      const some = await this.unitOfWork.run((tx) =>
+        this.endSome(tx, silence, correlations.slice(start, start + AT_ONCE)),
+      );
       this.telemetry.deliveriesGivenUp(some);
       ended += some;
       if (some < AT_ONCE) start += AT_ONCE;
@@ -126,7 +142,11 @@ export class SilentTargets {
     return ended;
   }
 
-  private async endSome(tx: Transaction, { target, failingSince, waitingSince }: Silence, correlations: readonly string[]): Promise<number> {
+  private async endSome(
+    tx: Transaction,
+    { target, failingSince, waitingSince }: Silence,
+    correlations: readonly string[],
+  ): Promise<number> {
     await this.deliveries.holdAllGroups(tx, correlations);
     // The target has answered meanwhile, and may have failed again since.
     if ((await this.targets.failingSince(tx.db, target)) !== failingSince) return 0;
@@ -141,7 +161,13 @@ export class SilentTargets {
 
 // The newest first attempt, because sending a delivery again starts at attempt 1.
 const findFirstTry = prepared<{ id: string }, { started_at: number }>((db, place) =>
-  db.selectFrom('delivery_attempts').select('started_at').where('delivery_id', '=', place('id')).where('attempt', '=', 1).orderBy('seq', 'desc').limit(1),
+  db
+    .selectFrom('delivery_attempts')
+    .select('started_at')
+    .where('delivery_id', '=', place('id'))
+    .where('attempt', '=', 1)
+    .orderBy('seq', 'desc')
+    .limit(1),
 );
 
 // Has the order of the index; otherwise SQLite would scan the pending deliveries of all targets.
@@ -160,7 +186,11 @@ const findReady = prepared<{ queue: string; priority: number; passed: number }, 
 );
 
 /** Leaves running deliveries and those with a scheduled attempt, because they have further attempts. */
-const endWaiting = preparedWithList<{ target: string; waitingSince: number; now: number; error: string }, string, { correlation_id: string }>((db, place, correlations) => {
+const endWaiting = preparedWithList<
+  { target: string; waitingSince: number; now: number; error: string },
+  string,
+  { correlation_id: string }
+>((db, place, correlations) => {
   const waiting = db
     .selectFrom('deliveries')
     .select('id')

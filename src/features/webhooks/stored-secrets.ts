@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import { DomainError } from '../../common/domain-error.js';
 import { Settings } from '../../config/settings.js';
 import { SealError, type SecretBox } from '../../crypto/secret-box.js';
@@ -14,9 +15,15 @@ export class StoredSecrets {
   ) {}
 
   /** Throws DomainError `invalid` where the service has no secret key. */
-  store({ id, url, secrets }: { id: string; url: string; secrets: readonly string[] }): { sealed: string; fingerprint: string } {
+  store({ id, url, secrets }: { id: string; url: string; secrets: readonly string[] }): {
+    sealed: string;
+    fingerprint: string;
+  } {
     if (!this.box) {
-      throw new DomainError('invalid', 'webhook.secret: this service cannot store secrets; publish without a secret, or ask the operator to set STARLING_SECRET_KEY');
+      throw new DomainError(
+        'invalid',
+        'webhook.secret: this service cannot store secrets; publish without a secret, or ask the operator to set STARLING_SECRET_KEY',
+      );
     }
     const text = JSON.stringify(secrets);
     return { sealed: this.box.seal(text, id), fingerprint: this.box.fingerprint(`client ${url} ${text}`) };
@@ -26,7 +33,10 @@ export class StoredSecrets {
   of({ id, by, secrets }: Pick<WebhookTarget, 'id' | 'by' | 'secrets'>): readonly string[] {
     if (by === 'operator') return this.settings.webhookSecret;
     if (secrets === null) return [];
-    if (!this.box) throw new SealError('the secret was stored with a secret_key, and this service has none; start the service with that key');
+    if (!this.box)
+      throw new SealError(
+        'the secret was stored with a secret_key, and this service has none; start the service with that key',
+      );
     return JSON.parse(this.box.open(secrets, id)) as string[];
   }
 

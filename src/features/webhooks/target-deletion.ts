@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+
+import { AT_ONCE, type Cleanup, type Deletion } from '../../blackboard/retention/cleanup.js';
 import { Retention } from '../../blackboard/retention/retention.js';
-import { AT_ONCE, type Deletion, type Cleanup } from '../../blackboard/retention/cleanup.js';
 import { Settings } from '../../config/settings.js';
 import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
@@ -36,8 +37,18 @@ export class TargetDeletion implements Deletion, OnModuleInit {
       const last = some.at(-1);
       if (!last) break;
       after = last.id;
-      const unused = await findUnused(reader, {}, some.map(({ id }) => id));
-      if (unused.length > 0) deleted += await cleanup.step((tx) => remove(tx, unused.map(({ id }) => id)));
+      const unused = await findUnused(
+        reader,
+        {},
+        some.map(({ id }) => id),
+      );
+      if (unused.length > 0)
+        deleted += await cleanup.step((tx) =>
+          remove(
+            tx,
+            unused.map(({ id }) => id),
+          ),
+        );
     }
     return deleted;
   }
@@ -46,8 +57,16 @@ export class TargetDeletion implements Deletion, OnModuleInit {
 async function remove(tx: Transaction, found: readonly string[]): Promise<number> {
   const held = await hold(tx.db, {}, found);
   // Read again under the lock: earlier references are visible now, and no new one can come.
-  const unused = await findUnused(tx.db, {}, held.map(({ id }) => id));
-  await deleteAll(tx.db, {}, unused.map(({ id }) => id));
+  const unused = await findUnused(
+    tx.db,
+    {},
+    held.map(({ id }) => id),
+  );
+  await deleteAll(
+    tx.db,
+    {},
+    unused.map(({ id }) => id),
+  );
   return unused.length;
 }
 
@@ -67,9 +86,17 @@ const findUnused = preparedWithList<object, string, { id: string }>((db, _place,
     .selectFrom('webhook_targets')
     .select('id')
     .where('id', 'in', ids)
-    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('deliveries').select('seq').whereRef('deliveries.target_id', '=', 'webhook_targets.id'))))
     .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('correlation_targets').select('correlation_id').whereRef('correlation_targets.target_id', '=', 'webhook_targets.id'))),
+      not(exists(selectFrom('deliveries').select('seq').whereRef('deliveries.target_id', '=', 'webhook_targets.id'))),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('correlation_targets')
+            .select('correlation_id')
+            .whereRef('correlation_targets.target_id', '=', 'webhook_targets.id'),
+        ),
+      ),
     ),
 );
 
@@ -78,4 +105,6 @@ const hold = preparedWithList<object, string, { id: string }>((db, _place, ids) 
   locking(db, db.selectFrom('webhook_targets').select('id').where('id', 'in', ids), { wait: false }),
 );
 
-const deleteAll = preparedWithList<object, string, unknown>((db, _place, ids) => db.deleteFrom('webhook_targets').where('id', 'in', ids));
+const deleteAll = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('webhook_targets').where('id', 'in', ids),
+);

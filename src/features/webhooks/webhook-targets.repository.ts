@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
+
 import { keeping } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert } from '../../database/prepared.js';
 import type { WebhookTargetsTable } from '../../database/schema.js';
@@ -24,13 +25,26 @@ export class WebhookTargetsRepository {
    */
   async ensure(tx: Transaction, target: WebhookTarget): Promise<string> {
     const known = await findId(tx.db, { fingerprint: target.fingerprint });
-    if (known.length === 0) await tx.db.insertInto('webhook_targets').values(target).onConflict((conflict) => conflict.doNothing()).execute();
-    const [{ id }] = (known.length > 0 ? known : await findId(tx.db, { fingerprint: target.fingerprint })) as [{ id: string }];
+    if (known.length === 0)
+      await tx.db
+        .insertInto('webhook_targets')
+        .values(target)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    const [{ id }] = (known.length > 0 ? known : await findId(tx.db, { fingerprint: target.fingerprint })) as [
+      { id: string },
+    ];
     return id;
   }
 
   async isKnown(db: Reader, fingerprint: string): Promise<boolean> {
-    return (await db.selectFrom('webhook_targets').select('id').where('fingerprint', '=', fingerprint).executeTakeFirst()) !== undefined;
+    return (
+      (await db
+        .selectFrom('webhook_targets')
+        .select('id')
+        .where('fingerprint', '=', fingerprint)
+        .executeTakeFirst()) !== undefined
+    );
   }
 
   async isTargetOf(tx: Transaction, correlationId: string, targetId: string): Promise<boolean> {
@@ -81,13 +95,20 @@ const findId = prepared<{ fingerprint: string }, { id: string }>((db, place) =>
 );
 
 const findOne = prepared<{ correlationId: string; targetId: string }, { target_id: string }>((db, place) =>
-  db.selectFrom('correlation_targets').select('target_id').where('correlation_id', '=', place('correlationId')).where('target_id', '=', place('targetId')),
+  db
+    .selectFrom('correlation_targets')
+    .select('target_id')
+    .where('correlation_id', '=', place('correlationId'))
+    .where('target_id', '=', place('targetId')),
 );
 
 const insertOne = preparedInsert('correlation_targets', ['correlation_id', 'target_id']);
 
 const setCount = prepared<{ correlationId: string; count: number }, unknown>((db, place) =>
-  db.updateTable('correlations').set({ webhook_targets: place('count') }).where('id', '=', place('correlationId')),
+  db
+    .updateTable('correlations')
+    .set({ webhook_targets: place('count') })
+    .where('id', '=', place('correlationId')),
 );
 
 const findGroups = prepared<{ correlationId: string }, DeliveryGroup>((db, place) =>
@@ -116,11 +137,19 @@ const findGroups = prepared<{ correlationId: string }, DeliveryGroup>((db, place
 );
 
 const setFailing = prepared<{ id: string; at: number }, unknown>((db, place) =>
-  db.updateTable('webhook_targets').set({ failing_since: place('at') }).where('id', '=', place('id')).where('failing_since', 'is', null),
+  db
+    .updateTable('webhook_targets')
+    .set({ failing_since: place('at') })
+    .where('id', '=', place('id'))
+    .where('failing_since', 'is', null),
 );
 
 const setWorking = prepared<{ id: string }, unknown>((db, place) =>
-  db.updateTable('webhook_targets').set({ failing_since: null }).where('id', '=', place('id')).where('failing_since', 'is not', null),
+  db
+    .updateTable('webhook_targets')
+    .set({ failing_since: null })
+    .where('id', '=', place('id'))
+    .where('failing_since', 'is not', null),
 );
 
 const findFailing = prepared<{ id: string }, { failing_since: number | null }>((db, place) =>

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { PublishCompanion } from '../../blackboard/publishing/blackboard.js';
+
 import type { TrackedCorrelation } from '../../blackboard/correlations/tracked-correlation.js';
+import type { PublishCompanion } from '../../blackboard/publishing/blackboard.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
@@ -51,7 +53,10 @@ export class WebhookTargets implements OnModuleInit {
    */
   async forPublish({ url, secret }: Webhook): Promise<PublishCompanion> {
     if (this.settings.clientWebhooks === 'off') {
-      throw new DomainError('invalid', 'webhook: this service sends no webhooks for clients (client_webhooks is off); publish without webhook');
+      throw new DomainError(
+        'invalid',
+        'webhook: this service sends no webhooks for clients (client_webhooks is off); publish without webhook',
+      );
     }
     this.outbound.check(url, 'client', 'webhook.url');
     const target = this.clientsTarget(new URL(url), secret);
@@ -87,7 +92,10 @@ export class WebhookTargets implements OnModuleInit {
     const id = await this.targets.ensure(tx, target);
     if (correlation.webhook_targets > 0 && (await this.targets.isTargetOf(tx, correlation.id, id))) return;
     if (correlation.webhook_targets >= MOST_TARGETS) {
-      throw new DomainError('invalid', `webhook: correlation ${correlation.id} already has the maximum of ${MOST_TARGETS} targets; publish without webhook, or into another correlation`);
+      throw new DomainError(
+        'invalid',
+        `webhook: correlation ${correlation.id} already has the maximum of ${MOST_TARGETS} targets; publish without webhook, or into another correlation`,
+      );
     }
     correlation.webhook_targets += 1;
     await this.targets.add(tx, correlation.id, id, correlation.webhook_targets);
@@ -102,7 +110,15 @@ export class WebhookTargets implements OnModuleInit {
   }
 
   private operatorsTarget({ href, origin }: URL): WebhookTarget {
-    return { id: newId(), url: href, origin, by: 'operator', secrets: null, fingerprint: hashed(`operator ${href}`), created_at: this.clock.now() };
+    return {
+      id: newId(),
+      url: href,
+      origin,
+      by: 'operator',
+      secrets: null,
+      fingerprint: hashed(`operator ${href}`),
+      created_at: this.clock.now(),
+    };
   }
 
   // A changed key does not stop the start: everything else works, and deliveries can be sent again when the key is
@@ -111,7 +127,10 @@ export class WebhookTargets implements OnModuleInit {
     const stored = await this.targets.newestSecrets(this.unitOfWork.reader, LOOKED_AT);
     const unreadable = stored.filter((sealed) => !this.secrets.canRead(sealed)).length;
     if (unreadable > 0) {
-      this.logger.error({ targets: unreadable }, 'secret_key: secrets of webhook targets were stored with another key, so deliveries to them fail; start with that key, or ask clients to send their secrets again');
+      this.logger.error(
+        { targets: unreadable },
+        'secret_key: secrets of webhook targets were stored with another key, so deliveries to them fail; start with that key, or ask clients to send their secrets again',
+      );
     }
   }
 }

@@ -1,9 +1,15 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { DeliveriesService } from './deliveries.service.js';
-import { DELIVERY_EXAMPLE, DELIVERY_WITH_ATTEMPTS_EXAMPLE, DeliveryWithAttemptsBody, REDELIVERED_EXAMPLE } from './dto/delivery-body.js';
+import {
+  DELIVERY_EXAMPLE,
+  DELIVERY_WITH_ATTEMPTS_EXAMPLE,
+  DeliveryWithAttemptsBody,
+  REDELIVERED_EXAMPLE,
+} from './dto/delivery-body.js';
 import { DELIVERY_LIST_EXAMPLE, DeliveryListBody } from './dto/delivery-list-body.js';
 import { DeliveryListQuery } from './dto/delivery-list-query.js';
 
@@ -35,7 +41,11 @@ export class WebhooksController {
   @Get(':delivery_id')
   @ApiOperation({ summary: 'Get a delivery with its attempts', description: 'Fields without a value are absent.' })
   @ApiDeliveryId()
-  @ApiOkResponse({ type: DeliveryWithAttemptsBody, description: 'The delivery', example: DELIVERY_WITH_ATTEMPTS_EXAMPLE })
+  @ApiOkResponse({
+    type: DeliveryWithAttemptsBody,
+    description: 'The delivery',
+    example: DELIVERY_WITH_ATTEMPTS_EXAMPLE,
+  })
   @ApiErrors([404, NOT_FOUND])
   get(@Param('delivery_id') id: string): Promise<DeliveryWithAttemptsBody> {
     return this.deliveries.get(id);
@@ -48,11 +58,18 @@ export class WebhooksController {
     summary: 'Send a delivery again',
     description:
       'Sends a delivered or dead delivery again, with the same webhook-id and a new set of attempts. It is the next ' +
-        'one of its correlation to the same target.',
+      'one of its correlation to the same target.',
   })
   @ApiDeliveryId()
   @ApiOkResponse({ type: DeliveryWithAttemptsBody, description: 'The delivery', example: REDELIVERED_EXAMPLE })
-  @ApiErrors([404, NOT_FOUND], [409, `Delivery ${DELIVERY_EXAMPLE.delivery_id} has not ended yet (pending); only a delivered or dead one can be sent again`], 503)
+  @ApiErrors(
+    [404, NOT_FOUND],
+    [
+      409,
+      `Delivery ${DELIVERY_EXAMPLE.delivery_id} has not ended yet (pending); only a delivered or dead one can be sent again`,
+    ],
+    503,
+  )
   redeliver(@Param('delivery_id') id: string): Promise<DeliveryWithAttemptsBody> {
     return this.deliveries.redeliver(id);
   }

@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
+
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
-import { OutboundModule } from '../../http-client/outbound.module.js';
 import { SecretsModule } from '../../crypto/secrets.module.js';
+import { OutboundModule } from '../../http-client/outbound.module.js';
+import { Deliverer } from './deliverer.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveriesService } from './deliveries.service.js';
-import { DeliveryDeletion } from './delivery-deletion.js';
-import { Deliverer } from './deliverer.js';
 import { DeliveryClaims } from './delivery-claims.js';
+import { DeliveryDeletion } from './delivery-deletion.js';
 import { DeliveryLeases } from './delivery-leases.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
 import { DeliveryPayloads } from './delivery-payloads.js';

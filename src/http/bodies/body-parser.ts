@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer';
+
 import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
+
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { MemoryBudget } from '../../common/memory-budget.js';
 import { parsedSize } from '../../common/parsed-size.js';
-import { yieldToEventLoop } from '../../common/event-loop.js';
 import { wrongMethod } from '../middleware/allowed-methods.js';
 import { readBody } from './body-reader.js';
 import { incomingBody } from './incoming-bodies.js';
@@ -36,12 +38,18 @@ export function parseJsonBodies(limitBytes: number, memory: MemoryBudget) {
     const isBatch = BATCHES.test(request.path);
     if (isBatch && isMultipart(request)) return next();
     if (!isJson(request.headers['content-type'])) {
-      return next(wrongMethod(request, response) ?? new UnsupportedMediaTypeException('Send the body as JSON in UTF-8, with the header Content-Type: application/json'));
+      return next(
+        wrongMethod(request, response) ??
+          new UnsupportedMediaTypeException(
+            'Send the body as JSON in UTF-8, with the header Content-Type: application/json',
+          ),
+      );
     }
     if (isBatch) return next();
     readBody(request, incoming, limitBytes, (error, body) => {
       if (error) return next(error);
-      const hold = (bytes: number): void => (bytes > memory.largestBytes ? refuseForGood(bytes, memory) : incoming.memory.resize(bytes));
+      const hold = (bytes: number): void =>
+        bytes > memory.largestBytes ? refuseForGood(bytes, memory) : incoming.memory.resize(bytes);
       const take = (value: unknown): void => {
         request.body = value;
         next();
@@ -66,12 +74,15 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** A body that does not fit into an empty budget is a 413: after a 503 the client would send it again forever. */
 function refuseForGood(bytes: number, { largestBytes }: MemoryBudget): never {
-  throw new PayloadTooLargeException(`The body would take ${bytes} bytes of memory, and memory_budget allows ${largestBytes} to one request`);
+  throw new PayloadTooLargeException(
+    `The body would take ${bytes} bytes of memory, and memory_budget allows ${largestBytes} to one request`,
+  );
 }
 
 export const isUpload = (request: Request): boolean => BATCHES.test(request.path) && isMultipart(request);
 
-export const isMultipart = ({ headers }: Request): boolean => /^multipart\/form-data\s*(;|$)/i.test(headers['content-type'] ?? '');
+export const isMultipart = ({ headers }: Request): boolean =>
+  /^multipart\/form-data\s*(;|$)/i.test(headers['content-type'] ?? '');
 
 function isJson(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
@@ -121,7 +132,8 @@ function parseText(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    if (text.startsWith('\ufeff')) throw new BadRequestException(`${name} begins with a byte-order mark; JSON is sent without one`);
+    if (text.startsWith('\ufeff'))
+      throw new BadRequestException(`${name} begins with a byte-order mark; JSON is sent without one`);
     throw new BadRequestException(`${name} is not valid JSON: ${(error as Error).message}`);
   }
 }

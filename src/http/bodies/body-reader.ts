@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+
 import { CollectedBytes } from './collected-bytes.js';
 import type { IncomingBody } from './incoming-bodies.js';
 import { cutOff, type Done, encodingOf, inflate, tooLarge } from './inflation.js';

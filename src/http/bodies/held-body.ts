@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+
 import { emptyOut, type HeldRequest } from '../../common/held-request.js';
 import { incomingBody } from './incoming-bodies.js';
 
@@ -23,4 +24,7 @@ export class HeldBody implements HeldRequest {
 }
 
 /** Parameter of a handler that lets its client wait. */
-export const Held = createParamDecorator((_data: unknown, context: ExecutionContext): HeldRequest => new HeldBody(context.switchToHttp().getRequest<Request>()));
+export const Held = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): HeldRequest =>
+    new HeldBody(context.switchToHttp().getRequest<Request>()),
+);

@@ -1,5 +1,6 @@
 import { RequestTimeoutException } from '@nestjs/common';
 import type { Request, Response } from 'express';
+
 import type { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { MemoryBudget, MemoryReservation } from '../../common/memory-budget.js';
@@ -138,7 +139,9 @@ export class IncomingBodies {
     const worst = [...this.arriving].reduce((one, other) => (harm(other) > harm(one) ? other : one));
     // The body stays in `arriving`: the rest of it is read and dropped, within the same time limit.
     this.forgetBytes(worst);
-    worst.refuse(new DomainError('unavailable', 'The service has no memory for bodies that arrive slowly now; try again'));
+    worst.refuse(
+      new DomainError('unavailable', 'The service has no memory for bodies that arrive slowly now; try again'),
+    );
   }
 
   private look(): boolean {

@@ -1,6 +1,8 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+
 import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
 import type { Request } from 'express';
+
 import { CollectedBytes } from './collected-bytes.js';
 import { LARGER_PARTS_BYTES, LargerParts } from './larger-parts.js';
 
@@ -25,24 +27,32 @@ const MOST_TIMES = 100;
 const ALWAYS_ALLOWED_BYTES = 64 * 1_024;
 
 /** The bytes to which a body of `compressedBytes` may inflate. */
-const inflationBound = (compressedBytes: number): number => Math.max(MOST_TIMES * compressedBytes, ALWAYS_ALLOWED_BYTES);
+const inflationBound = (compressedBytes: number): number =>
+  Math.max(MOST_TIMES * compressedBytes, ALWAYS_ALLOWED_BYTES);
 
 /** Throws a 413 if a body inflates to more than its bound or than `limitBytes`. */
 function refuseLarge(inflatedBytes: number, compressedBytes: number, limitBytes: number): void {
   if (inflatedBytes > limitBytes) throw tooLarge(limitBytes);
   if (inflatedBytes > inflationBound(compressedBytes)) {
-    throw new PayloadTooLargeException(`The body inflates to more than ${MOST_TIMES} times its compressed size; send it uncompressed`);
+    throw new PayloadTooLargeException(
+      `The body inflates to more than ${MOST_TIMES} times its compressed size; send it uncompressed`,
+    );
   }
 }
 
-export const tooLarge = (limitBytes: number): Error => new PayloadTooLargeException(`The body is larger than ${limitBytes} bytes`);
+export const tooLarge = (limitBytes: number): Error =>
+  new PayloadTooLargeException(`The body is larger than ${limitBytes} bytes`);
 
 /**
  * The parts of a body as they arrive, inflated if it is compressed. Errors: those of `inflate`, 415 for an unknown
  * encoding, and 400 if the body is cut off. If the reader stops early, the rest is still received and dropped. `take`:
  * see CollectedBytes; it counts the memory besides the parts.
  */
-export async function* inflatedParts(request: Request, limitBytes: number, take: (bytes: number) => void): AsyncGenerator<Buffer> {
+export async function* inflatedParts(
+  request: Request,
+  limitBytes: number,
+  take: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const encoding = encodingOf(request);
   take(LARGER_PARTS_BYTES + (encoding === null ? 0 : DECOMPRESSOR_BYTES[encoding]));
@@ -71,7 +81,9 @@ export function encodingOf({ headers }: Request): Encoding | null {
   const name = headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (name === 'identity') return null;
   if (isEncoding(name)) return name;
-  throw new UnsupportedMediaTypeException(`Content-Encoding ${name} is not supported; use ${ENCODINGS.slice(0, -1).join(', ')} or ${ENCODINGS.at(-1)}`);
+  throw new UnsupportedMediaTypeException(
+    `Content-Encoding ${name} is not supported; use ${ENCODINGS.slice(0, -1).join(', ')} or ${ENCODINGS.at(-1)}`,
+  );
 }
 
 function asAnswer(error: unknown, encoding: Encoding | null): unknown {
@@ -91,7 +103,13 @@ export type Done = (error: Error | null, body?: Buffer) => void;
  * memory, because the decompressor waits until each chunk is read. Errors: 413, and 400 if the body does not match its
  * encoding.
  */
-export function inflate(compressed: Buffer, encoding: Encoding, limitBytes: number, take: (bytes: number) => void, done: Done): void {
+export function inflate(
+  compressed: Buffer,
+  encoding: Encoding,
+  limitBytes: number,
+  take: (bytes: number) => void,
+  done: Done,
+): void {
   try {
     take(DECOMPRESSOR_BYTES[encoding]);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { finished, Readable } from 'node:stream';
+
 import { CollectedBytes } from './collected-bytes.js';
 
 const PART_BYTES = 16 * 1_024;

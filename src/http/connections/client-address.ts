@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList } from 'node:net';
+
 import { ipAddress, networkOf } from '../../http-client/ip-address.js';
 
 /**
@@ -8,7 +9,9 @@ import { ipAddress, networkOf } from '../../http-client/ip-address.js';
  * trusted proxy; any client can forge the entries before it. Express' own `trust proxy` would also trust the host and
  * the protocol that a proxy names.
  */
-export function clientAddresses(trustedProxies: readonly string[]): (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string {
+export function clientAddresses(
+  trustedProxies: readonly string[],
+): (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string {
   const trusted = new BlockList();
   for (const range of trustedProxies) {
     const [address = '', prefix] = range.split('/');

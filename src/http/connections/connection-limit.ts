@@ -1,5 +1,7 @@
 import type { Server } from 'node:http';
+
 import type { Logger } from 'pino';
+
 import type { Clock } from '../../common/clock.js';
 
 const REPORT_EVERY_MS = 60_000;

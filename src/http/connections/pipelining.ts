@@ -1,6 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+
 import type { Logger } from 'pino';
+
 import { isUnavailable } from '../../common/domain-error.js';
 import type { WaitingRequests } from './waiting-requests.js';
 
@@ -31,7 +33,10 @@ export function limitPipelining(server: Server, waiting: WaitingRequests, logger
     socket[UNANSWERED] = unanswered;
     const stopWaiting = unanswered === 1 ? NOTHING : unanswered > MOST_UNANSWERED ? null : heldOf(waiting, request);
     if (stopWaiting === null) {
-      logger.warn({ remote_address: socket.remoteAddress }, `closed a connection on which ${unanswered} requests waited for their answers`);
+      logger.warn(
+        { remote_address: socket.remoteAddress },
+        `closed a connection on which ${unanswered} requests waited for their answers`,
+      );
       socket.destroy();
       return;
     }

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+
 import type { Clock } from '../../common/clock.js';
 import type { MemoryBudget } from '../../common/memory-budget.js';
 import { LookAgain } from './look-again.js';

@@ -1,13 +1,15 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+
 import { HttpException } from '@nestjs/common';
 import type { Logger } from 'pino';
+
 import { DomainError } from '../../common/domain-error.js';
 import type { Settings } from '../../config/settings.js';
 import { DEFAULT_RETRY_AFTER_SECONDS, STATUS } from '../errors/error-filter.js';
+import { endWith, rawAnswer } from '../errors/protocol-errors.js';
 import { hostRefusals } from '../middleware/host-check.js';
 import { originRefusals } from '../middleware/origin-check.js';
-import { endWith, rawAnswer } from '../errors/protocol-errors.js';
 
 /**
  * Takes over the connection, or rejects with the error for the client. Bytes that arrive before that stay in the
@@ -29,7 +31,9 @@ export function receiveUpgrades(
 ): void {
   const hostRefusal = hostRefusals(host, allowedHosts);
   const originRefusal = originRefusals(corsOrigins);
-  Object.assign(server, { shouldUpgradeCallback: (request: IncomingMessage) => asksForWebSocket(request) && paths.includes(pathOf(request)) });
+  Object.assign(server, {
+    shouldUpgradeCallback: (request: IncomingMessage) => asksForWebSocket(request) && paths.includes(pathOf(request)),
+  });
   const accept = async (request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> => {
     const refusal = hostRefusal(request) ?? originRefusal(request);
     if (refusal) throw refusal;
@@ -43,14 +47,19 @@ export function receiveUpgrades(
   });
 }
 
-const asksForWebSocket = ({ headers, method }: IncomingMessage): boolean => method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+const asksForWebSocket = ({ headers, method }: IncomingMessage): boolean =>
+  method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]!;
 
 function refusal(error: unknown, logger: Logger): string {
   if (error instanceof DomainError) {
     const { retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS } = error.options;
-    return rawAnswer(STATUS[error.code], error.message, error.code === 'unavailable' ? [`Retry-After: ${retryAfterSeconds}`] : []);
+    return rawAnswer(
+      STATUS[error.code],
+      error.message,
+      error.code === 'unavailable' ? [`Retry-After: ${retryAfterSeconds}`] : [],
+    );
   }
   if (error instanceof HttpException) return rawAnswer(error.getStatus(), error.message);
   logger.error({ err: error }, 'unexpected error');

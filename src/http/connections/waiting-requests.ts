@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+
 import { MemoryBudget } from '../../common/memory-budget.js';
 
 /** The share of the budget for waiting requests. Other requests need the rest. */

@@ -1,4 +1,5 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+
 import { MAX_VISIBILITY_NAMES } from '../../catalog/parse-visibility.js';
 import { ISO_DURATION_PATTERN } from '../../common/durations.js';
 import { SHORT_TEXT_SCHEMA } from '../validation/is-short-text.js';
@@ -6,7 +7,12 @@ import { SHORT_TEXT_SCHEMA } from '../validation/is-short-text.js';
 /** Without `format: duration`: in JSON Schema it excludes weeks combined with days, and fractions. */
 export const ISO_DURATION_SCHEMA = { type: 'string', pattern: ISO_DURATION_PATTERN } as const;
 
-const names = (minItems: number) => ({ type: 'array', minItems, maxItems: MAX_VISIBILITY_NAMES, items: SHORT_TEXT_SCHEMA });
+const names = (minItems: number) => ({
+  type: 'array',
+  minItems,
+  maxItems: MAX_VISIBILITY_NAMES,
+  items: SHORT_TEXT_SCHEMA,
+});
 
 const kindSchema = (kind: string, properties: object = {}, required: string[] = []) => ({
   type: 'object' as const,
@@ -22,7 +28,11 @@ const lastingSchemas = [
   kindSchema('Tenant', { tenant_id: { ...SHORT_TEXT_SCHEMA, nullable: true } }, ['tenant_id']),
 ];
 
-const after = kindSchema('After', { ttl: { ...ISO_DURATION_SCHEMA, example: 'PT1H' }, then: { oneOf: lastingSchemas } }, ['ttl']);
+const after = kindSchema(
+  'After',
+  { ttl: { ...ISO_DURATION_SCHEMA, example: 'PT1H' }, then: { oneOf: lastingSchemas } },
+  ['ttl'],
+);
 
 /** A visibility object in the OpenAPI document. */
 export const ApiVisibility = (options: ApiPropertyOptions = {}): PropertyDecorator =>

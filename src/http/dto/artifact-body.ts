@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import type { Visibility } from '../../catalog/visibility.js';
 import type { JsonObject } from '../../common/json.js';
 import { ApiVisibility } from './api-visibility.js';

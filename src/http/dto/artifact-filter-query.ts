@@ -1,5 +1,10 @@
 import type { ArtifactFilter } from '../../blackboard/queries/artifact-filter.js';
-import { MOST_FILTER_TAGS, MOST_FILTER_VALUES, refuseTooManyValues, VALUES_TOGETHER } from '../validation/filter-values.js';
+import {
+  MOST_FILTER_TAGS,
+  MOST_FILTER_VALUES,
+  refuseTooManyValues,
+  VALUES_TOGETHER,
+} from '../validation/filter-values.js';
 import { QueryList, QueryText, QueryTimestamp } from '../validation/query.js';
 
 const FilterList = (description: string, example: string, most = MOST_FILTER_VALUES): PropertyDecorator =>
@@ -19,10 +24,16 @@ export class ArtifactFilterQuery {
   @FilterList('Tags, all of them', 'channel:chat', MOST_FILTER_TAGS)
   tag?: string[];
 
-  @QueryTimestamp({ description: 'Created at this time or later: ISO 8601, UTC if no time zone is given', example: '2026-11-20T00:00:00Z' })
+  @QueryTimestamp({
+    description: 'Created at this time or later: ISO 8601, UTC if no time zone is given',
+    example: '2026-11-20T00:00:00Z',
+  })
   from?: number;
 
-  @QueryTimestamp({ description: 'Created at this time or earlier: ISO 8601, UTC if no time zone is given', example: '2026-11-21T00:00:00Z' })
+  @QueryTimestamp({
+    description: 'Created at this time or earlier: ISO 8601, UTC if no time zone is given',
+    example: '2026-11-21T00:00:00Z',
+  })
   to?: number;
 
   @FilterList('Visibility kinds, any of them: Public, Private, Labelled, Tenant, After', 'Public')
@@ -30,7 +41,15 @@ export class ArtifactFilterQuery {
 }
 
 /** Throws a DomainError `invalid` if the filter has too many values. */
-export function toArtifactFilter({ type, produced_by, visibility, tag, correlation_id, from, to }: ArtifactFilterQuery): ArtifactFilter {
+export function toArtifactFilter({
+  type,
+  produced_by,
+  visibility,
+  tag,
+  correlation_id,
+  from,
+  to,
+}: ArtifactFilterQuery): ArtifactFilter {
   refuseTooManyValues({ type, produced_by, visibility, tag });
   return {
     types: distinct(type),

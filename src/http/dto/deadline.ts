@@ -1,9 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
+
 import { parseIsoDuration } from '../../common/durations.js';
-import { ISO_DURATION_SCHEMA } from './api-visibility.js';
 import { IfGiven } from '../validation/if-given.js';
+import { ISO_DURATION_SCHEMA } from './api-visibility.js';
 
 // The same limit as for the `ttl` of an `After` visibility.
 const MAX_MS = 36_525 * 86_400_000;
@@ -31,4 +32,5 @@ export const Deadline = (): PropertyDecorator =>
 const isDeadline = (ms: number | null): boolean => ms !== null && ms > 0 && ms <= MAX_MS;
 
 /** Milliseconds of a validated deadline. */
-export const deadlineMs = (deadline: string | undefined): number | null => (deadline === undefined ? null : parseIsoDuration(deadline));
+export const deadlineMs = (deadline: string | undefined): number | null =>
+  deadline === undefined ? null : parseIsoDuration(deadline);

@@ -5,10 +5,16 @@ export class PageQuery {
   @QueryText({ description: 'Only items of this agent', example: 'classifier' })
   agent?: string;
 
-  @QueryTimestamp({ description: 'Created at this time or later: ISO 8601, UTC if no time zone is given', example: '2026-11-20T00:00:00Z' })
+  @QueryTimestamp({
+    description: 'Created at this time or later: ISO 8601, UTC if no time zone is given',
+    example: '2026-11-20T00:00:00Z',
+  })
   from?: number;
 
-  @QueryTimestamp({ description: 'Created at this time or earlier: ISO 8601, UTC if no time zone is given', example: '2026-11-21T00:00:00Z' })
+  @QueryTimestamp({
+    description: 'Created at this time or earlier: ISO 8601, UTC if no time zone is given',
+    example: '2026-11-21T00:00:00Z',
+  })
   to?: number;
 
   @QueryInteger({ description: 'Items on a page', min: 1, max: 500, default: 50, example: 50 })

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import type { JsonValue } from '../../common/json.js';
 import { UsageBody } from './usage-body.js';
 
@@ -26,10 +27,18 @@ export class RunBody {
   @ApiProperty({ type: String, format: 'date-time', required: false })
   completed_at?: string;
 
-  @ApiProperty({ type: String, required: false, description: 'For a failed run, the agent and the reason; for a run that its deadline cancelled, the time' })
+  @ApiProperty({
+    type: String,
+    required: false,
+    description: 'For a failed run, the agent and the reason; for a run that its deadline cancelled, the time',
+  })
   error?: string;
 
-  @ApiProperty({ type: UsageBody, required: false, description: 'Model usage of its agents; absent if they used no models' })
+  @ApiProperty({
+    type: UsageBody,
+    required: false,
+    description: 'Model usage of its agents; absent if they used no models',
+  })
   usage?: UsageBody;
 }
 

@@ -8,7 +8,10 @@ export class UsageBody {
   @ApiProperty({ type: 'integer', description: 'Tokens that models wrote (output)' })
   output_tokens!: number;
 
-  @ApiProperty({ required: false, description: 'In the currency of the configured prices; absent if none of the used models has a price' })
+  @ApiProperty({
+    required: false,
+    description: 'In the currency of the configured prices; absent if none of the used models has a price',
+  })
   cost?: number;
 }
 

@@ -1,6 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, NotFoundException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
+
 import { DomainError, type DomainErrorCode } from '../../common/domain-error.js';
 import { wrongMethod } from '../middleware/allowed-methods.js';
 import { requestIdOf } from '../middleware/request-observer.js';

@@ -1,5 +1,6 @@
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+
 import { newId } from '../../common/ids.js';
 
 /** Errors that Node raises before there is a request: its error code, our status and message. */
@@ -22,13 +23,18 @@ export function answerProtocolErrors(server: Server): void {
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const body = JSON.stringify({ detail: 'The Expect header must be 100-continue' });
-    response.writeHead(417, { 'Content-Type': 'application/json', 'Content-Length': body.length, 'X-Request-ID': newId() });
+    response.writeHead(417, {
+      'Content-Type': 'application/json',
+      'Content-Length': body.length,
+      'X-Request-ID': newId(),
+    });
     response.end(body);
   });
 }
 
 /** Whether an answer is being sent, which a second answer would garble. Node's own handler reads the same field. */
-const isAnswering = (socket: Duplex & { _httpMessage?: ServerResponse | null }): boolean => socket._httpMessage?.headersSent ?? false;
+const isAnswering = (socket: Duplex & { _httpMessage?: ServerResponse | null }): boolean =>
+  socket._httpMessage?.headersSent ?? false;
 
 /** Real milliseconds, independent of the injected clock. */
 const CUT_AFTER_MS = 1_000;

@@ -1,5 +1,6 @@
 import { ApiHeader } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+
 import { DomainError } from '../../common/domain-error.js';
 import { isVisibleAscii, visibleAsciiRule } from '../validation/visible-ascii.js';
 
@@ -14,7 +15,8 @@ export const MAX_CORRELATION_ID = 200;
 export function takeCorrelationId(request: Request, response: Response): string | undefined {
   const id = request.headers['x-correlation-id'] as string | undefined;
   if (id === undefined) return undefined;
-  if (!isVisibleAscii(id, MAX_CORRELATION_ID)) throw new DomainError('invalid', `${HEADER}: ${visibleAsciiRule(MAX_CORRELATION_ID)}`);
+  if (!isVisibleAscii(id, MAX_CORRELATION_ID))
+    throw new DomainError('invalid', `${HEADER}: ${visibleAsciiRule(MAX_CORRELATION_ID)}`);
   answerCorrelationId(response, id);
   return id;
 }
@@ -28,11 +30,22 @@ export const ApiCorrelationHeader = (): MethodDecorator =>
   ApiHeader({
     name: HEADER,
     required: false,
-    description: 'Correlation to publish into: 1 to 200 visible ASCII characters. If absent, the service creates an id.',
-    schema: { type: 'string', minLength: 1, maxLength: MAX_CORRELATION_ID, pattern: '^[\\x21-\\x7e]+$', example: 'order-4711' },
+    description:
+      'Correlation to publish into: 1 to 200 visible ASCII characters. If absent, the service creates an id.',
+    schema: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_CORRELATION_ID,
+      pattern: '^[\\x21-\\x7e]+$',
+      example: 'order-4711',
+    },
   });
 
 /** The header of an answer that contains its correlation id. */
 export const CORRELATION_HEADERS = {
-  [HEADER]: { description: 'Id of the correlation, for example to query its status', schema: { type: 'string' as const }, example: 'order-4711' },
+  [HEADER]: {
+    description: 'Id of the correlation, for example to query its status',
+    schema: { type: 'string' as const },
+    example: 'order-4711',
+  },
 };

@@ -1,6 +1,8 @@
-import { BadRequestException, ForbiddenException } from '@nestjs/common';
 import type { IncomingMessage } from 'node:http';
+
+import { BadRequestException, ForbiddenException } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
+
 import { isLoopbackAddress } from '../../common/loopback.js';
 import { PROBES } from './probes.js';
 
@@ -62,4 +64,6 @@ function plainForm(host: string): string {
 }
 
 const isLoopback = (name: string): boolean =>
-  name === 'localhost' || name.endsWith('.localhost') || isLoopbackAddress(name.startsWith('[') ? name.slice(1, -1) : name);
+  name === 'localhost' ||
+  name.endsWith('.localhost') ||
+  isLoopbackAddress(name.startsWith('[') ? name.slice(1, -1) : name);

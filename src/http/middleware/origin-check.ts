@@ -1,5 +1,6 @@
-import { ForbiddenException } from '@nestjs/common';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+
+import { ForbiddenException } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 
 const ALLOWED_HEADERS = 'Content-Type, Mcp-Protocol-Version, X-Correlation-ID, X-Idempotency-Key';
@@ -22,21 +23,29 @@ export function checkOrigins(corsOrigins: string[]) {
 }
 
 /** Returns the error for a request from a page of another origin; undefined if the request is allowed. */
-export function originRefusals(corsOrigins: string[]): (request: Pick<IncomingMessage, 'headers' | 'method'>) => Error | undefined {
+export function originRefusals(
+  corsOrigins: string[],
+): (request: Pick<IncomingMessage, 'headers' | 'method'>) => Error | undefined {
   const listed = listedOrigins(corsOrigins);
   return ({ headers, method }) => {
     const { origin, host } = headers;
     if (origin === undefined) {
       if (isForeignSubresource(headers)) return refusal('another site');
-      return isFormWithoutOrigin(headers, method) ? new ForbiddenException('A form that a browser sends must have an Origin header; send the request from a script or a program') : undefined;
+      return isFormWithoutOrigin(headers, method)
+        ? new ForbiddenException(
+            'A form that a browser sends must have an Origin header; send the request from a script or a program',
+          )
+        : undefined;
     }
     return listed.has(origin.toLowerCase()) || isSameOrigin(origin, host) ? undefined : refusal(`Origin ${origin}`);
   };
 }
 
-const listedOrigins = (corsOrigins: string[]): Set<string> => new Set(corsOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
+const listedOrigins = (corsOrigins: string[]): Set<string> =>
+  new Set(corsOrigins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
 
-const refusal = (from: string): Error => new ForbiddenException(`Requests from ${from} are not allowed; add the origin to cors_origins`);
+const refusal = (from: string): Error =>
+  new ForbiddenException(`Requests from ${from} are not allowed; add the origin to cors_origins`);
 
 /** Ignores the scheme: behind a proxy that terminates TLS, the page uses https and this server http. */
 const isSameOrigin = (origin: string, host: string | undefined): boolean =>

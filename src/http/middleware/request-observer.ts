@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
+
 import { newId } from '../../common/ids.js';
 import { PROBES } from './probes.js';
 

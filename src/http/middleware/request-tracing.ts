@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
+
 import type { Tracing } from '../../observability/tracing/tracing.js';
 import { requestIdOf } from './request-observer.js';
 
@@ -10,7 +11,11 @@ import { requestIdOf } from './request-observer.js';
 export function traceRequests(tracing: Tracing) {
   return (request: Request, response: Response, next: NextFunction): void => {
     if (request.method !== 'POST') return next();
-    const span = tracing.start('POST', { kind: 'server', parent: traceparentOf(request), attributes: { 'http.request.method': 'POST' } });
+    const span = tracing.start('POST', {
+      kind: 'server',
+      parent: traceparentOf(request),
+      attributes: { 'http.request.method': 'POST' },
+    });
     response.once('close', () => {
       const { statusCode } = response;
       const route = (request.route as { path?: string } | undefined)?.path;
@@ -31,4 +36,5 @@ export function traceRequests(tracing: Tracing) {
   };
 }
 
-const traceparentOf = ({ headers }: Request): string | null => (typeof headers.traceparent === 'string' ? headers.traceparent : null);
+const traceparentOf = ({ headers }: Request): string | null =>
+  typeof headers.traceparent === 'string' ? headers.traceparent : null;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+
 import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 
@@ -18,7 +19,10 @@ export function setSecurityHeaders() {
 /** The headers, computed once. Helmet would compute them again for each answer. */
 function headers(styles: string): [string, string][] {
   const made: [string, string][] = [];
-  const response = { setHeader: (name: string, value: string) => made.push([name, value]), removeHeader: () => undefined };
+  const response = {
+    setHeader: (name: string, value: string) => made.push([name, value]),
+    removeHeader: () => undefined,
+  };
   policy(styles)({} as IncomingMessage, response as unknown as ServerResponse, (error) => {
     if (error) throw error;
   });

@@ -1,11 +1,18 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiResponse, getSchemaPath } from '@nestjs/swagger';
+
 import { ErrorBody } from '../dto/error-body.js';
 
 /** Every error status of the service: what it means and an example of its `detail`. */
 const ERRORS = {
-  400: ['Invalid input; `detail` names every bad field', 'timeout: must not be greater than 300; type: must be a string'],
-  403: ['Refused host or origin', 'Requests from Origin https://example.com are not allowed; add the origin to cors_origins'],
+  400: [
+    'Invalid input; `detail` names every bad field',
+    'timeout: must not be greater than 300; type: must be a string',
+  ],
+  403: [
+    'Refused host or origin',
+    'Requests from Origin https://example.com are not allowed; add the origin to cors_origins',
+  ],
   404: ['Not found', 'Agent not found: classifer'],
   409: ['In conflict with the current state of the resource', 'Correlation order-4711 is closed'],
   408: ['The body did not arrive in time, or arrived too slowly', 'The body did not arrive within 60 s'],

@@ -15,7 +15,10 @@ export const ApiForm = (form: Form): MethodDecorator => ApiExtension(FORM, form)
 
 /** Moves the form of an operation in the OpenAPI document to its body. */
 export function placeForm(operation: object): void {
-  const { [FORM]: form, requestBody } = operation as { [FORM]?: Form; requestBody?: { content: Record<string, object> } };
+  const { [FORM]: form, requestBody } = operation as {
+    [FORM]?: Form;
+    requestBody?: { content: Record<string, object> };
+  };
   if (!form) return;
   delete (operation as { [FORM]?: Form })[FORM];
   requestBody!.content['multipart/form-data'] = form;

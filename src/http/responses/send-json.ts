@@ -1,8 +1,9 @@
 import type { Response } from 'express';
+
 import type { MemoryBudget } from '../../common/memory-budget.js';
 import { TextInParts } from '../../common/text-in-parts.js';
-import { type Send, sendParts, write } from './send-parts.js';
 import { WRITE_BYTES } from '../connections/slow-readers.js';
+import { type Send, sendParts, write } from './send-parts.js';
 
 /** A handler's answer that is already JSON text and is sent unchanged. */
 export class JsonText {

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+
 import type { TextInParts, TextPart } from '../../common/text-in-parts.js';
 import { WRITE_BYTES } from '../connections/slow-readers.js';
 

@@ -13,5 +13,8 @@ export const VALUES_TOGETHER = `at most ${MOST_FILTER_VALUES} values in all list
 export function refuseTooManyValues(lists: Record<string, readonly string[] | undefined>): void {
   const total = Object.values(lists).reduce((sum, values) => sum + (values?.length ?? 0), 0);
   if (total <= MOST_FILTER_VALUES) return;
-  throw new DomainError('invalid', `${Object.keys(lists).join(', ')}: must have at most ${MOST_FILTER_VALUES} values together (got ${total})`);
+  throw new DomainError(
+    'invalid',
+    `${Object.keys(lists).join(', ')}: must have at most ${MOST_FILTER_VALUES} values together (got ${total})`,
+  );
 }

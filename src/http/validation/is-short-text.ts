@@ -1,8 +1,14 @@
 import { ValidateBy } from 'class-validator';
+
 import { isShortText, MAX_SHORT_TEXT, SHORT_TEXT_RULE } from '../../common/short-text.js';
 
 /** The rule of `isShortText` for the OpenAPI document. */
-export const SHORT_TEXT_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_SHORT_TEXT, pattern: '^[^\\u0000]*$' } as const;
+export const SHORT_TEXT_SCHEMA = {
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_SHORT_TEXT,
+  pattern: '^[^\\u0000]*$',
+} as const;
 
 /** Validates a body field whose text is stored in an index. */
 export const IsShortText = (options: { each?: boolean } = {}): PropertyDecorator =>
@@ -11,7 +17,8 @@ export const IsShortText = (options: { each?: boolean } = {}): PropertyDecorator
       name: 'isShortText',
       validator: {
         validate: isShortText,
-        defaultMessage: () => (options.each ? `each value in $property must be ${SHORT_TEXT_RULE}` : `must be ${SHORT_TEXT_RULE}`),
+        defaultMessage: () =>
+          options.each ? `each value in $property must be ${SHORT_TEXT_RULE}` : `must be ${SHORT_TEXT_RULE}`,
       },
     },
     options,

@@ -1,5 +1,4 @@
-const PATTERN =
-  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d+))?)?(Z|[+\- ]\d{2}:?\d{2})?)?$/i;
+const PATTERN = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d+))?)?(Z|[+\- ]\d{2}:?\d{2})?)?$/i;
 
 /**
  * Epoch milliseconds of an ISO 8601 date or timestamp; `undefined` if `text` is not one. Without a time zone it is UTC.

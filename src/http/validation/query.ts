@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Expose, Transform } from 'class-transformer';
 import { ArrayMaxSize, ValidateBy, type ValidationArguments } from 'class-validator';
+
 import { shown } from '../../common/short-text.js';
 import { IfGiven } from './if-given.js';
 import { parseTimestamp } from './parse-timestamp.js';
@@ -54,7 +55,9 @@ function complain(complaint: Coercion<unknown>['complaint'], args: ValidationArg
 const optional = ({ description, example }: Documentation, schema: Record<string, unknown>): PropertyDecorator =>
   ApiProperty({ required: false, description, example, ...schema } as ApiPropertyOptions);
 
-export function QueryInteger(options: Documentation & { min: number; max?: number; default?: number }): PropertyDecorator {
+export function QueryInteger(
+  options: Documentation & { min: number; max?: number; default?: number },
+): PropertyDecorator {
   const { min, max = Number.MAX_SAFE_INTEGER, default: fallback } = options;
   const range = options.max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
   const read = (text: string): number | undefined => {
@@ -67,13 +70,22 @@ export function QueryInteger(options: Documentation & { min: number; max?: numbe
   );
 }
 
-const BOOLEANS = new Map([['true', true], ['1', true], ['false', false], ['0', false]]);
+const BOOLEANS = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
 
 /** `true`, `false`, `1` or `0`. Case-insensitive, because Python clients send `True`. */
 export function QueryBoolean(options: Documentation & { default: boolean }): PropertyDecorator {
   return applyDecorators(
     optional(options, { type: 'boolean', default: options.default }),
-    scalar({ read: (text) => BOOLEANS.get(text.toLowerCase()), complaint: 'must be true or false', default: options.default }),
+    scalar({
+      read: (text) => BOOLEANS.get(text.toLowerCase()),
+      complaint: 'must be true or false',
+      default: options.default,
+    }),
   );
 }
 
@@ -81,7 +93,10 @@ export function QueryBoolean(options: Documentation & { default: boolean }): Pro
 export function QueryTimestamp(options: Documentation): PropertyDecorator {
   return applyDecorators(
     optional(options, { type: 'string', format: 'date-time' }),
-    scalar({ read: parseTimestamp, complaint: ({ property, value }) => `Invalid ${property}: ${shown((value as Unreadable).text)}` }),
+    scalar({
+      read: parseTimestamp,
+      complaint: ({ property, value }) => `Invalid ${property}: ${shown((value as Unreadable).text)}`,
+    }),
   );
 }
 
@@ -93,7 +108,9 @@ export function QueryText(options: Documentation & { format?: 'uuid' }): Propert
   );
 }
 
-export function QueryChoice(options: Documentation & { choices: readonly string[]; default?: string }): PropertyDecorator {
+export function QueryChoice(
+  options: Documentation & { choices: readonly string[]; default?: string },
+): PropertyDecorator {
   const { choices, default: fallback } = options;
   return applyDecorators(
     optional(options, { type: 'string', enum: [...choices], default: fallback }),

@@ -1,6 +1,7 @@
 import { applyDecorators, type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import type { Request } from 'express';
+
 import { DomainError } from '../../common/domain-error.js';
 import { isJsonObject } from '../../common/json.js';
 import { unknownFields } from '../../common/unknown-fields.js';
@@ -20,4 +21,11 @@ class WithoutFields implements CanActivate {
  * For a route under `/api/v1` whose request has no body fields: a body is optional, and every field in it is unknown.
  */
 export const TakesNoFields = (): MethodDecorator =>
-  applyDecorators(UseGuards(WithoutFields), ApiBody({ required: false, schema: { type: 'object', additionalProperties: false }, examples: { none: { value: {} } } }));
+  applyDecorators(
+    UseGuards(WithoutFields),
+    ApiBody({
+      required: false,
+      schema: { type: 'object', additionalProperties: false },
+      examples: { none: { value: {} } },
+    }),
+  );

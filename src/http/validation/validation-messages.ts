@@ -14,7 +14,9 @@ function describe(error: ValidationError, parent: string): string[] {
  * caller. In the same way, a value that is not a list breaks the rules about each value of a list.
  */
 function foremost(constraints: Record<string, string>): string {
-  const onType = Object.entries(constraints).filter(([rule]) => rule.startsWith('is')).map(([, message]) => message);
+  const onType = Object.entries(constraints)
+    .filter(([rule]) => rule.startsWith('is'))
+    .map(([, message]) => message);
   return onType.find((message) => !message.startsWith('each value ')) ?? onType[0] ?? Object.values(constraints)[0]!;
 }
 

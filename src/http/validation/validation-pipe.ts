@@ -1,6 +1,7 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync } from 'class-validator';
+
 import { DomainError } from '../../common/domain-error.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import { unknownFields } from '../../common/unknown-fields.js';
@@ -43,7 +44,10 @@ export class ValidationPipe implements PipeTransform {
     const instance = instantiate(metatype, value, fields, type);
     const errors = validateSync(instance, { validationError: { target: false, value: false } });
     const refusesUnknown = type === 'body' && !ignoresUnknownFields(metatype);
-    const problems = [...describeErrors(errors), ...(refusesUnknown ? this.unknownIn(value, instance, fields, '') : [])];
+    const problems = [
+      ...describeErrors(errors),
+      ...(refusesUnknown ? this.unknownIn(value, instance, fields, '') : []),
+    ];
     // Sorted by name, so that the same problems always give the same message.
     if (problems.length > 0) throw new DomainError('invalid', problems.sort().join('; '));
     return instance;
@@ -60,7 +64,8 @@ export class ValidationPipe implements PipeTransform {
       const value = (instance as Record<string, unknown>)[field];
       if (!isJsonObject(value)) continue;
       const fields = this.fieldsOf(Object.getPrototypeOf(value).constructor as Type);
-      if (fields.known.length > 0) problems.push(...this.unknownIn((given as JsonObject)[field] as JsonObject, value, fields, `${path}${field}.`));
+      if (fields.known.length > 0)
+        problems.push(...this.unknownIn((given as JsonObject)[field] as JsonObject, value, fields, `${path}${field}.`));
     }
     return problems;
   }
@@ -80,7 +85,10 @@ export class ValidationPipe implements PipeTransform {
 
 function instantiate(metatype: Type, source: object, fields: Fields, type: 'body' | 'query'): object {
   const described = pick(source, fields.described);
-  const instance = type === 'body' && Object.values(described).every(isFlat) ? Object.assign(new metatype() as object, described) : transformed(metatype, described);
+  const instance =
+    type === 'body' && Object.values(described).every(isFlat)
+      ? Object.assign(new metatype() as object, described)
+      : transformed(metatype, described);
   return Object.assign(instance, pick(source, fields.opaque));
 }
 
@@ -90,7 +98,8 @@ function transformed(metatype: Type, described: Record<string, unknown>): object
 }
 
 /** A body's field that class-transformer would only copy, at a cost that a publish notices. */
-const isFlat = (value: unknown): boolean => !isObject(value) || (Array.isArray(value) && value.length <= MOST_VALUES && !value.some(isObject));
+const isFlat = (value: unknown): boolean =>
+  !isObject(value) || (Array.isArray(value) && value.length <= MOST_VALUES && !value.some(isObject));
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 

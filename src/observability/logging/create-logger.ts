@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
+
 import { toTimestamp } from '../../common/timestamp.js';
 import type { Settings } from '../../config/settings.js';
 import { throttleRepeatedErrors } from './repeated-errors.js';
@@ -9,7 +11,20 @@ import { throttleRepeatedErrors } from './repeated-errors.js';
 const LONGEST_BACKLOG = 16 * 1_024 * 1_024;
 
 /** Redacted as a last defence. No code logs these on purpose. */
-const SECRETS = ['webhookSecret', 'webhook_secret', 'secretKey', 'secret_key', 'secret', 'secrets', 'webhook.secret', 'target.secrets', 'headers.authorization', 'headers.cookie', 'req.headers.authorization', 'req.headers.cookie'];
+const SECRETS = [
+  'webhookSecret',
+  'webhook_secret',
+  'secretKey',
+  'secret_key',
+  'secret',
+  'secrets',
+  'webhook.secret',
+  'target.secrets',
+  'headers.authorization',
+  'headers.cookie',
+  'req.headers.authorization',
+  'req.headers.cookie',
+];
 
 const OPTIONS: LoggerOptions = {
   base: undefined,
@@ -27,7 +42,10 @@ export interface LogOutput {
 
 /** Creates the process's logger. It writes JSON lines to `output`, or a readable form if that is a terminal. */
 export function createLogger({ logLevel }: Pick<Settings, 'logLevel'>, output: LogOutput = process.stdout): Logger {
-  return pino({ ...OPTIONS, level: logLevel, hooks: { logMethod: throttleRepeatedErrors() } }, output.isTTY ? readable(output) : lines(output));
+  return pino(
+    { ...OPTIONS, level: logLevel, hooks: { logMethod: throttleRepeatedErrors() } },
+    output.isTTY ? readable(output) : lines(output),
+  );
 }
 
 // Asynchronous, so that a request never waits for its log line. With a `minLength` of 0, a flush would not wait.

@@ -2,7 +2,14 @@ import type { LoggerService } from '@nestjs/common';
 import type { Logger } from 'pino';
 
 /** Contexts in which Nest logs each module and route that it sets up. */
-const CHATTY = new Set(['InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestFactory', 'NestApplication', 'NestMicroservice']);
+const CHATTY = new Set([
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestFactory',
+  'NestApplication',
+  'NestMicroservice',
+]);
 
 /** Contexts of errors that stop the start. They also reach the entry point, which reports them itself. */
 const RETHROWN = new Set(['ExceptionHandler', 'NestApplication']);
@@ -38,7 +45,12 @@ export class NestLogger implements LoggerService {
     this.write('trace', message, contextOf(rest));
   }
 
-  private write(level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal', message: unknown, context?: string, stack?: unknown): void {
+  private write(
+    level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal',
+    message: unknown,
+    context?: string,
+    stack?: unknown,
+  ): void {
     const about = { ...(context && { context }), ...(stack !== undefined && { stack }) };
     if (message instanceof Error) this.logger[level]({ ...about, err: message }, message.message);
     else this.logger[level](about, typeof message === 'string' ? message : JSON.stringify(message));

@@ -1,4 +1,5 @@
 import type { LogFn, Logger } from 'pino';
+
 import { type DomainError, isUnavailable } from '../../common/domain-error.js';
 
 const WINDOW_MS = 1_000;
@@ -47,5 +48,14 @@ function unavailableErrorIn(fields: unknown): DomainError | null {
 }
 
 function withoutStack([fields, ...rest]: Parameters<LogFn>, error: DomainError, times: number): Parameters<LogFn> {
-  return [{ ...(fields as unknown as object), err: undefined, reason: error.message, cause: (error.cause as Error | undefined)?.message, times }, ...rest] as unknown as Parameters<LogFn>;
+  return [
+    {
+      ...(fields as unknown as object),
+      err: undefined,
+      reason: error.message,
+      cause: (error.cause as Error | undefined)?.message,
+      times,
+    },
+    ...rest,
+  ] as unknown as Parameters<LogFn>;
 }

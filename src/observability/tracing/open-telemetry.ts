@@ -1,9 +1,27 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { type Context, diag, type DiagLogger, DiagLogLevel, ROOT_CONTEXT, type Span as SdkSpan, SpanKind as SdkSpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
+import {
+  type Context,
+  diag,
+  type DiagLogger,
+  DiagLogLevel,
+  ROOT_CONTEXT,
+  type Span as SdkSpan,
+  SpanKind as SdkSpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
 import { parseTraceParent } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { defaultResource, detectResources, envDetector, resourceFromAttributes, serviceInstanceIdDetector } from '@opentelemetry/resources';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+  serviceInstanceIdDetector,
+} from '@opentelemetry/resources';
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -13,12 +31,21 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+
 import type { Logger } from '../../common/logger.js';
 import { VERSION } from '../../common/version.js';
 import type { SamplerName, TracingSettings } from '../../config/tracing-settings.js';
 import { ReportedExporter } from './reported-exporter.js';
 import { isSameTrace } from './traceparent.js';
-import { NO_SPAN, type Span, type SpanAttributes, type SpanEnd, type SpanKind, type SpanStart, Tracing } from './tracing.js';
+import {
+  NO_SPAN,
+  type Span,
+  type SpanAttributes,
+  type SpanEnd,
+  type SpanKind,
+  type SpanStart,
+  Tracing,
+} from './tracing.js';
 
 /**
  * How long the last export may take at the end of a process, in real milliseconds: a collector does not use the
@@ -42,9 +69,15 @@ export function openTelemetry(settings: TracingSettings, logger: Logger): Tracin
   settings.ignored.forEach((line) => logger.warn(line));
   // While the exporter reads its variables, it reports those that it cannot use. Later it reports every failed export,
   // which is noise.
-  diag.setLogger(diagnostics((text) => logger.warn(text)), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  diag.setLogger(
+    diagnostics((text) => logger.warn(text)),
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
   const exporter = new ReportedExporter(new OTLPTraceExporter(), logger);
-  diag.setLogger(diagnostics((text) => logger.debug(text)), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  diag.setLogger(
+    diagnostics((text) => logger.debug(text)),
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
   const provider = new TracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'starling', 'service.version': VERSION }))
@@ -150,4 +183,10 @@ function samplerOf({ sampler, parentBased, ratio }: TracingSettings): Sampler {
   return parentBased ? new ParentBasedSampler({ root }) : root;
 }
 
-const diagnostics = (report: (text: string) => void): DiagLogger => ({ error: report, warn: report, info: report, debug: report, verbose: report });
+const diagnostics = (report: (text: string) => void): DiagLogger => ({
+  error: report,
+  warn: report,
+  info: report,
+  debug: report,
+  verbose: report,
+});

@@ -1,5 +1,6 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+
 import type { Logger } from '../../common/logger.js';
 
 /**
@@ -34,7 +35,11 @@ export class ReportedExporter implements SpanExporter {
     if (fails === this.failing) return;
     this.failing = fails;
     // Only the reason: the rest of the error is the collector's answer.
-    if (fails) this.logger.warn({ reason: error?.message }, 'traces cannot be sent and are dropped; check the collector at OTEL_EXPORTER_OTLP_ENDPOINT');
+    if (fails)
+      this.logger.warn(
+        { reason: error?.message },
+        'traces cannot be sent and are dropped; check the collector at OTEL_EXPORTER_OTLP_ENDPOINT',
+      );
     else this.logger.info('traces are sent again');
   }
 }

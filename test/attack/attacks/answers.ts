@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Answered } from '../requests.js';
-import { ask, type Attack, atOnce, byConnections, MIB, open, smallValues, type Target } from './attack.js';
+import { ask, atOnce, type Attack, byConnections, MIB, open, smallValues, type Target } from './attack.js';
 
 const CORRELATION = 'large';
 const LARGE = 50;
@@ -10,14 +11,19 @@ const LIST = '/api/v1/artifacts?limit=500';
 /** 50 artifacts of a megabyte, all in one correlation. */
 async function publishLarge(target: Target): Promise<void> {
   const body = `{"type":"Blob","payload":{"l":${smallValues(MIB - 200)}}}`;
-  for (let published = 0; published < LARGE; ) {
-    const { status, text } = await ask(target, { path: '/api/v1/artifacts', headers: { 'x-correlation-id': CORRELATION }, body });
+  for (let published = 0; published < LARGE;) {
+    const { status, text } = await ask(target, {
+      path: '/api/v1/artifacts',
+      headers: { 'x-correlation-id': CORRELATION },
+      body,
+    });
     if (status === 200) published += 1;
     else if (status !== 503) throw new Error(`a large artifact was not published: ${status} ${text}`);
   }
 }
 
-const reads = (target: Target, count: number, path: string): Promise<Answered[]> => atOnce(target, count, () => ({ path, timeoutMs: LONG_MS }));
+const reads = (target: Target, count: number, path: string): Promise<Answered[]> =>
+  atOnce(target, count, () => ({ path, timeoutMs: LONG_MS }));
 
 const page = (path: string): Attack => ({
   name: `pages of 50 MB, one after the other: ${path}`,
@@ -43,7 +49,12 @@ export const ANSWERS: Attack[] = [
     name: 'pages of 50 MB as answers of a tool, four at once',
     prepare: publishLarge,
     run: (target) => {
-      const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_artifacts', arguments: { limit: 500 } } };
+      const body = {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'list_artifacts', arguments: { limit: 500 } },
+      };
       return atOnce(target, 4, () => ({ path: '/mcp', body, timeoutMs: LONG_MS }));
     },
   },

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import { Connections } from '../connections.js';
-import { ATTACKER, type Answered, send, type Sent } from '../requests.js';
+import { type Answered, ATTACKER, send, type Sent } from '../requests.js';
 
 /** What is attacked. */
 export interface Target {
@@ -43,7 +44,12 @@ export async function inTurn(target: Target, count: number, request: (n: number)
 }
 
 /** Requests that are sent at once and, where they have no answer by then, given up after `ms`. */
-export async function givenUpAfter(ms: number, target: Target, count: number, request: (n: number) => Sent): Promise<Answered[]> {
+export async function givenUpAfter(
+  ms: number,
+  target: Target,
+  count: number,
+  request: (n: number) => Sent,
+): Promise<Answered[]> {
   const gone = new AbortController();
   const asked = atOnce(target, count, (n) => ({ ...request(n), signal: gone.signal }));
   await delay(ms);
@@ -65,7 +71,12 @@ export const byConnections =
   };
 
 /** Opens connections, not faster than a machine takes them. */
-export async function open(connections: Connections, count: number, bytes: Buffer | string, options?: { reads: boolean }): Promise<void> {
+export async function open(
+  connections: Connections,
+  count: number,
+  bytes: Buffer | string,
+  options?: { reads: boolean },
+): Promise<void> {
   for (let n = 1; n <= count; n += 1) {
     connections.begin(bytes, options);
     if (n % 50 === 0) await delay(10);

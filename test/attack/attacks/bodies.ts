@@ -1,12 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { type Attack, atOnce, byConnections, inTurn, MIB, open, repeat, smallValues } from './attack.js';
+
+import { atOnce, type Attack, byConnections, inTurn, MIB, open, repeat, smallValues } from './attack.js';
 
 const GZIP = { 'content-encoding': 'gzip' };
 const LIST = gzipSync(`{"agent_name":"clerk","batch_inputs":${smallValues(32 * MIB - 200)}}`);
 
 const head = (path: string, length: number, headers: string[] = []): string =>
-  [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', `Content-Length: ${length}`, ...headers, '', ''].join('\r\n');
+  [
+    `POST ${path} HTTP/1.1`,
+    'Host: localhost',
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    ...headers,
+    '',
+    '',
+  ].join('\r\n');
 
 const publishes = (what: string, body: string): Attack => ({
   name: `${what}, four at once, and again`,
@@ -19,7 +28,10 @@ const publishes = (what: string, body: string): Attack => ({
 });
 
 /** A list of copies of one text, of nearly a megabyte. */
-const many = (item: string): string => `[${Array(Math.floor((MIB - 200) / (item.length + 1))).fill(item).join()}]`;
+const many = (item: string): string =>
+  `[${Array(Math.floor((MIB - 200) / (item.length + 1)))
+    .fill(item)
+    .join()}]`;
 
 const published = (type: string, payload: string): string => `{"type":"${type}","payload":${payload}}`;
 
@@ -48,7 +60,10 @@ export const BODIES: Attack[] = [
   {
     name: '60 bodies of 32 KB of gzip that are never finished',
     run: byConnections(async (connections) => {
-      const begun = Buffer.concat([Buffer.from(head('/run/batch', LIST.length, ['Content-Encoding: gzip'])), LIST.subarray(0, -16)]);
+      const begun = Buffer.concat([
+        Buffer.from(head('/run/batch', LIST.length, ['Content-Encoding: gzip'])),
+        LIST.subarray(0, -16),
+      ]);
       await open(connections, 60, begun);
       await delay(8_000);
     }),
@@ -71,13 +86,20 @@ export const BODIES: Attack[] = [
   publishes('a megabyte of nested objects', '{"a":'.repeat((MIB - 1) / 5)),
   publishes('an integer of a megabyte', `{"type":"Blob","payload":{"n":${'9'.repeat(MIB - 100)}}}`),
   publishes('a megabyte of escapes', `{"type":"Blob","payload":{"s":"${'\\u0061'.repeat((MIB - 100) / 6)}"}}`),
-  publishes('80,000 keys', `{"type":"Blob","payload":{${Array.from({ length: 80_000 }, (_, n) => `"k${n}":0`).join()}}}`),
+  publishes(
+    '80,000 keys',
+    `{"type":"Blob","payload":{${Array.from({ length: 80_000 }, (_, n) => `"k${n}":0`).join()}}}`,
+  ),
   publishes('a megabyte of empty objects', `{"type":"Blob","payload":{"l":${smallValues(MIB - 200)}}}`),
   {
     name: 'hostile bodies of a megabyte by eight clients, without a pause',
     mostStoredMib: 512,
     run: (target) =>
-      inTurn(target, 8 * HOSTILE.length, (n) => ({ path: '/api/v1/artifacts', body: HOSTILE[n % HOSTILE.length]!, ...(n % 2 === 1 && { headers: { 'x-idempotency-key': `hostile-${n}` } }) })),
+      inTurn(target, 8 * HOSTILE.length, (n) => ({
+        path: '/api/v1/artifacts',
+        body: HOSTILE[n % HOSTILE.length]!,
+        ...(n % 2 === 1 && { headers: { 'x-idempotency-key': `hostile-${n}` } }),
+      })),
   },
   publishes('a field name of a megabyte', `{"${'n'.repeat(MIB - 100)}":1}`),
 ];

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import { type Attack, byConnections, open, repeat } from './attack.js';
 
-const get = (path: string, ...headers: string[]): string => [`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n');
+const get = (path: string, ...headers: string[]): string =>
+  [`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n');
 
 const unread = (count: number, path: string): Attack => ({
   name: `${count} requests for ${path} whose answers nobody reads`,
@@ -35,7 +37,9 @@ export const CONNECTIONS: Attack[] = [
   },
   {
     name: '3,000 connections with broken HTTP',
-    run: byConnections((connections) => repeat(30, 120, () => open(connections, 100, `G\0T / HTTP/9.9\r\n${'x'.repeat(200)}`))),
+    run: byConnections((connections) =>
+      repeat(30, 120, () => open(connections, 100, `G\0T / HTTP/9.9\r\n${'x'.repeat(200)}`)),
+    ),
   },
   {
     name: '20 connections that send 2,000 requests at once and read no answer',

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Answered } from '../requests.js';
 import { ask, type Attack, MIB, smallValues, type Target } from './attack.js';
 
@@ -9,10 +10,21 @@ const RELEASED_AFTER_MS = 30_000;
 const WITHIN_MS = 90_000;
 
 /** Publishes one after the other, each as soon as there is memory for it. */
-async function publish(target: Target, count: number, type: string, bytes: number, correlation: string, visibility: object = { kind: 'Public' }): Promise<void> {
+async function publish(
+  target: Target,
+  count: number,
+  type: string,
+  bytes: number,
+  correlation: string,
+  visibility: object = { kind: 'Public' },
+): Promise<void> {
   const body = `{"type":"${type}","visibility":${JSON.stringify(visibility)},"payload":{"l":${smallValues(bytes)}}}`;
-  for (let published = 0; published < count; ) {
-    const { status, text } = await ask(target, { path: '/api/v1/artifacts', headers: { 'x-correlation-id': correlation }, body });
+  for (let published = 0; published < count;) {
+    const { status, text } = await ask(target, {
+      path: '/api/v1/artifacts',
+      headers: { 'x-correlation-id': correlation },
+      body,
+    });
     if (status === 200) published += 1;
     else if (status !== 503) throw new Error(`${type} was not published: ${status} ${text}`);
   }

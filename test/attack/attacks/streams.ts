@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import { type Attack, byConnections, open, repeat } from './attack.js';
 
 const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13';
@@ -9,7 +10,10 @@ const [CONTINUATION, TEXT, PING] = [0x0, 0x1, 0x9];
 
 /** A masked frame of a client (RFC 6455, section 5.2), with a mask of zeros. */
 function frame(opcode: number, payload: string, isFinal = true): Buffer {
-  const length = payload.length < 126 ? Buffer.from([0x80 | payload.length]) : Buffer.from([0x80 | 126, payload.length >> 8, payload.length & 0xff]);
+  const length =
+    payload.length < 126
+      ? Buffer.from([0x80 | payload.length])
+      : Buffer.from([0x80 | 126, payload.length >> 8, payload.length & 0xff]);
   return Buffer.concat([Buffer.from([(isFinal ? 0x80 : 0) | opcode]), length, Buffer.alloc(4), Buffer.from(payload)]);
 }
 

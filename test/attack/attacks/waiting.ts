@@ -1,12 +1,14 @@
-import { gzipSync } from 'node:zlib';
-import type { Answered } from '../requests.js';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Attack, ask, byConnections, givenUpAfter, inTurn, MIB, open, repeat, smallValues } from './attack.js';
+import { gzipSync } from 'node:zlib';
+
+import type { Answered } from '../requests.js';
+import { ask, type Attack, byConnections, givenUpAfter, inTurn, MIB, open, repeat, smallValues } from './attack.js';
 
 const HANGS_UP_AFTER_MS = 5_000;
 const LARGE = smallValues(MIB - 300);
 
-const posts = (path: string, body: string): string => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+const posts = (path: string, body: string): string =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
 /** `connections` times 16 requests that wait, and what others are answered meanwhile that ask for nothing that waits. */
 const pipelined = (connections: number, what: string, path: string, body: string): Attack => ({
@@ -19,7 +21,8 @@ const pipelined = (connections: number, what: string, path: string, body: string
       await delay(HANGS_UP_AFTER_MS);
       answer = await ask(target, { path: '/api/v1/artifacts', body: { type: 'Blob', payload: {} } });
     })(target);
-    if (answer?.status !== 200) throw new Error(`A publish that does not wait was answered ${answer?.status} ${answer?.text}`);
+    if (answer?.status !== 200)
+      throw new Error(`A publish that does not wait was answered ${answer?.status} ${answer?.text}`);
     return [answer];
   },
 });
@@ -30,7 +33,11 @@ export const WAITING: Attack[] = [
     name: '60 synchronous publishes of 1.3 KB that inflate to a megabyte',
     run: (target) => {
       const body = gzipSync(`{"type":"Nap","timeout":300,"payload":{"l":${LARGE}}}`);
-      return givenUpAfter(HANGS_UP_AFTER_MS, target, 60, () => ({ path: '/api/v1/artifacts/sync', headers: { 'content-encoding': 'gzip' }, body }));
+      return givenUpAfter(HANGS_UP_AFTER_MS, target, 60, () => ({
+        path: '/api/v1/artifacts/sync',
+        headers: { 'content-encoding': 'gzip' },
+        body,
+      }));
     },
   },
   {
@@ -60,7 +67,11 @@ export const WAITING: Attack[] = [
     name: '100 publishes of 100 KB that wait with the same idempotency key',
     run: (target) => {
       const body = `{"type":"Nap","timeout":300,"payload":{"l":${smallValues(100_000)}}}`;
-      return givenUpAfter(HANGS_UP_AFTER_MS, target, 100, () => ({ path: '/api/v1/artifacts/sync', headers: { 'x-idempotency-key': `same-${target.port}` }, body }));
+      return givenUpAfter(HANGS_UP_AFTER_MS, target, 100, () => ({
+        path: '/api/v1/artifacts/sync',
+        headers: { 'x-idempotency-key': `same-${target.port}` },
+        body,
+      }));
     },
   },
   {
@@ -75,20 +86,35 @@ export const WAITING: Attack[] = [
     name: '4 calls of tools with a megabyte, which wait',
     run: (target) => {
       const params = `{"name":"publish_Nap","arguments":{"timeout":300,"payload":{"l":${LARGE}}}}`;
-      return givenUpAfter(HANGS_UP_AFTER_MS, target, 4, () => ({ path: '/mcp', body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}` }));
+      return givenUpAfter(HANGS_UP_AFTER_MS, target, 4, () => ({
+        path: '/mcp',
+        body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`,
+      }));
     },
   },
   {
     name: '2,000 halves of joins that never complete',
-    run: (target) => inTurn(target, 2_000, (n) => ({ path: '/api/v1/artifacts', body: { type: 'Left', payload: { key: `key-${n}` } } })),
+    run: (target) =>
+      inTurn(target, 2_000, (n) => ({
+        path: '/api/v1/artifacts',
+        body: { type: 'Left', payload: { key: `key-${n}` } },
+      })),
   },
   {
     name: '2,000 artifacts that are hidden for a year',
-    run: (target) => inTurn(target, 2_000, (n) => ({ path: '/api/v1/artifacts', body: { type: 'Ping', payload: { n }, visibility: { kind: 'After', ttl: 'P365D' } } })),
+    run: (target) =>
+      inTurn(target, 2_000, (n) => ({
+        path: '/api/v1/artifacts',
+        body: { type: 'Ping', payload: { n }, visibility: { kind: 'After', ttl: 'P365D' } },
+      })),
   },
   {
     name: '300 synchronous publishes into one correlation',
     run: (target) =>
-      inTurn(target, 300, (n) => ({ path: '/api/v1/artifacts/sync', headers: { 'x-correlation-id': `crowded-${target.port}` }, body: { type: 'Ping', payload: { n } } })),
+      inTurn(target, 300, (n) => ({
+        path: '/api/v1/artifacts/sync',
+        headers: { 'x-correlation-id': `crowded-${target.port}` },
+        body: { type: 'Ping', payload: { n } },
+      })),
   },
 ];

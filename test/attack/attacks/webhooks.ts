@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
 import type { Answered } from '../requests.js';
 import { ask, type Attack, MIB, smallValues } from './attack.js';
 
@@ -35,10 +36,13 @@ export const WEBHOOKS: Attack[] = [
     prepare,
     async run(target) {
       const correlation = `announced-${randomUUID()}`;
-      const publish = (body: object | string): Promise<Answered> => ask(target, { path: '/api/v1/artifacts', headers: { 'x-correlation-id': correlation }, body });
+      const publish = (body: object | string): Promise<Answered> =>
+        ask(target, { path: '/api/v1/artifacts', headers: { 'x-correlation-id': correlation }, body });
       const answers: Answered[] = [];
-      for (let n = 0; n < 10; n += 1) answers.push(await publish({ type: 'Blob', webhook: { url: `${victim.url}/${n}` } }));
-      for (let n = 0; n < 6; n += 1) answers.push(await publish(`{"type":"Blob","payload":{"l":${smallValues(MIB - 300)}}}`));
+      for (let n = 0; n < 10; n += 1)
+        answers.push(await publish({ type: 'Blob', webhook: { url: `${victim.url}/${n}` } }));
+      for (let n = 0; n < 6; n += 1)
+        answers.push(await publish(`{"type":"Blob","payload":{"l":${smallValues(MIB - 300)}}}`));
       return answers;
     },
   },

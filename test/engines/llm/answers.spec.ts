@@ -1,10 +1,10 @@
 // Real: the application, the AI SDK and its providers, HTTP. Stood in for: the model servers.
+import { Board } from '../../e2e/board.js';
 import type { TestAppOptions } from '../../support/app.js';
 import { SseReader } from '../../support/changelog-readers.js';
+import { eventually } from '../../support/eventually.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ModelServer, USED } from '../../support/model-server.js';
-import { Board } from '../../e2e/board.js';
-import { eventually } from '../../support/eventually.js';
 import { engine, errorOf, KEYS, MODELS, responder, setKeys, startWithModels, TYPES } from './llm-board.js';
 
 const REPLY = { text: 'It is on its way.', mood: 'glad' };
@@ -13,7 +13,12 @@ describe.each(MODELS)('%s', (model) => {
   let models: ModelServer;
   let board: Board;
   let close: () => Promise<void>;
-  beforeAll(async () => ({ models, board, close } = await startWithModels((server) => responder(server, 'temperature: 0.5, max_output_tokens: 300', model))));
+  beforeAll(
+    async () =>
+      ({ models, board, close } = await startWithModels((server) =>
+        responder(server, 'temperature: 0.5, max_output_tokens: 300', model),
+      )),
+  );
   afterAll(() => close());
 
   const ask = async (text = 'Where is my parcel?') => (await board.publishSync('Question', { text })).artifacts;
@@ -25,7 +30,9 @@ describe.each(MODELS)('%s', (model) => {
 
   test('is asked once, streamed, in the schema of what the agent publishes', async () => {
     models.answers({ text: JSON.stringify(REPLY) });
-    expect((await ask()).map(({ type, payload, produced_by }) => ({ type, payload, produced_by }))).toEqual([{ type: 'Reply', payload: REPLY, produced_by: 'responder' }]);
+    expect((await ask()).map(({ type, payload, produced_by }) => ({ type, payload, produced_by }))).toEqual([
+      { type: 'Reply', payload: REPLY, produced_by: 'responder' },
+    ]);
     expect(models.requests).toHaveLength(1);
     const { body, path, text, format } = models.requests[0]!;
     const name = model.split('/')[1];
@@ -33,16 +40,21 @@ describe.each(MODELS)('%s', (model) => {
     else expect(body).toMatchObject({ model: name, stream: true });
     // A reasoning model takes none, which is said and no error.
     const leftOut = board.app.logLines.filter(({ msg }) => msg === 'the provider reports a limitation (logged once)');
-    expect([(body.generationConfig as typeof body | undefined ?? body).temperature, leftOut.map(({ warning }) => warning)]).toEqual(
-      model === 'openai/gpt-5-mini' ? [undefined, [expect.stringContaining('temperature')]] : [0.5, []],
-    );
+    expect([
+      ((body.generationConfig as typeof body | undefined) ?? body).temperature,
+      leftOut.map(({ warning }) => warning),
+    ]).toEqual(model === 'openai/gpt-5-mini' ? [undefined, [expect.stringContaining('temperature')]] : [0.5, []]);
     expect(text).toContain('"enum":["glad","sad"]');
     expect(JSON.stringify(Object.values(body))).toContain('300');
   });
 
   test.each([
     ['no JSON', 'I would say: soon!', /^Your answer was refused: it is not JSON: .+/],
-    ['JSON that the schema refuses', '{"text":"no","mood":"angry"}', /^Your answer was refused: Reply refuses its payload: payload\.text: must NOT have fewer than 3 characters; payload\.mood: must be one of "glad", "sad"/],
+    [
+      'JSON that the schema refuses',
+      '{"text":"no","mood":"angry"}',
+      /^Your answer was refused: Reply refuses its payload: payload\.text: must NOT have fewer than 3 characters; payload\.mood: must be one of "glad", "sad"/,
+    ],
     ['a list', '[]', /^Your answer was refused: it must be a JSON object/],
   ])('an answer that is %s is sent back once with the reason', async (_, wrong, reason) => {
     models.answers({ text: wrong }, { text: JSON.stringify(REPLY) });
@@ -52,27 +64,45 @@ describe.each(MODELS)('%s', (model) => {
     expect(sentBack.slice(0, -2)).toEqual(textsOf(models.requests[0]!.body));
     expect(sentBack.at(-2)).toBe(wrong);
     expect(sentBack.at(-1)).toMatch(reason);
-    const [used] = await board.app.database.rows<{ input_tokens: number }>('select input_tokens from usage order by seq desc limit 1');
+    const [used] = await board.app.database.rows<{ input_tokens: number }>(
+      'select input_tokens from usage order by seq desc limit 1',
+    );
     expect(used!.input_tokens).toBe(2 * USED.input);
   });
 
   test('one that is refused again is a failed attempt', async () => {
     models.answers({ text: '{"text":"no"}' }, { text: '{}' });
-    expect(await failure()).toMatchObject({ error_type: 'output', error_message: "the model's answer was refused twice: Reply refuses its payload: payload.text: is required" });
+    expect(await failure()).toMatchObject({
+      error_type: 'output',
+      error_message: "the model's answer was refused twice: Reply refuses its payload: payload.text: is required",
+    });
     expect(models.requests).toHaveLength(2);
   });
 
   const provider = model.split('/')[0];
   test.each([
     ['a refusal', { refusal: 'I will not.' }, 'refusal', 'the model refused to answer'],
-    ['an answer that is cut off', { text: '{"text":"It is', stop: 'length' }, 'output', 'the answer was cut off at max_output_tokens (300); raise it'],
-    ['a stream that is cut', { text: JSON.stringify(REPLY), fault: 'cut' }, 'model', new RegExp(`^${provider} sent no complete answer: `)],
+    [
+      'an answer that is cut off',
+      { text: '{"text":"It is', stop: 'length' },
+      'output',
+      'the answer was cut off at max_output_tokens (300); raise it',
+    ],
+    [
+      'a stream that is cut',
+      { text: JSON.stringify(REPLY), fault: 'cut' },
+      'model',
+      new RegExp(`^${provider} sent no complete answer: `),
+    ],
     ['an error halfway', { text: JSON.stringify(REPLY), fault: 'error' }, 'model', /the server had an error halfway/],
     ['500', { status: 500, message: 'out of order' }, 'model', `${provider} answered 500: out of order`],
     ['429', { status: 429, message: 'too many' }, 'rate_limit', `${provider} answered 429: too many`],
   ] as const)('%s is a failed attempt, asked for once', async (_, answer, type, message) => {
     models.answers(answer);
-    expect(await failure()).toMatchObject({ error_type: type, error_message: typeof message === 'string' ? message : expect.stringMatching(message) });
+    expect(await failure()).toMatchObject({
+      error_type: type,
+      error_message: typeof message === 'string' ? message : expect.stringMatching(message),
+    });
     expect(models.requests).toHaveLength(1);
   });
 
@@ -89,17 +119,27 @@ describe.each(MODELS)('%s', (model) => {
     expect(JSON.stringify(models.requests[0]!.headers)).toContain(key);
     expect(models.requests.map(({ text }) => text).join()).not.toContain(key);
     expect(JSON.stringify(board.app.logLines)).not.toContain(key);
-    const rows = await board.app.database.look(async (query) => [await query('select * from artifacts'), await query('select * from executions'), await query('select * from usage')]);
+    const rows = await board.app.database.look(async (query) => [
+      await query('select * from artifacts'),
+      await query('select * from executions'),
+      await query('select * from usage'),
+    ]);
     expect(JSON.stringify(rows)).not.toContain(key);
   });
 });
 
 /** The texts of a conversation, in order, without the instructions. */
 function textsOf(body: Record<string, unknown>): string[] {
-  const messages = (body.input ?? body.messages ?? body.contents) as { role: string; content?: string | { text: string }[]; parts: { text: string }[] }[];
+  const messages = (body.input ?? body.messages ?? body.contents) as {
+    role: string;
+    content?: string | { text: string }[];
+    parts: { text: string }[];
+  }[];
   return messages
     .filter(({ role }) => role !== 'system' && role !== 'developer')
-    .map(({ parts, content = parts }) => (typeof content === 'string' ? content : content.map(({ text }) => text).join('')));
+    .map(({ parts, content = parts }) =>
+      typeof content === 'string' ? content : content.map(({ text }) => text).join(''),
+    );
 }
 
 describe('with one model', () => {
@@ -130,12 +170,20 @@ agents:
     const tree = { root: { name: 'oak', below: [{ name: 'branch' }] } };
     models.answers({ text: JSON.stringify({ Tree: tree, Leaf: { green: true } }) });
     const { artifacts } = await board.publishSync('Seed', {});
-    expect(artifacts.map(({ type, payload }) => ({ type, payload }))).toEqual([{ type: 'Tree', payload: tree }, { type: 'Leaf', payload: { green: true } }]);
-    const { schema } = (models.requests[0]!.body as { text: { format: { schema: { properties: Record<string, never> } } } }).text.format;
+    expect(artifacts.map(({ type, payload }) => ({ type, payload }))).toEqual([
+      { type: 'Tree', payload: tree },
+      { type: 'Leaf', payload: { green: true } },
+    ]);
+    const { schema } = (
+      models.requests[0]!.body as { text: { format: { schema: { properties: Record<string, never> } } } }
+    ).text.format;
     expect(schema).toMatchObject({
       additionalProperties: false,
       properties: {
-        Tree: { properties: { root: { $ref: '#/properties/Tree/$defs/node' } }, $defs: { node: { properties: { below: { items: { $ref: '#/properties/Tree/$defs/node' } } } } } },
+        Tree: {
+          properties: { root: { $ref: '#/properties/Tree/$defs/node' } },
+          $defs: { node: { properties: { below: { items: { $ref: '#/properties/Tree/$defs/node' } } } } },
+        },
         Note: { type: 'object', description: 'What to remember' },
         Leaf: { type: 'object' },
       },
@@ -145,7 +193,9 @@ agents:
   test('a model without structured output of its own is asked by other means', async () => {
     const board = await start(responder(models, '', 'anthropic/claude-3-haiku-20240307'));
     models.answers({ text: JSON.stringify(REPLY) });
-    expect((await board.publishSync('Question', { text: 'Where?' })).artifacts.map(({ payload }) => payload)).toEqual([REPLY]);
+    expect((await board.publishSync('Question', { text: 'Where?' })).artifacts.map(({ payload }) => payload)).toEqual([
+      REPLY,
+    ]);
     expect(models.requests[0]!.body).toMatchObject({ tools: [{ name: 'json' }] });
   });
 
@@ -155,7 +205,10 @@ agents:
     models.answers({ text: '{"text":"late"}', halfway: new Promise(() => undefined) });
     const correlation = await board.publish('Question', { text: 'Now?' });
     await board.ended(correlation);
-    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'timeout', error_message: 'no answer within 0.3 s' });
+    expect(await errorOf(board, correlation)).toMatchObject({
+      error_type: 'timeout',
+      error_message: 'no answer within 0.3 s',
+    });
     await eventually('the call was given up', () => models.abandoned === 1);
   });
 
@@ -176,11 +229,15 @@ agents:
     ['more than an hour', { 'retry-after': '100000' }, 3_600_000],
   ] as const)('the next attempt waits as long as the provider asks for: %s', async (_, headers, waits) => {
     const clock = new ManualClock();
-    const board = await start(responder(models, '', MODELS[0], 'retry: { attempts: 2, delay: 1s }'), { clock, settings: { shutdownGraceMs: 0 } });
+    const board = await start(responder(models, '', MODELS[0], 'retry: { attempts: 2, delay: 1s }'), {
+      clock,
+      settings: { shutdownGraceMs: 0 },
+    });
     models.answers({ status: 429, message: 'later', headers }, { text: JSON.stringify(REPLY) });
     const correlation = await board.publish('Question', { text: 'Now?' });
     const waiting = async (): Promise<number | undefined> =>
-      (await board.app.database.rows<{ available_at: number | null }>('select available_at from executions'))[0]?.available_at ?? undefined;
+      (await board.app.database.rows<{ available_at: number | null }>('select available_at from executions'))[0]
+        ?.available_at ?? undefined;
     await eventually('it waits', async () => (await waiting()) !== undefined);
     expect((await waiting())! - clock.now()).toBe(waits);
     clock.advance(waits);
@@ -191,11 +248,18 @@ agents:
     const board = await start(responder(models));
     const reader = await SseReader.open(board.app.url, { live: true });
     let release = (): void => undefined;
-    models.answers({ text: '{"text":"no"}' }, { text: JSON.stringify(REPLY), halfway: new Promise((resolve) => (release = () => resolve())) });
+    models.answers(
+      { text: '{"text":"no"}' },
+      { text: JSON.stringify(REPLY), halfway: new Promise((resolve) => (release = () => resolve())) },
+    );
     const correlation = await board.publish('Question', { text: 'Now?' });
     const said = (): { answer: number; text: string; agent: string; correlation_id: string }[] =>
       reader.liveEvents.filter(({ event_type }) => event_type === 'execution_output') as never;
-    const textOf = (answer: number): string => said().filter((piece) => piece.answer === answer).map(({ text }) => text).join('');
+    const textOf = (answer: number): string =>
+      said()
+        .filter((piece) => piece.answer === answer)
+        .map(({ text }) => text)
+        .join('');
     await eventually('the first half is there', () => textOf(2).length > 5);
     expect((await board.status(correlation)).state).toBe('active');
     expect(JSON.stringify(REPLY).startsWith(textOf(2))).toBe(true);
@@ -215,23 +279,40 @@ agents:
     const said = { text: `${key}${key}, and ${key.slice(0, 7)}`, more: key.slice(0, -1) };
     models.answers({ text: JSON.stringify(said) }, { text: JSON.stringify({ text: key }).replace('l', '\\u006c') });
     const shown = (correlation: string): string =>
-      (reader.liveEvents.filter(({ event_type: type, correlation_id: id }) => type === 'execution_output' && id === correlation) as never as { text: string }[]).map(({ text }) => text).join('');
+      (
+        reader.liveEvents.filter(
+          ({ event_type: type, correlation_id: id }) => type === 'execution_output' && id === correlation,
+        ) as never as { text: string }[]
+      )
+        .map(({ text }) => text)
+        .join('');
 
     const { correlation_id: pieces, artifacts } = await board.publishSync('Question', { text: 'What is it?' });
     const kept = { ...said, text: `[key][key], and ${key.slice(0, 7)}` };
     expect(artifacts[0]!.payload).toEqual(kept);
     await eventually('all is shown', () => shown(pieces).endsWith('}'));
     expect(shown(pieces)).toBe(JSON.stringify(kept));
-    expect((await board.publishSync('Question', { text: 'What is it?' })).artifacts[0]!.payload).toEqual({ text: '[key]' });
+    expect((await board.publishSync('Question', { text: 'What is it?' })).artifacts[0]!.payload).toEqual({
+      text: '[key]',
+    });
     reader.close();
   });
 
   test('one that does not say what it takes is logged once, since no budget holds for it', async () => {
     const board = await start(`budget: { tokens: 5000 }\n${responder(models, '', 'local/llama3.2')}`);
-    const warnings = () => board.app.logLines.filter(({ level, warning }) => level === 40 && warning !== undefined).map(({ model, warning }) => [model, warning]);
+    const warnings = () =>
+      board.app.logLines
+        .filter(({ level, warning }) => level === 40 && warning !== undefined)
+        .map(({ model, warning }) => [model, warning]);
     models.answers({ text: JSON.stringify(REPLY), untold: true });
-    for (const text of ['Where?', 'When?']) expect((await board.publishSync('Question', { text })).artifacts.map(({ payload }) => payload)).toEqual([REPLY]);
-    expect(warnings()).toEqual([['local/llama3.2', 'the provider does not report tokens: without a budget a call counts as zero, with a budget as all tokens reserved for it']]);
+    for (const text of ['Where?', 'When?'])
+      expect((await board.publishSync('Question', { text })).artifacts.map(({ payload }) => payload)).toEqual([REPLY]);
+    expect(warnings()).toEqual([
+      [
+        'local/llama3.2',
+        'the provider does not report tokens: without a budget a call counts as zero, with a budget as all tokens reserved for it',
+      ],
+    ]);
   });
 
   test('a server that is not there is a failed attempt', async () => {
@@ -240,15 +321,24 @@ agents:
     await gone.close();
     const correlation = await board.publish('Question', { text: 'Anyone?' });
     await board.ended(correlation);
-    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'model', error_message: expect.stringMatching(/^openai sent no complete answer: .*ECONNREFUSED/) });
+    expect(await errorOf(board, correlation)).toMatchObject({
+      error_type: 'model',
+      error_message: expect.stringMatching(/^openai sent no complete answer: .*ECONNREFUSED/),
+    });
   });
 
   test('without its key an agent fails at its first attempt and says why', async () => {
     delete process.env.OPENAI_API_KEY;
-    const board = await start(`${TYPES}\nagents: { a: { consumes: [{ types: [Question] }], publishes: [{ type: Reply }], retry: { attempts: 5, delay: 1h }, engine: ${engine(models)} } }`);
+    const board = await start(
+      `${TYPES}\nagents: { a: { consumes: [{ types: [Question] }], publishes: [{ type: Reply }], retry: { attempts: 5, delay: 1h }, engine: ${engine(models)} } }`,
+    );
     setKeys();
     const correlation = await board.publish('Question', { text: 'Who?' });
     await board.ended(correlation);
-    expect(await errorOf(board, correlation)).toMatchObject({ error_message: "the environment variable OPENAI_API_KEY is not set in Starling's environment", error_type: 'model', attempts: 1 });
+    expect(await errorOf(board, correlation)).toMatchObject({
+      error_message: "the environment variable OPENAI_API_KEY is not set in Starling's environment",
+      error_type: 'model',
+      attempts: 1,
+    });
   });
 });

@@ -1,9 +1,14 @@
+import { Board } from '../../e2e/board.js';
 import type { TestAppOptions } from '../../support/app.js';
 import { ModelServer } from '../../support/model-server.js';
-import { Board } from '../../e2e/board.js';
 
 /** As providers give them; none is real. */
-export const KEYS = { OPENAI_API_KEY: 'sk-openai-4711-secret', ANTHROPIC_API_KEY: 'sk-ant-4711-secret', LOCAL_API_KEY: 'local-4711-secret', GOOGLE_GENERATIVE_AI_API_KEY: 'google-4711-secret' };
+export const KEYS = {
+  OPENAI_API_KEY: 'sk-openai-4711-secret',
+  ANTHROPIC_API_KEY: 'sk-ant-4711-secret',
+  LOCAL_API_KEY: 'local-4711-secret',
+  GOOGLE_GENERATIVE_AI_API_KEY: 'google-4711-secret',
+};
 
 /** What a provider's key is in, as this process and all that it starts have it. */
 export function setKeys(): void {
@@ -11,7 +16,12 @@ export function setKeys(): void {
 }
 
 /** One model of each wire format. */
-export const MODELS = ['openai/gpt-5-mini', 'anthropic/claude-sonnet-4-5', 'local/llama3.2', 'google/gemini-2.5-flash'] as const;
+export const MODELS = [
+  'openai/gpt-5-mini',
+  'anthropic/claude-sonnet-4-5',
+  'local/llama3.2',
+  'google/gemini-2.5-flash',
+] as const;
 
 export const TYPES = `
 types:
@@ -24,14 +34,22 @@ export const engine = (models: ModelServer, more = '', model: string = MODELS[0]
   `{ kind: llm, model: ${model}, base_url: "${models.url}", instructions: Answer the question.${more && `, ${more}`} }`;
 
 /** Answers a Question with a Reply, by one model of the stand-in; `agent`: more of its own keys. */
-export const responder = (models: ModelServer, more = '', model: string = MODELS[0], agent = 'retry: { attempts: 1 }'): string =>
+export const responder = (
+  models: ModelServer,
+  more = '',
+  model: string = MODELS[0],
+  agent = 'retry: { attempts: 1 }',
+): string =>
   `${TYPES}
 agents:
   responder: { consumes: [{ types: [Question] }], publishes: [{ type: Reply }], engine: ${engine(models, more, model)}, ${agent} }
 `;
 
 /** A board whose agents ask a stand-in for models. */
-export async function startWithModels(config: (models: ModelServer) => string, options: TestAppOptions = {}): Promise<{ board: Board; models: ModelServer; close(): Promise<void> }> {
+export async function startWithModels(
+  config: (models: ModelServer) => string,
+  options: TestAppOptions = {},
+): Promise<{ board: Board; models: ModelServer; close(): Promise<void> }> {
   setKeys();
   const models = await ModelServer.start();
   const board = await Board.start(config(models), options);

@@ -9,7 +9,14 @@ const ANSWERS: [question: string, answer: (received: string) => ModelAnswer][] =
   ['ignore', () => says({ language: 'english', is_question: false })],
   [
     'Anna Weber',
-    () => says({ customer: { name: 'Anna Weber', city: 'Bern' }, lines: [{ item: 'apples', quantity: 3 }, { item: 'pears', quantity: 12 }] }),
+    () =>
+      says({
+        customer: { name: 'Anna Weber', city: 'Bern' },
+        lines: [
+          { item: 'apples', quantity: 3 },
+          { item: 'pears', quantity: 12 },
+        ],
+      }),
   ],
   ['on fire', () => says({ Summary: { text: 'The kitchen is on fire.' }, Alarm: { level: 3 } })],
   ['Nothing happened', () => says({ Summary: { text: 'A quiet day.' } })],
@@ -22,7 +29,10 @@ const ANSWERS: [question: string, answer: (received: string) => ModelAnswer][] =
     },
   ],
   ['lighthouse', () => ({ ...says({ text: 'Once upon a time there was a lighthouse.' }), stop: 'length' })],
-  ['harbour', () => ({ ...says({ text: 'Once upon a time there was a harbour.' }), halfway: new Promise(() => undefined) })],
+  [
+    'harbour',
+    () => ({ ...says({ text: 'Once upon a time there was a harbour.' }), halfway: new Promise(() => undefined) }),
+  ],
 ];
 
 /** A model that does as it is told. */

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
 import { Resolver } from '../../../src/http-client/resolver.js';
 import { Board } from '../../e2e/board.js';
 import { eventually } from '../../support/eventually.js';
@@ -12,7 +13,11 @@ import { errorOf, setKeys, TYPES } from './llm-board.js';
 /** As an operator's names are, but for those that somebody made to mean a metadata service. */
 class Names extends Resolver {
   async resolve(name: string) {
-    const addresses: Record<string, string> = { 'models.internal': '127.0.0.1', 'meta.internal': '169.254.169.254', 'aws.internal': 'fd00:ec2::254' };
+    const addresses: Record<string, string> = {
+      'models.internal': '127.0.0.1',
+      'meta.internal': '169.254.169.254',
+      'aws.internal': 'fd00:ec2::254',
+    };
     const address = addresses[name]!;
     return [{ address, family: address.includes(':') ? 6 : 4 }];
   }
@@ -20,7 +25,10 @@ class Names extends Resolver {
 
 /** Bounds every request of this process that says nothing else, as Node does after 300 s; gives back what ends that. */
 function boundFetch(ms: number): () => void {
-  const holder = new (fetch.constructor as FunctionConstructor)('return globalThis')() as Record<symbol, { constructor: new (bounds: object) => never }>;
+  const holder = new (fetch.constructor as FunctionConstructor)('return globalThis')() as Record<
+    symbol,
+    { constructor: new (bounds: object) => never }
+  >;
   const dispatcher = Symbol.for('undici.globalDispatcher.1');
   const before = holder[dispatcher]!;
   holder[dispatcher] = new before.constructor({ headersTimeout: ms, bodyTimeout: ms });
@@ -37,7 +45,10 @@ describe('requests of llm agents', () => {
   beforeAll(async () => {
     setKeys();
     models = await ModelServer.start(() => ({ text: '{"text":"All done."}' }));
-    redirecting = createServer((_request, response) => response.writeHead(307, { location: to }).end()).listen(0, '127.0.0.1');
+    redirecting = createServer((_request, response) => response.writeHead(307, { location: to }).end()).listen(
+      0,
+      '127.0.0.1',
+    );
     await once(redirecting, 'listening');
     const port = new URL(models.url).port;
     const agent = (name: string, url: string, more = ''): string =>
@@ -62,22 +73,35 @@ describe('requests of llm agents', () => {
   });
 
   test('go to where a configured name leads, a private address too', async () => {
-    expect((await board.publishSync('Named', {})).artifacts.map(({ payload }) => payload)).toEqual([{ text: 'All done.' }]);
+    expect((await board.publishSync('Named', {})).artifacts.map(({ payload }) => payload)).toEqual([
+      { text: 'All done.' },
+    ]);
   });
 
   test.each([
     ['Metadata', 'model', `openai sent no complete answer: meta.internal must not point to 169.254.169.254: ${NEVER}`],
     ['Aws', 'model', `openai sent no complete answer: aws.internal must not point to fd00:ec2::254: ${NEVER}`],
-    ['Tools', 'tool', expect.stringMatching(`^the tool server http://meta\\.internal:\\d+ cannot be reached: meta\\.internal must not point to 169\\.254\\.169\\.254: ${NEVER}$`)],
-  ])('go to no metadata service that a name leads to, and are not tried again: %s', async (type, error_type, error_message) => {
-    const correlation = await board.publish(type, {});
-    await board.ended(correlation);
-    expect(await errorOf(board, correlation)).toMatchObject({ error_type, error_message, attempts: 1 });
-  });
+    [
+      'Tools',
+      'tool',
+      expect.stringMatching(
+        `^the tool server http://meta\\.internal:\\d+ cannot be reached: meta\\.internal must not point to 169\\.254\\.169\\.254: ${NEVER}$`,
+      ),
+    ],
+  ])(
+    'go to no metadata service that a name leads to, and are not tried again: %s',
+    async (type, error_type, error_message) => {
+      const correlation = await board.publish(type, {});
+      await board.ended(correlation);
+      expect(await errorOf(board, correlation)).toMatchObject({ error_type, error_message, attempts: 1 });
+    },
+  );
 
   test('are redirected to where they may go alone', async () => {
     to = `${models.url}/responses`;
-    expect((await board.publishSync('Redirected', {})).artifacts.map(({ payload }) => payload)).toEqual([{ text: 'All done.' }]);
+    expect((await board.publishSync('Redirected', {})).artifacts.map(({ payload }) => payload)).toEqual([
+      { text: 'All done.' },
+    ]);
     to = 'http://169.254.169.254/v1/responses';
     const correlation = await board.publish('Redirected', {});
     await board.ended(correlation);
@@ -88,19 +112,24 @@ describe('requests of llm agents', () => {
     });
   });
 
-  test.each(['before', 'halfway'] as const)('wait for a model that is silent %s its answer for as long as the agent has time', async (when) => {
-    const unbound = boundFetch(100);
-    const asked = models.requests.length;
-    let release = (): void => undefined;
-    const silence = new Promise<void>((resolve) => (release = resolve));
-    models.script = () => ({ text: '{"text":"All done."}', [when]: silence });
-    const correlation = await board.publish('Named', {});
-    await eventually('the model is asked', () => models.requests.length === asked + 1);
-    const body = JSON.stringify({ model: 'other' });
-    // Begun later, and given up.
-    await expect(fetch(`${models.url}/responses`, { method: 'POST', body }).then((response) => response.text())).rejects.toMatchObject({ cause: { code: `UND_ERR_${when === 'before' ? 'HEADERS' : 'BODY'}_TIMEOUT` } });
-    unbound();
-    release();
-    expect((await board.ended(correlation)).state).toBe('completed');
-  });
+  test.each(['before', 'halfway'] as const)(
+    'wait for a model that is silent %s its answer for as long as the agent has time',
+    async (when) => {
+      const unbound = boundFetch(100);
+      const asked = models.requests.length;
+      let release = (): void => undefined;
+      const silence = new Promise<void>((resolve) => (release = resolve));
+      models.script = () => ({ text: '{"text":"All done."}', [when]: silence });
+      const correlation = await board.publish('Named', {});
+      await eventually('the model is asked', () => models.requests.length === asked + 1);
+      const body = JSON.stringify({ model: 'other' });
+      // Begun later, and given up.
+      await expect(
+        fetch(`${models.url}/responses`, { method: 'POST', body }).then((response) => response.text()),
+      ).rejects.toMatchObject({ cause: { code: `UND_ERR_${when === 'before' ? 'HEADERS' : 'BODY'}_TIMEOUT` } });
+      unbound();
+      release();
+      expect((await board.ended(correlation)).state).toBe('completed');
+    },
+  );
 });

@@ -15,7 +15,9 @@ if (model) {
     });
   });
 } else {
-  process.stdout.write('no real model is asked: set OPENAI_API_KEY, or STARLING_TEST_MODEL and the key of its provider\n');
+  process.stdout.write(
+    'no real model is asked: set OPENAI_API_KEY, or STARLING_TEST_MODEL and the key of its provider\n',
+  );
   // A model needs a key, or a server, of whoever runs this; and Jest fails a file without any test.
   test.skip('no real model is asked', () => undefined);
 }

@@ -1,13 +1,14 @@
 // Real: the application, the AI SDK, the MCP SDK and its reference server as a process, HTTP. Stood in for: the model server.
-import { existsSync, readFileSync } from 'node:fs';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+
+import { Board } from '../../e2e/board.js';
 import { ConfigurationFolder } from '../../support/configuration-folder.js';
 import { eventually } from '../../support/eventually.js';
-import { ModelServer, type ModelAnswer } from '../../support/model-server.js';
-import { Board } from '../../e2e/board.js';
+import { type ModelAnswer, ModelServer } from '../../support/model-server.js';
 import { engine, errorOf, KEYS, MODELS, responder, setKeys, TYPES } from './llm-board.js';
 
 const EVERYTHING = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
@@ -47,7 +48,8 @@ await server.connect(new StdioServerTransport());
 
 const DONE: ModelAnswer = { text: '{"text":"All done."}' };
 
-const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+const isAlive = (pid: number): boolean =>
+  existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 
 /** What the tools answered, as the model was told with a request. */
 function toolResults(models: ModelServer, request: number): string[] {
@@ -75,13 +77,17 @@ describe('tools of an MCP server', () => {
   const start = async (more: string, agent?: string, model: string = MODELS[0]): Promise<void> => {
     board = await Board.start(responder(models, more, model, agent), { folder: folder.path });
   };
-  const started = (): number[] => (existsSync(join(folder.path, 'started')) ? readFileSync(join(folder.path, 'started'), 'utf8').trim().split('\n').map(Number) : []);
+  const started = (): number[] =>
+    existsSync(join(folder.path, 'started'))
+      ? readFileSync(join(folder.path, 'started'), 'utf8').trim().split('\n').map(Number)
+      : [];
   /** Of the first execution. */
   const callsOf = async (): Promise<object[] | undefined> => {
     const [first] = await board.app.database.rows<{ id: string }>('select id from executions order by seq');
     return ((await board.http.get(`/api/v1/executions/${first!.id}`)).body as { tool_calls?: object[] }).tool_calls;
   };
-  const ask = async () => (await board.publishSync('Question', { text: 'Well?' }, { timeout: 20 })).artifacts.map(({ payload }) => payload);
+  const ask = async () =>
+    (await board.publishSync('Question', { text: 'Well?' }, { timeout: 20 })).artifacts.map(({ payload }) => payload);
 
   test('are called for the model, which is told of those alone that are allowed; the server is started once, and stopped with the service', async () => {
     await start(stdio('echo, get-env'));
@@ -101,15 +107,26 @@ describe('tools of an MCP server', () => {
     expect(started()).toHaveLength(1);
     const [first] = await board.app.database.rows<{ id: string }>('select id from executions order by seq');
     const calls = board.app.logLines.filter(({ msg, execution_id: id }) => msg === 'tool call' && id === first!.id);
-    expect(calls).toMatchObject([{ tool: 'echo', outcome: 'ok', agent: 'responder' }, { tool: 'get-env', outcome: 'ok' }]);
+    expect(calls).toMatchObject([
+      { tool: 'echo', outcome: 'ok', agent: 'responder' },
+      { tool: 'get-env', outcome: 'ok' },
+    ]);
     expect(JSON.stringify(board.app.logLines)).not.toContain('hello');
     const { body: shown } = await board.http.get(`/api/v1/executions/${first!.id}`).expect(200);
-    const call = { attempt: 1, server: 'sh', outcome: 'ok', at: expect.stringMatching(/Z$/), duration_ms: expect.any(Number) };
+    const call = {
+      attempt: 1,
+      server: 'sh',
+      outcome: 'ok',
+      at: expect.stringMatching(/Z$/),
+      duration_ms: expect.any(Number),
+    };
     expect((shown as { tool_calls: object[] }).tool_calls).toEqual([
       { ...call, tool: 'echo', result_bytes: 'Echo: hello'.length },
       { ...call, tool: 'get-env', result_bytes: Buffer.byteLength(environment) },
     ]);
-    const usage = await board.app.database.rows<{ input_tokens: number }>('select input_tokens from usage order by seq');
+    const usage = await board.app.database.rows<{ input_tokens: number }>(
+      'select input_tokens from usage order by seq',
+    );
     expect(usage.map(({ input_tokens: tokens }) => tokens)).toEqual([300, 200]);
 
     expect(isAlive(started()[0]!)).toBe(true);
@@ -123,7 +140,10 @@ describe('tools of an MCP server', () => {
     expect(await ask()).toEqual([{ text: 'All done.' }]);
     expect(toolResults(models, 1)[0]).toMatch(/invalid|expected/i);
     expect(toolResults(models, 2)[1]).toMatch(/\b3\b/);
-    expect(await callsOf()).toMatchObject([{ tool: 'get-sum', outcome: 'error' }, { tool: 'get-sum', outcome: 'ok' }]);
+    expect(await callsOf()).toMatchObject([
+      { tool: 'get-sum', outcome: 'error' },
+      { tool: 'get-sum', outcome: 'ok' },
+    ]);
   });
 
   test('what was called is not forgotten where the answer is sent back', async () => {
@@ -132,21 +152,34 @@ describe('tools of an MCP server', () => {
     expect(await ask()).toEqual([{ text: 'All done.' }]);
     expect(toolResults(models, 2)).toEqual(['Echo: hello']);
     const { input } = models.requests[2]!.body as { input: { role?: string; type?: string }[] };
-    expect(input.map(({ role, type }) => role ?? type)).toEqual(['developer', 'user', 'function_call', 'function_call_output', 'assistant', 'user']);
+    expect(input.map(({ role, type }) => role ?? type)).toEqual([
+      'developer',
+      'user',
+      'function_call',
+      'function_call_output',
+      'assistant',
+      'user',
+    ]);
   });
 
   test('a server that dies fails the attempt, and is started again for the next one', async () => {
     // It may die before it has taken the call.
     const GONE = /^the tool trigger-long-running-operation gave no answer|^the tool server \w+ cannot be reached/;
     await start(stdio('echo, trigger-long-running-operation'), 'retry: { attempts: 2, delay: 0s }');
-    models.answers({ tool: 'trigger-long-running-operation', input: { duration: 60, steps: 1 } }, { tool: 'echo', input: { message: 'back' } }, DONE);
+    models.answers(
+      { tool: 'trigger-long-running-operation', input: { duration: 60, steps: 1 } },
+      { tool: 'echo', input: { message: 'back' } },
+      DONE,
+    );
     const correlation = await board.publish('Question', { text: 'Well?' });
     await eventually('the tool works', () => started().length === 1 && models.requests.length === 1);
     process.kill(started()[0]!, 'SIGKILL');
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed', error_count: 0 });
     expect(started()).toHaveLength(2);
     expect(models.requests).toHaveLength(3);
-    const [attempt] = await board.app.database.rows<{ error_type: string; error_message: string }>('select error_type, error_message from execution_attempts');
+    const [attempt] = await board.app.database.rows<{ error_type: string; error_message: string }>(
+      'select error_type, error_message from execution_attempts',
+    );
     expect(await callsOf()).toMatchObject([
       { attempt: 1, tool: 'trigger-long-running-operation', outcome: 'failed', result_bytes: 0 },
       { attempt: 2, tool: 'echo', outcome: 'ok' },
@@ -155,7 +188,8 @@ describe('tools of an MCP server', () => {
 
     process.kill(started()[1]!, 'SIGKILL');
     await eventually('it is gone', () => !isAlive(started()[1]!));
-    models.script = ({ text }) => (text.includes('function_call_output') ? DONE : { tool: 'echo', input: { message: 'once more' } });
+    models.script = ({ text }) =>
+      text.includes('function_call_output') ? DONE : { tool: 'echo', input: { message: 'once more' } };
     expect(await Promise.all([ask(), ask(), ask()])).toEqual(Array(3).fill([{ text: 'All done.' }]));
     expect(started()).toHaveLength(3);
   });
@@ -172,9 +206,14 @@ describe('tools of an MCP server', () => {
 
   test('a server that offers others than before is asked again, and the model is still told of those alone that are allowed', async () => {
     const file = folder.write('growing.mjs', GROWING);
-    const tools = (allow: string): string => `tools: [{ mcp: { command: sh, args: ['-c', '${STARTED}', '${process.execPath}', '${file}'] }, allow: [${allow}] }]`;
-    const agent = (type: string, allow: string): string => `{ consumes: [{ types: [${type}] }], publishes: [{ type: Reply }], retry: { attempts: 1 }, engine: ${engine(models, tools(allow))} }`;
-    board = await Board.start(`${TYPES}\nagents: { one: ${agent('Question', 'grow')}, other: ${agent('Later', 'late')} }`, { folder: folder.path });
+    const tools = (allow: string): string =>
+      `tools: [{ mcp: { command: sh, args: ['-c', '${STARTED}', '${process.execPath}', '${file}'] }, allow: [${allow}] }]`;
+    const agent = (type: string, allow: string): string =>
+      `{ consumes: [{ types: [${type}] }], publishes: [{ type: Reply }], retry: { attempts: 1 }, engine: ${engine(models, tools(allow))} }`;
+    board = await Board.start(
+      `${TYPES}\nagents: { one: ${agent('Question', 'grow')}, other: ${agent('Later', 'late')} }`,
+      { folder: folder.path },
+    );
     const early = await board.publish('Later', {});
     await board.ended(early);
     expect(await errorOf(board, early)).toMatchObject({ error_message: 'the server has no tool late; it has grow' });
@@ -207,7 +246,10 @@ describe('tools of an MCP server', () => {
     models.answers({ tool: 'echo', input: { message: 'more' }, times: 110 });
     const correlation = await board.publish('Question', { text: 'Well?' });
     await board.ended(correlation);
-    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'output', error_message: 'the model asked for more than 200 tool calls in one attempt' });
+    expect(await errorOf(board, correlation)).toMatchObject({
+      error_type: 'output',
+      error_message: 'the model asked for more than 200 tool calls in one attempt',
+    });
     expect(await callsOf()).toHaveLength(200);
   });
 
@@ -217,24 +259,41 @@ describe('tools of an MCP server', () => {
     const correlation = await board.publish('Question', { text: 'Well?' });
     await board.ended(correlation);
     expect(models.requests).toHaveLength(3);
-    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'output', error_message: 'after 3 steps the model still asked for tools; raise max_steps' });
+    expect(await errorOf(board, correlation)).toMatchObject({
+      error_type: 'output',
+      error_message: 'after 3 steps the model still asked for tools; raise max_steps',
+    });
   });
 
   test.each([
     ['lacks a tool', stdio('no-such-tool'), /^the server has no tool no-such-tool; it has .*\becho\b/],
-    ['cannot be started', 'tools: [{ mcp: { command: no-such-program }, allow: [echo] }]', /^the tool server no-such-program cannot be reached: .*ENOENT/],
-    ['cannot be asked', 'tools: [{ mcp: { url: "http://127.0.0.1:9/mcp", headers: { Authorization: "Bearer tools-4711\\nsecret" } }, allow: [echo] }]', /^the tool server http:\/\/127.0.0.1:9 cannot be reached: (?!.*4711).*\[secret\]/],
+    [
+      'cannot be started',
+      'tools: [{ mcp: { command: no-such-program }, allow: [echo] }]',
+      /^the tool server no-such-program cannot be reached: .*ENOENT/,
+    ],
+    [
+      'cannot be asked',
+      'tools: [{ mcp: { url: "http://127.0.0.1:9/mcp", headers: { Authorization: "Bearer tools-4711\\nsecret" } }, allow: [echo] }]',
+      /^the tool server http:\/\/127.0.0.1:9 cannot be reached: (?!.*4711).*\[secret\]/,
+    ],
   ])('a server that %s fails the execution', async (_, tools, message) => {
     await start(tools);
     const correlation = await board.publish('Question', { text: 'Well?' });
     await board.ended(correlation);
-    expect(await errorOf(board, correlation)).toMatchObject({ error_type: 'tool', error_message: expect.stringMatching(message) });
+    expect(await errorOf(board, correlation)).toMatchObject({
+      error_type: 'tool',
+      error_message: expect.stringMatching(message),
+    });
   });
 
   test('a server at a URL is used the same way, also by whoever finds another one there', async () => {
     const port = await freePort();
     const run = async (): Promise<ChildProcess> => {
-      const server = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], { env: { PATH: process.env.PATH, PORT: String(port) }, stdio: 'ignore' });
+      const server = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
+        env: { PATH: process.env.PATH, PORT: String(port) },
+        stdio: 'ignore',
+      });
       await eventually('the tool server listens', async () => (await fetch(`http://127.0.0.1:${port}/mcp`)).status > 0);
       return server;
     };
@@ -243,7 +302,10 @@ describe('tools of an MCP server', () => {
       await once(server, 'exit');
     };
     const server = await run();
-    await start(`tools: [{ mcp: { url: "http://127.0.0.1:${port}/mcp" }, allow: [echo] }]`, 'retry: { attempts: 2, delay: 0s }');
+    await start(
+      `tools: [{ mcp: { url: "http://127.0.0.1:${port}/mcp" }, allow: [echo] }]`,
+      'retry: { attempts: 2, delay: 0s }',
+    );
     models.answers({ tool: 'echo', input: { message: 'far' } }, DONE);
     expect(await ask()).toEqual([{ text: 'All done.' }]);
     expect(toolResults(models, 1)).toEqual(['Echo: far']);

@@ -1,4 +1,5 @@
 import pg from 'pg';
+
 import { eventually } from '../../support/eventually.js';
 import { type PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 
@@ -21,7 +22,9 @@ export class AllConnections {
   async takeFromService(): Promise<void> {
     const [first] = this.clients;
     await eventually('the service has no connection left', async () => {
-      const { rowCount } = await first!.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'starling'`);
+      const { rowCount } = await first!.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'starling'`,
+      );
       await this.takeFree();
       return rowCount === 0;
     });
@@ -29,7 +32,10 @@ export class AllConnections {
 
   async release(): Promise<void> {
     await Promise.all(this.clients.splice(0).map((client) => client.end()));
-    await eventually('the server grants connections again', async () => (await queryOnce(this.cluster.url(), 'select 1')).length === 1);
+    await eventually(
+      'the server grants connections again',
+      async () => (await queryOnce(this.cluster.url(), 'select 1')).length === 1,
+    );
   }
 
   private async takeFree(): Promise<void> {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+
 import { type PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 
 /** Stops every process of the server where it stands, until the returned function is called: connections stay, nothing answers. */
@@ -12,12 +13,19 @@ export async function freeze(cluster: PostgresCluster): Promise<() => void> {
   return () => stopped.reverse().forEach((pid) => process.kill(pid, 'SIGCONT'));
 }
 
-const childrenOf = (parent: number): number[] => readdirSync('/proc').map(Number).filter((pid) => pid > 0 && parentOf(pid) === parent);
+const childrenOf = (parent: number): number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && parentOf(pid) === parent);
 
 function parentOf(pid: number): number | null {
   try {
     // The second field is the name in brackets, which may hold spaces.
-    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')[1]);
+    return Number(
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')[1],
+    );
   } catch {
     return null;
   }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Ledger } from '../ledger.js';
 
 /** One request, and what came of it; `status` null where no answer came at all. */
@@ -31,7 +32,12 @@ export class Probe {
     const asks: (() => Ask)[] = [
       () => ['publish', '/api/v1/artifacts', { type: 'Left', payload: { n: 1 } }],
       () => ['publish and wait', '/api/v1/artifacts/sync', { type: 'Left', payload: { n: 1 }, timeout: 5 }],
-      () => ['publish with a key', '/api/v1/artifacts', { type: 'Left', payload: { n: 2 } }, { 'x-idempotency-key': `probe-${(this.count += 1)}` }],
+      () => [
+        'publish with a key',
+        '/api/v1/artifacts',
+        { type: 'Left', payload: { n: 2 } },
+        { 'x-idempotency-key': `probe-${(this.count += 1)}` },
+      ],
       () => ['run', '/run/flock', { agent_name: 'clerk', inputs: { n: 1 }, async_run: true }],
       () => ['batch', '/run/batch', { agent_name: 'clerk', batch_inputs: [{ n: 1 }, { n: 2 }] }],
       () => ['list artifacts', '/api/v1/artifacts?limit=1'],
@@ -70,7 +76,13 @@ export class Probe {
   }
 }
 
-export async function observe(url: string, what: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Observed> {
+export async function observe(
+  url: string,
+  what: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<Observed> {
   const began = performance.now();
   const ended = (): number => Math.round(performance.now() - began);
   try {
@@ -80,7 +92,13 @@ export async function observe(url: string, what: string, path: string, body?: ob
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
     const detail = await response.text();
-    return { what, status: response.status, ms: ended(), detail: detail.slice(0, 300), retryAfter: response.headers.get('retry-after') };
+    return {
+      what,
+      status: response.status,
+      ms: ended(),
+      detail: detail.slice(0, 300),
+      retryAfter: response.headers.get('retry-after'),
+    };
   } catch (error) {
     return { what, status: null, ms: ended(), detail: String(error), retryAfter: null };
   }
@@ -91,7 +109,12 @@ const PROBES = ['ready', 'live'];
 
 /** What must not be seen, whatever the database does; one line for each. */
 export const complaints = (seen: readonly Observed[]): string[] =>
-  seen.filter((one) => !isFair(one)).map(({ what, status, ms, detail, retryAfter }) => `${what}: ${status} after ${ms} ms, Retry-After ${retryAfter}: ${detail}`);
+  seen
+    .filter((one) => !isFair(one))
+    .map(
+      ({ what, status, ms, detail, retryAfter }) =>
+        `${what}: ${status} after ${ms} ms, Retry-After ${retryAfter}: ${detail}`,
+    );
 
 function isFair({ what, status, ms, retryAfter }: Observed): boolean {
   if (status === null || ms > LONGEST_ANSWER_MS) return false;

@@ -15,19 +15,31 @@ const UNFINISHED = /is still (pending|running)|is active|timer .* is left over|r
  * When all faults are over: what was not answered is asked for again, and everything runs to its end. One line for each thing
  * that must not be, in the database, over HTTP and in the logs.
  */
-export async function aftermath(replicas: readonly Replica[], database: TestDatabase, ledger: LoadLedger, say: (what: string) => void): Promise<string[]> {
+export async function aftermath(
+  replicas: readonly Replica[],
+  database: TestDatabase,
+  ledger: LoadLedger,
+  say: (what: string) => void,
+): Promise<string[]> {
   const replicaFor = (index: number): Replica => replicas[index % replicas.length]!;
   await Promise.all(
-    ledger.open().map((request, index) => eventually(`${request.key} is answered`, () => sendOnce(replicaFor(index), ledger, request), WITHIN_MS)),
+    ledger
+      .open()
+      .map((request, index) =>
+        eventually(`${request.key} is answered`, () => sendOnce(replicaFor(index), ledger, request), WITHIN_MS),
+      ),
   );
-  const isFinished = async (): Promise<boolean> => !(await loadBreaches(database, ledger)).some((breach) => UNFINISHED.test(breach));
+  const isFinished = async (): Promise<boolean> =>
+    !(await loadBreaches(database, ledger)).some((breach) => UNFINISHED.test(breach));
   // What never ends is among the breaches below.
   await eventually('no work is left', isFinished, WITHIN_MS).catch((error: Error) => say(error.message));
   say('no work is left');
 
   // Every key is known to the others too.
   await Promise.all(ledger.keyed().map((request, index) => sendOnce(replicaFor(index), ledger, request)));
-  const [lost] = await database.rows<{ count: number }>('select coalesce(sum(lost_leases), 0) as count from executions');
+  const [lost] = await database.rows<{ count: number }>(
+    'select coalesce(sum(lost_leases), 0) as count from executions',
+  );
   say(`${ledger.sent.size} requests, ${ledger.replays} replays, ${lost!.count} leases lost`);
   return [
     ...ledger.wrong,

@@ -6,7 +6,11 @@ import { BATCH_ROWS, type LoadRequest } from './requests.js';
 /** Everything that must hold in the database when nothing is left to do; one line for each breach. */
 export const loadBreaches = (database: TestDatabase, ledger: LoadLedger): Promise<string[]> =>
   database.look(async (rows) => [
-    ...(await breachesIn(rows, { acknowledged: new Map(ledger.acknowledged('order').map(([{ correlationId }, answer]) => [correlationId!, answer])) })),
+    ...(await breachesIn(rows, {
+      acknowledged: new Map(
+        ledger.acknowledged('order').map(([{ correlationId }, answer]) => [correlationId!, answer]),
+      ),
+    })),
     ...(await generations(rows)),
     ...(await outputs(rows)),
     ...(await pairs(rows, ledger)),
@@ -18,7 +22,9 @@ export const loadBreaches = (database: TestDatabase, ledger: LoadLedger): Promis
 export const bodyOf = <T>({ text }: Answer): T => JSON.parse(text) as T;
 
 const generations = async (rows: Rows): Promise<string[]> =>
-  (await rows<{ id: string; generation: number }>('select id, generation from correlations where generation <> 1')).map(({ id, generation }) => `${id} was opened ${generation} times`);
+  (await rows<{ id: string; generation: number }>('select id, generation from correlations where generation <> 1')).map(
+    ({ id, generation }) => `${id} was opened ${generation} times`,
+  );
 
 /** No execution has published more than it does in one go, and one that did not complete nothing. */
 const outputs = async (rows: Rows): Promise<string[]> => {
@@ -44,7 +50,9 @@ async function runs(rows: Rows, ledger: LoadLedger): Promise<string[]> {
   );
   const byN = Map.groupBy(alone, ({ n }) => Number(n));
   return [
-    ...alone.filter(({ status, done }) => status !== 'completed' || done !== 1).map(({ id, status, done }) => `run ${id} is ${status} and has ${done} outputs`),
+    ...alone
+      .filter(({ status, done }) => status !== 'completed' || done !== 1)
+      .map(({ id, status, done }) => `run ${id} is ${status} and has ${done} outputs`),
     ...[...byN].filter(([, same]) => same.length > 1).map(([n, same]) => `run ${n} was begun ${same.length} times`),
     ...ledger
       .acknowledged('run')
@@ -60,8 +68,12 @@ async function naps(rows: Rows, ledger: LoadLedger): Promise<string[]> {
   );
   const statuses = new Map(found.map(({ id, status }) => [id, status]));
   return [
-    ...found.filter(({ status, slept }) => slept !== (status === 'completed' ? 1 : 0)).map(({ id, status, slept }) => `${id} is ${status} and has ${slept} outputs`),
-    ...found.filter(({ id, status }) => status === 'cancelled' && !ledger.cancels.has(id)).map(({ id }) => `${id} is cancelled, which nobody asked for`),
+    ...found
+      .filter(({ status, slept }) => slept !== (status === 'completed' ? 1 : 0))
+      .map(({ id, status, slept }) => `${id} is ${status} and has ${slept} outputs`),
+    ...found
+      .filter(({ id, status }) => status === 'cancelled' && !ledger.cancels.has(id))
+      .map(({ id }) => `${id} is cancelled, which nobody asked for`),
     ...[...ledger.cancels]
       .filter(([id, answer]) => answer === 200 && statuses.get(id) !== 'cancelled')
       .map(([id]) => `${id} is ${statuses.get(id)} though its cancel was answered`),
@@ -86,14 +98,21 @@ async function batches(rows: Rows, ledger: LoadLedger): Promise<string[]> {
   return [
     ...found
       .filter(({ status, succeeded, open }) => status !== 'completed' || succeeded !== BATCH_ROWS || open !== 0)
-      .map((batch) => `${batch.name} is ${batch.status} with ${batch.succeeded} items done and ${batch.open} runs open`),
+      .map(
+        (batch) => `${batch.name} is ${batch.status} with ${batch.succeeded} items done and ${batch.open} runs open`,
+      ),
     ...found
       .filter(({ name }) => outputsOf.get(name)?.outputs !== BATCH_ROWS || outputsOf.get(name)?.distinct !== BATCH_ROWS)
-      .map(({ name }) => `${name} has ${outputsOf.get(name)?.outputs ?? 0} outputs of ${outputsOf.get(name)?.distinct ?? 0} rows`),
+      .map(
+        ({ name }) =>
+          `${name} has ${outputsOf.get(name)?.outputs ?? 0} outputs of ${outputsOf.get(name)?.distinct ?? 0} rows`,
+      ),
     ...[...byName].filter(([, same]) => same.length > 1).map(([name]) => `${name} was made twice`),
     ...ledger
       .acknowledged('batch')
-      .filter(([request, answer]) => byName.get(nameOf(request))?.[0]?.id !== bodyOf<{ batch_id: string }>(answer).batch_id)
+      .filter(
+        ([request, answer]) => byName.get(nameOf(request))?.[0]?.id !== bodyOf<{ batch_id: string }>(answer).batch_id,
+      )
       .map(([request]) => `${nameOf(request)} was acknowledged and is lost, or under another id`),
   ];
 }
@@ -101,6 +120,8 @@ async function batches(rows: Rows, ledger: LoadLedger): Promise<string[]> {
 const nameOf = ({ n }: LoadRequest): string => `batch-${n}`;
 
 async function countByN(rows: Rows, type: string): Promise<Map<number, number>> {
-  const counts = await rows<{ n: string; count: number }>(`select ${jsonField('payload', 'n')} as n, count(*) as count from artifacts where type = '${type}' group by 1`);
+  const counts = await rows<{ n: string; count: number }>(
+    `select ${jsonField('payload', 'n')} as n, count(*) as count from artifacts where type = '${type}' group by 1`,
+  );
   return new Map(counts.map(({ n, count }) => [Number(n), count]));
 }

@@ -35,7 +35,9 @@ export class LoadLedger {
   }
 
   acknowledged(kind: Kind): [LoadRequest, Answer][] {
-    return [...this.sent].filter((entry): entry is [LoadRequest, Answer] => entry[0].kind === kind && entry[1] !== null);
+    return [...this.sent].filter(
+      (entry): entry is [LoadRequest, Answer] => entry[0].kind === kind && entry[1] !== null,
+    );
   }
 
   /** Requests with a key that have no success yet. */
@@ -51,8 +53,10 @@ export class LoadLedger {
   private checkReplay(request: LoadRequest, first: Answer, again: Answer): void {
     if (again.replayed) this.replays += 1;
     else this.fresh.set(request, (this.fresh.get(request) ?? 0) + 1);
-    if ((this.fresh.get(request) ?? 0) > 1) this.wrong.push(`${request.key} was done twice, said its answers: ${first.text} and ${again.text}`);
-    if (again.text !== first.text) this.wrong.push(`${request.key} was answered differently: ${first.text} and ${again.text}`);
+    if ((this.fresh.get(request) ?? 0) > 1)
+      this.wrong.push(`${request.key} was done twice, said its answers: ${first.text} and ${again.text}`);
+    if (again.text !== first.text)
+      this.wrong.push(`${request.key} was answered differently: ${first.text} and ${again.text}`);
   }
 
   private checkRefusal(what: string, { status, text, retryAfter }: Answer, expected: number[]): void {

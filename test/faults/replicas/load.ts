@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Random } from '../../support/random.js';
 import type { Answer, LoadLedger } from './load-ledger.js';
 import type { Replica } from './replica.js';
@@ -59,7 +60,10 @@ export class Load {
   private async cancel({ correlationId }: LoadRequest): Promise<void> {
     await delay(this.random.between(0, 300));
     const replica = this.pick(this.replicas.filter(({ isUp }) => isUp));
-    this.ledger.noteCancel(correlationId!, replica ? await post(replica.url, `/run/${correlationId}/cancel`, {}) : null);
+    this.ledger.noteCancel(
+      correlationId!,
+      replica ? await post(replica.url, `/run/${correlationId}/cancel`, {}) : null,
+    );
   }
 
   private pick<T>(items: readonly T[]): T | undefined {
@@ -75,11 +79,20 @@ export async function sendOnce(replica: Replica, ledger: LoadLedger, request: Lo
 }
 
 function headersOf({ correlationId, key }: LoadRequest): Record<string, string> {
-  return { ...(correlationId !== null && { 'x-correlation-id': correlationId }), ...(key !== null && { 'x-idempotency-key': key }) };
+  return {
+    ...(correlationId !== null && { 'x-correlation-id': correlationId }),
+    ...(key !== null && { 'x-idempotency-key': key }),
+  };
 }
 
 /** Null where no answer came: the process was killed, or stopped for too long. */
-async function post(url: string, path: string, body: object, headers: Record<string, string> = {}, patienceMs = PATIENCE_MS): Promise<Answer | null> {
+async function post(
+  url: string,
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+  patienceMs = PATIENCE_MS,
+): Promise<Answer | null> {
   try {
     const response = await fetch(`${url}${path}`, {
       method: 'POST',

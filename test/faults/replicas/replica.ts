@@ -2,7 +2,8 @@ import { eventually } from '../../support/eventually.js';
 import { Service } from '../../support/service.js';
 
 /** What a log must not have, whatever happens to the database: none of it says that the database is away. */
-const BUG = /unexpected error|uncaught exception|unhandled rejection|could not be committed|could not be stored|effect after a transaction/;
+const BUG =
+  /unexpected error|uncaught exception|unhandled rejection|could not be committed|could not be stored|effect after a transaction/;
 
 /** One of several services on one database, started again with the same flags wherever it was killed. */
 export class Replica {
@@ -43,7 +44,8 @@ export class Replica {
     const service = await Service.start(this.args, {}, this.within);
     this.service = service;
     service.process.once('exit', (code, signal) => {
-      if (this.service === service) this.crashes.push(`${this.name} ended by itself (${code ?? signal}):\n${service.log.slice(-10).join('\n')}`);
+      if (this.service === service)
+        this.crashes.push(`${this.name} ended by itself (${code ?? signal}):\n${service.log.slice(-10).join('\n')}`);
     });
     if (this.isRetired) await this.kill();
     return true;
@@ -82,7 +84,9 @@ export class Replica {
 
   /** Lines of its log, those of its earlier lives too, that a fault of the database or of another replica does not explain. */
   bugs(): string[] {
-    return [...this.earlierLogs, ...(this.service?.log ?? [])].filter((line) => BUG.test(line)).map((line) => `${this.name}: ${line.slice(0, 2_000)}`);
+    return [...this.earlierLogs, ...(this.service?.log ?? [])]
+      .filter((line) => BUG.test(line))
+      .map((line) => `${this.name}: ${line.slice(0, 2_000)}`);
   }
 
   private forget(): void {

@@ -16,13 +16,27 @@ export interface LoadRequest {
   key: string | null;
 }
 
-const of = (kind: Kind, n: number, key: string | null, path: string, body: object, correlationId: string | null = null): LoadRequest => ({ kind, n, key, path, body, correlationId });
+const of = (
+  kind: Kind,
+  n: number,
+  key: string | null,
+  path: string,
+  body: object,
+  correlationId: string | null = null,
+): LoadRequest => ({ kind, n, key, path, body, correlationId });
 
 const publish = (kind: Kind, n: number, type: string, key: string | null, isSync: boolean): LoadRequest =>
   of(kind, n, key, isSync ? '/api/v1/artifacts/sync' : '/api/v1/artifacts', { type, payload: { n } }, `${kind}-${n}`);
 
 const run = (kind: Kind, n: number, agent: string, inputs: object, isAsync: boolean, key: string | null): LoadRequest =>
-  of(kind, n, key, '/run/flock', { agent_name: agent, inputs, async_run: isAsync }, kind === 'nap' ? `${kind}-${n}` : null);
+  of(
+    kind,
+    n,
+    key,
+    '/run/flock',
+    { agent_name: agent, inputs, async_run: isAsync },
+    kind === 'nap' ? `${kind}-${n}` : null,
+  );
 
 /** The next of the load; both halves of a pair come at once, to be sent each for itself. */
 export function nextRequests(n: number, random: Random): LoadRequest[] {
@@ -30,10 +44,18 @@ export function nextRequests(n: number, random: Random): LoadRequest[] {
   const maybeKey = random.next() < 0.5 ? `key-${n}` : null;
   const isSync = random.next() < 0.5;
   if (draw < 0.45) return [publish('order', n, 'Order', maybeKey, isSync)];
-  if (draw < 0.6) return [publish('left', n, 'Left', `left-${n}`, isSync), publish('right', n, 'Right', `right-${n}`, isSync)];
+  if (draw < 0.6)
+    return [publish('left', n, 'Left', `left-${n}`, isSync), publish('right', n, 'Right', `right-${n}`, isSync)];
   if (draw < 0.8) return [run('run', n, 'clerk', { n }, !isSync, maybeKey)];
   if (draw < 0.93) return [run('nap', n, 'sleeper', { n, ms: random.between(0, 600) }, true, null)];
-  return [of('batch', n, maybeKey, '/run/batch', { agent_name: 'clerk', batch_inputs: rows(), static_inputs: { batch: `batch-${n}` }, max_workers: 10 })];
+  return [
+    of('batch', n, maybeKey, '/run/batch', {
+      agent_name: 'clerk',
+      batch_inputs: rows(),
+      static_inputs: { batch: `batch-${n}` },
+      max_workers: 10,
+    }),
+  ];
 }
 
 const rows = (): object[] => Array.from({ length: BATCH_ROWS }, (_, row) => ({ n: row }));

@@ -28,8 +28,13 @@ export function scheduleOf(seed: number, leaseMs: number): Schedule {
   const idle = random.next() < 0.5 ? random.between(0, REPLICAS - 1) : null;
   const flags = Array.from({ length: REPLICAS }, (_, index) => (index === idle ? ['--no-worker'] : []));
   const more = Array.from({ length: MORE }, () => KINDS[random.between(0, KINDS.length - 1)]!);
-  const inOrder = [...KINDS, ...more].map((kind) => ({ kind, rank: random.next() })).sort((one, other) => one.rank - other.rank);
-  return { flags, faults: inOrder.map(({ kind }) => ({ ...fault(kind, random, leaseMs), afterMs: random.between(200, 1_200) })) };
+  const inOrder = [...KINDS, ...more]
+    .map((kind) => ({ kind, rank: random.next() }))
+    .sort((one, other) => one.rank - other.rank);
+  return {
+    flags,
+    faults: inOrder.map(({ kind }) => ({ ...fault(kind, random, leaseMs), afterMs: random.between(200, 1_200) })),
+  };
 }
 
 function fault(kind: Fault['do'], random: Random, leaseMs: number): Fault {

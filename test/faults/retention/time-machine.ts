@@ -14,4 +14,9 @@ const TIMES: Record<string, string[]> = {
 
 /** Makes all that is stored so much older, and the next turn of each scheduled work due sooner: for a database that no process has open. */
 export const letPass = (url: string, ms: number): Promise<void> =>
-  changeStored(url, ...Object.entries(TIMES).map(([table, columns]) => `update ${table} set ${columns.map((column) => `${column} = ${column} - ${ms}`).join()}`));
+  changeStored(
+    url,
+    ...Object.entries(TIMES).map(
+      ([table, columns]) => `update ${table} set ${columns.map((column) => `${column} = ${column} - ${ms}`).join()}`,
+    ),
+  );

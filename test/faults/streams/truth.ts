@@ -9,7 +9,7 @@ interface Page {
 /** Everything that the changelog has, page by page. */
 export async function allEntries(service: Service): Promise<Entry[]> {
   const entries: Entry[] = [];
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const { items, pagination } = await service.get<Page>(`/api/v1/changelog/events?limit=500&after=${after}`);
     entries.push(...items);
     if (!pagination.has_more) return entries;

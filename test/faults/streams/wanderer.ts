@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+
 import { type Entry, type Reader, SseReader, WebSocketReader } from '../../support/changelog-readers.js';
 import type { Random } from '../../support/random.js';
 
@@ -25,7 +26,9 @@ export class Wanderer {
   }
 
   asksFor(entry: Entry): boolean {
-    return entry.seq > this.begunBehind && (this.correlation === undefined || entry.correlation_id === this.correlation);
+    return (
+      entry.seq > this.begunBehind && (this.correlation === undefined || entry.correlation_id === this.correlation)
+    );
   }
 
   /** Stays with the session that it is in, or that comes next. */
@@ -66,9 +69,15 @@ export class Wanderer {
   private async connect(): Promise<void> {
     while (!this.reader) {
       const url = this.nextUrl();
-      const parts = { ...(this.correlation && { correlation_id: this.correlation }), ...(this.position !== undefined && { after: this.position }) };
+      const parts = {
+        ...(this.correlation && { correlation_id: this.correlation }),
+        ...(this.position !== undefined && { after: this.position }),
+      };
       try {
-        if (url !== undefined) this.reader = await (this.random.next() < 0.5 ? SseReader.open(url, parts) : WebSocketReader.open(url, parts));
+        if (url !== undefined)
+          this.reader = await (this.random.next() < 0.5
+            ? SseReader.open(url, parts)
+            : WebSocketReader.open(url, parts));
       } catch {
         // Killed, or on its way up.
       }

@@ -1,4 +1,5 @@
 import type { ToolSet } from 'ai';
+
 import type { Clock } from '../../../common/clock.js';
 import type { EngineContext, ToolCallEnd } from '../../engine.js';
 import { EngineFailure } from '../../engine-failure.js';
@@ -25,7 +26,11 @@ const MOST_CALLS = 200;
  * Makes the tools of one attempt for the SDK. Throws EngineFailure if a server cannot be reached or lacks an allowed
  * tool.
  */
-export async function agentTools(allowed: readonly AllowedTools[], context: EngineContext, limit: AttemptLimit): Promise<ToolSet> {
+export async function agentTools(
+  allowed: readonly AllowedTools[],
+  context: EngineContext,
+  limit: AttemptLimit,
+): Promise<ToolSet> {
   if (allowed.length === 0) return {};
   // After the abort nothing would stop a server that is started now.
   context.signal.throwIfAborted();
@@ -36,13 +41,21 @@ export async function agentTools(allowed: readonly AllowedTools[], context: Engi
     const offered = await server.tools();
     for (const name of names) {
       const tool = offered.find((candidate) => candidate.name === name);
-      if (!tool) throw new EngineFailure('tool', `the server has no tool ${name}; it has ${offered.map((candidate) => candidate.name).join(', ')}`);
+      if (!tool)
+        throw new EngineFailure(
+          'tool',
+          `the server has no tool ${name}; it has ${offered.map((candidate) => candidate.name).join(', ')}`,
+        );
       tools[name] = dynamicTool({
         description: tool.description,
         inputSchema: jsonSchema(tool.inputSchema),
         execute: (input) => {
           limit.signal.throwIfAborted();
-          if ((calls += 1) > MOST_CALLS) throw fail(limit, new EngineFailure('output', `the model asked for more than ${MOST_CALLS} tool calls in one attempt`));
+          if ((calls += 1) > MOST_CALLS)
+            throw fail(
+              limit,
+              new EngineFailure('output', `the model asked for more than ${MOST_CALLS} tool calls in one attempt`),
+            );
           return recordedCall(server, name, input, context, limit);
         },
       });
@@ -61,7 +74,13 @@ function fail({ failed }: AttemptLimit, error: EngineFailure): EngineFailure {
 }
 
 // Neither arguments nor result are recorded: they may quote payloads or secrets of the tool's server.
-async function recordedCall(server: ToolServer, tool: string, input: unknown, context: EngineContext, limit: AttemptLimit): Promise<string> {
+async function recordedCall(
+  server: ToolServer,
+  tool: string,
+  input: unknown,
+  context: EngineContext,
+  limit: AttemptLimit,
+): Promise<string> {
   const begun = performance.now();
   const ended = context.calls({ server: server.name, tool, at: limit.clock.now() });
   let outcome: ToolCallEnd['outcome'] = 'failed';

@@ -1,5 +1,6 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+
 import type { JsonObject } from '../../../common/json.js';
 import { VERSION } from '../../../common/version.js';
 import { EngineFailure } from '../../engine-failure.js';
@@ -60,7 +61,10 @@ export class ToolServer {
   async call(name: string, input: unknown, limit: { signal: AbortSignal; timeoutMs: number }): Promise<ToolResult> {
     const connection = await this.connected();
     try {
-      const answer = await connection.client!.callTool({ name, arguments: input as JsonObject }, undefined, { signal: limit.signal, timeout: limit.timeoutMs });
+      const answer = await connection.client!.callTool({ name, arguments: input as JsonObject }, undefined, {
+        signal: limit.signal,
+        timeout: limit.timeoutMs,
+      });
       return { text: textOf(answer).slice(0, LONGEST_RESULT), isError: answer.isError === true };
     } catch (error) {
       limit.signal.throwIfAborted();
@@ -87,7 +91,9 @@ export class ToolServer {
       return connection;
     } catch (error) {
       await this.drop(connection);
-      throw new EngineFailure('tool', `the tool server ${this.name} cannot be reached: ${this.reasonOf(error)}`, { isFinal: isRefused(error) });
+      throw new EngineFailure('tool', `the tool server ${this.name} cannot be reached: ${this.reasonOf(error)}`, {
+        isFinal: isRefused(error),
+      });
     }
   }
 
@@ -115,12 +121,21 @@ export class ToolServer {
     const { options } = this;
     if ('url' in options) {
       const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
-      return new StreamableHTTPClientTransport(new URL(options.url), { requestInit: { headers: options.headers ?? {} }, fetch: this.fetch });
+      return new StreamableHTTPClientTransport(new URL(options.url), {
+        requestInit: { headers: options.headers ?? {} },
+        fetch: this.fetch,
+      });
     }
     const { getDefaultEnvironment, StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
     const { command, args = [], env = {} } = options;
     // The program gets only the basic environment and the configured variables, so that the keys stay in this process.
-    return new StdioClientTransport({ command, args, env: { ...getDefaultEnvironment(), ...env }, cwd: this.baseDirectory, stderr: 'inherit' });
+    return new StdioClientTransport({
+      command,
+      args,
+      env: { ...getDefaultEnvironment(), ...env },
+      cwd: this.baseDirectory,
+      stderr: 'inherit',
+    });
   }
 
   private async drop(connection: Connection): Promise<void> {
@@ -136,8 +151,12 @@ export class ToolServer {
   /** Removes the configured secrets from the reason: fetch quotes a header that it cannot send. */
   private reasonOf(error: unknown): string {
     const { options } = this;
-    const secrets = Object.values(('url' in options ? options.headers : options.env) ?? {}).filter(({ length }) => length >= SHORTEST_SECRET);
-    return secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), reasonOf(error) || String(error)).slice(0, LONGEST_REASON);
+    const secrets = Object.values(('url' in options ? options.headers : options.env) ?? {}).filter(
+      ({ length }) => length >= SHORTEST_SECRET,
+    );
+    return secrets
+      .reduce((text, secret) => text.replaceAll(secret, '[secret]'), reasonOf(error) || String(error))
+      .slice(0, LONGEST_REASON);
   }
 
   /** The name of the server in messages and records. */
@@ -150,7 +169,13 @@ async function listTools(client: Client): Promise<OfferedTool[]> {
   const tools: OfferedTool[] = [];
   for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
     const page = await client.listTools({ cursor });
-    tools.push(...page.tools.map(({ name, description = '', inputSchema }) => ({ name, description, inputSchema: inputSchema as JsonObject })));
+    tools.push(
+      ...page.tools.map(({ name, description = '', inputSchema }) => ({
+        name,
+        description,
+        inputSchema: inputSchema as JsonObject,
+      })),
+    );
     cursor = page.nextCursor;
   }
   return tools;

@@ -13,4 +13,6 @@ export class AgentNamesBody {
   agents!: AgentNameBody[];
 }
 
-export const AGENT_NAMES_EXAMPLE: AgentNamesBody = { agents: [{ name: 'classifier', description: 'Names the intent of a message' }] };
+export const AGENT_NAMES_EXAMPLE: AgentNamesBody = {
+  agents: [{ name: 'classifier', description: 'Names the intent of a message' }],
+};

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import { ArtifactBody, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
 
 export class RunAgentBody {

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { maxLength, ValidateBy } from 'class-validator';
+
 import { isJsonObject, type JsonObject } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { unknownFields } from '../../../common/unknown-fields.js';
@@ -9,7 +10,11 @@ const MAX_INPUTS = 1_000;
 const FIELDS = ['type', 'payload'];
 
 export class AgentInput {
-  @ApiProperty({ description: 'Name of an artifact type that the agent subscribes to', maxLength: MAX_SHORT_TEXT, example: 'CustomerMessage' })
+  @ApiProperty({
+    description: 'Name of an artifact type that the agent subscribes to',
+    maxLength: MAX_SHORT_TEXT,
+    example: 'CustomerMessage',
+  })
   type!: string;
 
   @ApiProperty({ type: 'object', additionalProperties: true, example: { text: 'My card has not arrived yet' } })
@@ -21,7 +26,7 @@ export class RunAgentRequest {
   @ApiProperty({
     description:
       "Artifacts that fit one of the agent's subscriptions: a single one, one of each type for a join, any number " +
-        "for a batch window",
+      'for a batch window',
     type: [AgentInput],
     minItems: 1,
     maxItems: MAX_INPUTS,
@@ -29,17 +34,24 @@ export class RunAgentRequest {
   @Opaque()
   @ValidateBy({
     name: 'isInputs',
-    validator: { validate: (value) => inputsProblem(value) === null, defaultMessage: (args) => inputsProblem(args?.value) ?? '' },
+    validator: {
+      validate: (value) => inputsProblem(value) === null,
+      defaultMessage: (args) => inputsProblem(args?.value) ?? '',
+    },
   })
   inputs!: AgentInput[];
 }
 
-export const RUN_REQUEST_EXAMPLE = { inputs: [{ type: 'CustomerMessage', payload: { text: 'My card has not arrived yet' } }] };
+export const RUN_REQUEST_EXAMPLE = {
+  inputs: [{ type: 'CustomerMessage', payload: { text: 'My card has not arrived yet' } }],
+};
 
 function inputsProblem(value: unknown): string | null {
   if (!Array.isArray(value)) return 'must be a list of objects with type and payload';
   if (value.length > MAX_INPUTS) return `must not hold more than ${MAX_INPUTS} artifacts`;
-  const problems = value.flatMap((input: unknown, index) => inputProblems(input).map((problem) => `[${index}]${problem}`));
+  const problems = value.flatMap((input: unknown, index) =>
+    inputProblems(input).map((problem) => `[${index}]${problem}`),
+  );
   return problems.length > 0 ? problems.join('; inputs: ') : null;
 }
 
@@ -47,7 +59,8 @@ function inputProblems(input: unknown): string[] {
   if (!isJsonObject(input)) return [' must be an object with type and payload'];
   const problems: string[] = [];
   if (typeof input['type'] !== 'string') problems.push('.type must be a string');
-  else if (!maxLength(input['type'], MAX_SHORT_TEXT)) problems.push(`.type must be shorter than or equal to ${MAX_SHORT_TEXT} characters`);
+  else if (!maxLength(input['type'], MAX_SHORT_TEXT))
+    problems.push(`.type must be shorter than or equal to ${MAX_SHORT_TEXT} characters`);
   if (!isJsonObject(input['payload'])) problems.push('.payload must be an object');
   const [unknown] = unknownFields(input, FIELDS);
   if (unknown) problems.push(`.${unknown.name} ${unknown.problem}`);

@@ -1,4 +1,5 @@
 import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
+
 import { UsageBody } from '../../../http/dto/usage-body.js';
 
 export class HourBody {

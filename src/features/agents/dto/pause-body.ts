@@ -17,5 +17,9 @@ export class AgentPauseBody {
   paused_at!: string | null;
 }
 
-export const PAUSED_EXAMPLE: AgentPauseBody = { name: 'classifier', paused: true, paused_at: '2026-11-20T10:00:00.000Z' };
+export const PAUSED_EXAMPLE: AgentPauseBody = {
+  name: 'classifier',
+  paused: true,
+  paused_at: '2026-11-20T10:00:00.000Z',
+};
 export const RESUMED_EXAMPLE: AgentPauseBody = { name: 'classifier', paused: false, paused_at: null };

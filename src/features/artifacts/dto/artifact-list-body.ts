@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import { ARTIFACT_EXAMPLE, ListedArtifactBody } from '../../../http/dto/artifact-body.js';
 
 export class PaginationBody {

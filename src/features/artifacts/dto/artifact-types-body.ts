@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import type { JsonObject } from '../../../common/json.js';
 
 export class ArtifactTypeBody {

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import { type ArtifactExplanation, type Explanation, VERDICTS } from '../../../blackboard/explain/explanation.js';
 import type { ExecutionState } from '../../../database/schema.js';
 import { ARTIFACT_EXAMPLE } from '../../../http/dto/artifact-body.js';
@@ -36,7 +37,11 @@ export class VerdictBody implements Explanation {
   })
   execution_correlation_id?: string;
 
-  @ApiProperty({ required: false, type: [String], description: 'With `join_waiting`: the types that are still missing' })
+  @ApiProperty({
+    required: false,
+    type: [String],
+    description: 'With `join_waiting`: the types that are still missing',
+  })
   waiting_for?: string[];
 
   @ApiProperty({
@@ -76,7 +81,11 @@ export class VerdictBody implements Explanation {
   })
   until?: string | null;
 
-  @ApiProperty({ required: false, format: 'uuid', description: 'With `limit`, `join_expired` and `agent_removed`: the WorkflowError' })
+  @ApiProperty({
+    required: false,
+    format: 'uuid',
+    description: 'With `limit`, `join_expired` and `agent_removed`: the WorkflowError',
+  })
   error_artifact_id?: string;
 }
 
@@ -115,6 +124,11 @@ export const EXPLANATION_EXAMPLE: ExplanationBody = {
       execution_state: 'completed',
       execution_correlation_id: ARTIFACT_EXAMPLE.correlation_id,
     },
-    { agent: 'router', subscription: 0, verdict: 'type', detail: 'The subscription takes Intent, and this artifact has the type CustomerMessage.' },
+    {
+      agent: 'router',
+      subscription: 0,
+      verdict: 'type',
+      detail: 'The subscription takes Intent, and this artifact has the type CustomerMessage.',
+    },
   ],
 };

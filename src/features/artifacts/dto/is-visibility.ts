@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ValidateBy } from 'class-validator';
+
 import { describeVisibilityProblem, findVisibilityProblem } from '../../../catalog/parse-visibility.js';
 import { Opaque } from '../../../http/validation/opaque.js';
 

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import { ArtifactBody, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
 
 export class AcceptedBody {
@@ -23,4 +24,9 @@ export class SyncPublishBody {
   duration_ms!: number;
 }
 
-export const SYNC_EXAMPLE = { correlation_id: 'order-4711', artifacts: [PRODUCED_EXAMPLE], completed: true, duration_ms: 42 };
+export const SYNC_EXAMPLE = {
+  correlation_id: 'order-4711',
+  artifacts: [PRODUCED_EXAMPLE],
+  completed: true,
+  duration_ms: 42,
+};

@@ -1,13 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsObject, IsString, MaxLength, ValidateIf, ValidateNested } from 'class-validator';
+
 import type { JsonObject } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
 import { Deadline } from '../../../http/dto/deadline.js';
 import { IfGiven } from '../../../http/validation/if-given.js';
-import { Opaque } from '../../../http/validation/opaque.js';
 import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';
+import { Opaque } from '../../../http/validation/opaque.js';
 import { IsVisibility } from './is-visibility.js';
 import { WebhookRequest } from './webhook-request.js';
 
@@ -15,7 +16,11 @@ const MAX_TAGS = 100;
 
 /** Body of a publish. */
 export class PublishRequest {
-  @ApiProperty({ description: 'Name of an artifact type that the configuration knows', maxLength: MAX_SHORT_TEXT, example: 'CustomerMessage' })
+  @ApiProperty({
+    description: 'Name of an artifact type that the configuration knows',
+    maxLength: MAX_SHORT_TEXT,
+    example: 'CustomerMessage',
+  })
   @IsString()
   @MaxLength(MAX_SHORT_TEXT)
   type!: string;

@@ -1,7 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
 
 const counts = (description: string) =>
-  ({ type: 'object', additionalProperties: { type: 'integer' }, description: `${description}, most frequent first` }) as const;
+  ({
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    description: `${description}, most frequent first`,
+  }) as const;
 
 export class SummaryContent {
   @ApiProperty({ type: 'integer' })
@@ -17,7 +21,9 @@ export class SummaryContent {
   by_visibility!: Record<string, number>;
 
   @ApiProperty({
-    ...counts('Number of artifacts of the 100 most frequent tags; only present where `correlation_id` or `tag` is given'),
+    ...counts(
+      'Number of artifacts of the 100 most frequent tags; only present where `correlation_id` or `tag` is given',
+    ),
     selfRequired: false,
   })
   by_tag?: Record<string, number>;

@@ -1,6 +1,17 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsNumber, IsObject, IsString, Max, MaxLength, Min, ValidateNested } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsNumber,
+  IsObject,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { MOST_FILTER_VALUES, VALUES_TOGETHER } from '../../../http/validation/filter-values.js';
 import { IfGiven } from '../../../http/validation/if-given.js';

@@ -1,8 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString, ValidateBy } from 'class-validator';
+
 import { isWebhookSecret, SECRET_LENGTH, SECRET_PATTERN, WEBHOOK_SECRET_RULE } from '../../../common/webhook-secret.js';
-import { LONGEST_URL } from '../../../http-client/url-problem.js';
 import { IfGiven } from '../../../http/validation/if-given.js';
+import { LONGEST_URL } from '../../../http-client/url-problem.js';
 
 /** Checks the form alone. Whether the address is allowed is checked when the webhook is stored. */
 const URL_PATTERN = '^https?://[^/?#@%\\s]+([/?#]\\S*)?$';
@@ -32,6 +33,9 @@ export class WebhookRequest {
     example: 'whsec_plJ3nmyCDGBKInavdOK15jsl',
   })
   @IfGiven()
-  @ValidateBy({ name: 'isWebhookSecret', validator: { validate: isWebhookSecret, defaultMessage: () => `$property must be ${WEBHOOK_SECRET_RULE}` } })
+  @ValidateBy({
+    name: 'isWebhookSecret',
+    validator: { validate: isWebhookSecret, defaultMessage: () => `$property must be ${WEBHOOK_SECRET_RULE}` },
+  })
   secret?: string;
 }

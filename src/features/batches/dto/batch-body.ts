@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { UsageBody } from '../../../http/dto/usage-body.js';
+
 import { RUN_BODY_EXAMPLE, RUN_STATUSES, RunBody } from '../../../http/dto/run-body.js';
+import { UsageBody } from '../../../http/dto/usage-body.js';
 
 /** The result of one item. */
 export class BatchItemBody extends RunBody {

@@ -1,4 +1,5 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
+
 import { PageBody } from '../../../http/dto/page-body.js';
 import { BatchBody, PROGRESS_EXAMPLE } from './batch-body.js';
 

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsInt, IsObject, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
+
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { SchemaPart } from '../../../http/dto/schema-part.js';
@@ -26,7 +27,8 @@ const MOST_NAMES = 1_000;
 const LONGEST_NAME = 255;
 
 function mappingProblem(value: unknown): string | null {
-  if (!isJsonObject(value) || !Object.values(value).every((name) => typeof name === 'string')) return 'must be an object whose values are strings';
+  if (!isJsonObject(value) || !Object.values(value).every((name) => typeof name === 'string'))
+    return 'must be an object whose values are strings';
   const names = Object.values(value) as string[];
   if (names.length > MOST_NAMES) return `must not have more than ${MOST_NAMES} names`;
   if (names.includes('')) return 'must not have an empty name';
@@ -40,7 +42,11 @@ const isLong = (name: string): boolean => [...name.slice(0, 2 * LONGEST_NAME + 1
 @SchemaPart({ not: { required: ['batch_inputs'], properties: { batch_inputs: {} } } })
 @IgnoresUnknownFields()
 export class UploadedBatchRequest {
-  @ApiProperty({ description: 'Name of the agent that each run starts with', maxLength: MAX_SHORT_TEXT, example: 'classifier' })
+  @ApiProperty({
+    description: 'Name of the agent that each run starts with',
+    maxLength: MAX_SHORT_TEXT,
+    example: 'classifier',
+  })
   @IsString()
   @MaxLength(MAX_SHORT_TEXT)
   agent_name!: string;
@@ -48,7 +54,7 @@ export class UploadedBatchRequest {
   @ApiProperty({
     description:
       "Inputs of every run, up to 64 KiB of JSON; an item's value wins. The inputs of all rows together may take 64 " +
-        "MiB, plus 8 times the size of a list or 32 times the size of a CSV",
+      'MiB, plus 8 times the size of a list or 32 times the size of a CSV',
     type: 'object',
     additionalProperties: true,
     selfRequired: false,
@@ -69,7 +75,13 @@ export class UploadedBatchRequest {
   })
   @IfGiven()
   @Opaque()
-  @ValidateBy({ name: 'isMapping', validator: { validate: (value) => mappingProblem(value) === null, defaultMessage: (args) => mappingProblem(args?.value) ?? '' } })
+  @ValidateBy({
+    name: 'isMapping',
+    validator: {
+      validate: (value) => mappingProblem(value) === null,
+      defaultMessage: (args) => mappingProblem(args?.value) ?? '',
+    },
+  })
   input_mapping?: Record<string, string>;
 
   @ApiProperty({
@@ -109,7 +121,13 @@ export class UploadedBatchRequest {
     example: ',',
   })
   @IfGiven()
-  @ValidateBy({ name: 'isDelimiter', validator: { validate: (value) => delimiterProblem(value) === null, defaultMessage: (args) => delimiterProblem(args?.value) ?? '' } })
+  @ValidateBy({
+    name: 'isDelimiter',
+    validator: {
+      validate: (value) => delimiterProblem(value) === null,
+      defaultMessage: (args) => delimiterProblem(args?.value) ?? '',
+    },
+  })
   delimiter?: string;
 
   @ApiProperty({
@@ -130,8 +148,11 @@ export class BatchRequest extends UploadedBatchRequest {
   @ApiProperty({
     description:
       'A list of objects of up to 1 MiB (`body_limit`), one for each run, or the path of a .csv, .tsv or .txt file ' +
-        'in the folder `csv_root`',
-    oneOf: [{ type: 'array', minItems: 1, maxItems: MOST_ITEMS, items: { type: 'object', additionalProperties: true } }, { type: 'string', pattern: CSV_PATH_PATTERN }],
+      'in the folder `csv_root`',
+    oneOf: [
+      { type: 'array', minItems: 1, maxItems: MOST_ITEMS, items: { type: 'object', additionalProperties: true } },
+      { type: 'string', pattern: CSV_PATH_PATTERN },
+    ],
     example: [{ text: 'My card has not arrived yet' }],
   } as never)
   @IfGiven()
@@ -147,5 +168,10 @@ export class BatchRequest extends UploadedBatchRequest {
 }
 
 export const BATCH_REQUEST_EXAMPLES = {
-  list: { value: { agent_name: 'classifier', batch_inputs: [{ text: 'My card has not arrived yet' }, { text: 'Please cancel my transfer' }] } },
+  list: {
+    value: {
+      agent_name: 'classifier',
+      batch_inputs: [{ text: 'My card has not arrived yet' }, { text: 'Please cancel my transfer' }],
+    },
+  },
 };

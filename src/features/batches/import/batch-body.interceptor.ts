@@ -1,13 +1,14 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { finalize, type Observable } from 'rxjs';
+
 import { LOGGER, type Logger } from '../../../common/logger.js';
 import { parsedSize } from '../../../common/parsed-size.js';
 import { Settings } from '../../../config/settings.js';
-import { setAttachmentDigest } from '../../../http/responses/attachment-digest.js';
 import { batchLimit, isMultipart, parseJson } from '../../../http/bodies/body-parser.js';
 import { type IncomingBody, incomingBody } from '../../../http/bodies/incoming-bodies.js';
 import { inflatedParts } from '../../../http/bodies/inflation.js';
+import { setAttachmentDigest } from '../../../http/responses/attachment-digest.js';
 import type { BatchSource } from './batch-source.js';
 import { readListBody } from './list-body.js';
 import { Spool } from './spool.js';
@@ -59,7 +60,12 @@ export class BatchBodyInterceptor implements NestInterceptor {
     const { file, digest, request: json } = await readUpload(request, response, incoming, this.space);
     try {
       incoming.memory.resize(parsedSize(json));
-      return { fields: parseJson(json.toString('utf8'), 'The field request'), source: { file }, digest, close: () => file.close() };
+      return {
+        fields: parseJson(json.toString('utf8'), 'The field request'),
+        source: { file },
+        digest,
+        close: () => file.close(),
+      };
     } catch (error) {
       await this.drop(() => file.close());
       throw error;
@@ -67,11 +73,20 @@ export class BatchBodyInterceptor implements NestInterceptor {
   }
 
   private async readJson(request: Request, incoming: IncomingBody): Promise<ReadBody> {
-    const spool = new Spool(this.space, (bytes) => incoming.grow(bytes), (error) => incoming.refuse(error));
+    const spool = new Spool(
+      this.space,
+      (bytes) => incoming.grow(bytes),
+      (error) => incoming.refuse(error),
+    );
     const part = Math.max(this.settings.bodyLimitBytes, MIB);
     try {
       await fill(spool, request, incoming, batchLimit(this.settings.bodyLimitBytes));
-      const { fields, items } = await readListBody(spool, { item: part, rest: part }, incoming.memory, request.headers['x-idempotency-key'] !== undefined);
+      const { fields, items } = await readListBody(
+        spool,
+        { item: part, rest: part },
+        incoming.memory,
+        request.headers['x-idempotency-key'] !== undefined,
+      );
       return { fields, source: items && { items }, digest: items?.digest ?? null, close: () => spool.close() };
     } catch (error) {
       await this.drop(() => spool.close());

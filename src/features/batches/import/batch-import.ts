@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+
 import { Catalog } from '../../../catalog/catalog.js';
 import { DomainError } from '../../../common/domain-error.js';
 import { Lifecycle } from '../../../common/lifecycle.js';
@@ -45,7 +46,11 @@ export class BatchImport {
     if (items.count === 0) throw new DomainError('invalid', 'batch_inputs: must not be empty');
     const toRow = listRows(draft);
     await checkRowKeys(items, draft.rowKey);
-    await this.store(draft, { field: 'batch_inputs', bytes: items.bytes, factor: LIST_FACTOR }, listParts(items, toRow));
+    await this.store(
+      draft,
+      { field: 'batch_inputs', bytes: items.bytes, factor: LIST_FACTOR },
+      listParts(items, toRow),
+    );
   }
 
   /** Like `fromList`. */
@@ -69,7 +74,8 @@ export class BatchImport {
     const rows = readCsv(source.field, source.file, delimiter);
     const sent = { field: source.field, bytes: (await source.file.stat()).size, factor: CSV_FACTOR };
     const total = await this.store(draft, sent, csvParts(source, draft, cellTypes(this.catalog, draft.agent), rows));
-    if (total === 0) throw new DomainError('invalid', `${source.field}: has no rows below its header; a batch needs at least one`);
+    if (total === 0)
+      throw new DomainError('invalid', `${source.field}: has no rows below its header; a batch needs at least one`);
   }
 
   /** Returns the number of rows. */
@@ -126,5 +132,6 @@ async function* csvParts(
 }
 
 function checkStaticInputs(draft: BatchDraft): void {
-  if (staticBytes(draft.staticInputs) > MAX_STATIC_INPUTS) throw new DomainError('invalid', 'static_inputs: must not be larger than 64 KiB, because every run stores them');
+  if (staticBytes(draft.staticInputs) > MAX_STATIC_INPUTS)
+    throw new DomainError('invalid', 'static_inputs: must not be larger than 64 KiB, because every run stores them');
 }

@@ -22,7 +22,10 @@ const CONVERSIONS: Record<string, Conversion> = {
   number: (cell) => (Number.isFinite(toNumber(cell)) ? toNumber(cell) : undefined),
 };
 
-const BOOLEANS = new Map([['true', true], ['false', false]]);
+const BOOLEANS = new Map([
+  ['true', true],
+  ['false', false],
+]);
 
 const toNumber = (cell: string): number => (JSON_NUMBER.test(cell) ? Number(cell) : NaN);
 
@@ -33,10 +36,12 @@ export function cellTypes(catalog: Catalog, agent: string): Map<string, CellType
   const subscription = catalog.agent(agent)?.subscriptions.find(({ types }) => types.length === 1);
   const properties = subscription && catalog.type(subscription.types[0]!)?.schema?.properties;
   if (!isJsonObject(properties)) return new Map();
-  return new Map(Object.entries(properties).flatMap(([name, schema]) => {
-    const type = isJsonObject(schema) && cellType(schema);
-    return type ? [[name, type]] : [];
-  }));
+  return new Map(
+    Object.entries(properties).flatMap(([name, schema]) => {
+      const type = isJsonObject(schema) && cellType(schema);
+      return type ? [[name, type]] : [];
+    }),
+  );
 }
 
 function cellType({ type }: JsonObject): CellType | null {

@@ -3,8 +3,8 @@ import type { BatchDraft } from './batch-draft.js';
 import type { CellType } from './cell-types.js';
 import type { CsvSource } from './csv-source.js';
 import { excerpt } from './excerpt.js';
-import { checkInputNames } from './input-names.js';
 import type { ImportRow } from './import-row.js';
+import { checkInputNames } from './input-names.js';
 
 const MOST_COLUMNS = 1_000;
 // Short, because every row stores the names.
@@ -37,7 +37,9 @@ export function csvColumns(
   const held = quotable ? quoted(header) : `${header.length} column${header.length === 1 ? '' : 's'} with other names`;
   for (const source of mapping?.keys() ?? []) checkColumn('input_mapping', header, source, held);
   if (draft.rowKey !== null) checkColumn('row_key', header, draft.rowKey, held);
-  const used = header.map((source, index) => ({ index, source, name: mapping ? mapping.get(source) : source })).filter(hasName);
+  const used = header
+    .map((source, index) => ({ index, source, name: mapping ? mapping.get(source) : source }))
+    .filter(hasName);
   checkInputNames(used);
   const columns = used.map(({ index, source, name }, place) => {
     return { index, source, lead: `${place > 0 ? ',' : '{'}${JSON.stringify(name)}:`, type: types.get(name) };
@@ -60,7 +62,12 @@ function checkNames(field: string, columns: readonly Column[]): void {
   );
 }
 
-function rowOf(row: readonly string[], columns: readonly Column[], show: (cell: string) => string, key: string | null): ImportRow {
+function rowOf(
+  row: readonly string[],
+  columns: readonly Column[],
+  show: (cell: string) => string,
+  key: string | null,
+): ImportRow {
   let inputs = columns.length > 0 ? '' : '{';
   let problem: string | null = null;
   for (const { index, source, lead, type } of columns) {
@@ -73,21 +80,35 @@ function rowOf(row: readonly string[], columns: readonly Column[], show: (cell: 
   return { inputs: `${inputs}}`, problem, key };
 }
 
-const hasName = <Named extends { name: string | undefined }>(column: Named): column is Named & { name: string } => column.name !== undefined;
+const hasName = <Named extends { name: string | undefined }>(column: Named): column is Named & { name: string } =>
+  column.name !== undefined;
 
 function checkHeader(field: string, header: readonly string[]): void {
   if (header.length > MOST_COLUMNS) {
-    throw new DomainError('invalid', `${field}: the header has ${header.length} columns, and at most ${MOST_COLUMNS} are allowed`);
+    throw new DomainError(
+      'invalid',
+      `${field}: the header has ${header.length} columns, and at most ${MOST_COLUMNS} are allowed`,
+    );
   }
   const seen = new Map<string, number>();
   for (const [index, name] of header.entries()) {
-    if (name === '') throw new DomainError('invalid', `${field}: column ${index + 1} has no name in the header; give every column one`);
+    if (name === '')
+      throw new DomainError(
+        'invalid',
+        `${field}: column ${index + 1} has no name in the header; give every column one`,
+      );
     if (name.length > LONGEST_NAME) {
-      throw new DomainError('invalid', `${field}: the name of column ${index + 1} is longer than ${LONGEST_NAME} characters; shorten it`);
+      throw new DomainError(
+        'invalid',
+        `${field}: the name of column ${index + 1} is longer than ${LONGEST_NAME} characters; shorten it`,
+      );
     }
     const other = seen.get(name);
     if (other !== undefined) {
-      throw new DomainError('invalid', `${field}: columns ${other + 1} and ${index + 1} have the same name in the header; rename one`);
+      throw new DomainError(
+        'invalid',
+        `${field}: columns ${other + 1} and ${index + 1} have the same name in the header; rename one`,
+      );
     }
     seen.set(name, index);
   }

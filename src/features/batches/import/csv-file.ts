@@ -1,6 +1,7 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
+
 import { DomainError } from '../../../common/domain-error.js';
 import type { Settings } from '../../../config/settings.js';
 import { excerpt } from './excerpt.js';
@@ -24,7 +25,9 @@ export async function openCsvFile(place: CsvPlace, path: string): Promise<FileHa
   if (place.csvRoot === null) throw invalid(NO_ROOT);
   const root = resolve(place.csvRoot);
   const realRoot = await realpath(root).catch(() => {
-    throw invalid('the csv_root of the service is not a folder; ask the operator to correct it, send a list, or upload the file');
+    throw invalid(
+      'the csv_root of the service is not a folder; ask the operator to correct it, send a list, or upload the file',
+    );
   });
   const asked = resolve(root, path);
   const base = [root, realRoot].find((folder) => isInside(folder, asked));
@@ -100,5 +103,6 @@ function asInvalid(path: string, error: unknown): unknown {
 
 const NO_ROOT =
   'a path needs the setting csv_root, which is not set; ask the operator to set it, or upload the file as multipart/form-data';
-const leaves = (path: string): DomainError => invalid(`${excerpt(path)} leads out of the csv_root of the service; name a file inside it`);
+const leaves = (path: string): DomainError =>
+  invalid(`${excerpt(path)} leads out of the csv_root of the service; name a file inside it`);
 const invalid = (problem: string): DomainError => new DomainError('invalid', `batch_inputs: ${problem}`);

@@ -1,6 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
+
 import { CsvError, Parser } from 'csv-parse';
+
 import { DomainError } from '../../../common/domain-error.js';
 import { CsvFault } from './csv-fault.js';
 import { chunksOf } from './file-chunks.js';
@@ -16,8 +18,10 @@ const MAX_ROW_BYTES = 4 * MIB;
 /** Errors of csv-parse, for the message "line 7 ...". */
 const FAULTS: Record<string, string> = {
   CSV_QUOTE_NOT_CLOSED: 'has a quoted cell that is never closed',
-  CSV_INVALID_CLOSING_QUOTE: 'has text after the closing quote of a cell; a quote within a quoted cell is written twice',
-  INVALID_OPENING_QUOTE: 'has a quote within a cell that does not begin with one; put the cell in quotes and write its quotes twice',
+  CSV_INVALID_CLOSING_QUOTE:
+    'has text after the closing quote of a cell; a quote within a quoted cell is written twice',
+  INVALID_OPENING_QUOTE:
+    'has a quote within a cell that does not begin with one; put the cell in quotes and write its quotes twice',
 };
 
 /**
@@ -48,7 +52,11 @@ async function* parse(file: FileHandle, delimiter: string): AsyncGenerator<strin
     const rows = finishedRows(parser);
     checkCells(rows, before);
     unread = rows.length > 0 ? 0 : unread + chunk.length;
-    if (unread > MAX_ROW_BYTES) throw new CsvFault(`begins a row larger than ${MAX_ROW_BYTES / MIB} MiB; check for a quote that is not closed`, parser.info.bytes);
+    if (unread > MAX_ROW_BYTES)
+      throw new CsvFault(
+        `begins a row larger than ${MAX_ROW_BYTES / MIB} MiB; check for a quote that is not closed`,
+        parser.info.bytes,
+      );
     if (rows.length > 0) yield rows;
   }
   text.end();

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
+
 import { Clock } from '../../../common/clock.js';
 import { DomainError } from '../../../common/domain-error.js';
 import { newId } from '../../../common/ids.js';
@@ -47,7 +48,17 @@ export class ImportsRepository {
     return this.unitOfWork.run(async ({ db }) => {
       const { seq } = await db
         .insertInto('batches')
-        .values({ id, agent, status: 'importing', max_workers: maxWorkers, static_inputs: JSON.stringify(staticInputs), error: null, ...counts, ...lease, ...times })
+        .values({
+          id,
+          agent,
+          status: 'importing',
+          max_workers: maxWorkers,
+          static_inputs: JSON.stringify(staticInputs),
+          error: null,
+          ...counts,
+          ...lease,
+          ...times,
+        })
         .returning('seq')
         .executeTakeFirstOrThrow();
       return seq;
@@ -59,7 +70,12 @@ export class ImportsRepository {
    */
   async add(seq: number, start: number, { rows, bytes, hasKeys }: RowsPart): Promise<void> {
     await this.unitOfWork.run(async (tx) => {
-      const held = await renewLease(tx.db, { seq, owner: this.owner, bytes, until: this.clock.now() + this.settings.leaseMs });
+      const held = await renewLease(tx.db, {
+        seq,
+        owner: this.owner,
+        bytes,
+        until: this.clock.now() + this.settings.leaseMs,
+      });
       if (held.length === 0) throw GIVEN_UP;
       this.waiting.changed(tx, bytes);
       const stored = rows.map(({ inputs, problem }, index) => ({
@@ -70,7 +86,12 @@ export class ImportsRepository {
         repeats: null as number | null,
         copies: 0,
       }));
-      if (hasKeys) await storeKeys(tx, stored, rows.map(({ key }) => key!));
+      if (hasKeys)
+        await storeKeys(
+          tx,
+          stored,
+          rows.map(({ key }) => key!),
+        );
       await insertRows(tx.db, stored);
     });
   }
@@ -98,7 +119,9 @@ export class ImportsRepository {
       .selectFrom('batches')
       .select('seq')
       .where('status', '<>', 'importing')
-      .where(({ exists, selectFrom }) => exists(selectFrom('batch_keys').select('key').whereRef('batch_keys.batch_seq', '=', 'batches.seq')))
+      .where(({ exists, selectFrom }) =>
+        exists(selectFrom('batch_keys').select('key').whereRef('batch_keys.batch_seq', '=', 'batches.seq')),
+      )
       .execute();
     for (const { seq } of old) await this.deleteKeys(seq);
   }
@@ -110,9 +133,15 @@ export class ImportsRepository {
     await this.deleteKeys(seq);
     await this.deleteInParts(async ({ db }) => {
       const part = db.selectFrom('batch_rows').select('position').where('batch_seq', '=', seq).limit(DELETED_AT_ONCE);
-      return db.deleteFrom('batch_rows').where('batch_seq', '=', seq).where(amongFound(db, 'position', part)).executeTakeFirst();
+      return db
+        .deleteFrom('batch_rows')
+        .where('batch_seq', '=', seq)
+        .where(amongFound(db, 'position', part))
+        .executeTakeFirst();
     });
-    await this.unitOfWork.run(({ db }) => db.deleteFrom('batches').where('seq', '=', seq).where('status', '=', 'importing').execute());
+    await this.unitOfWork.run(({ db }) =>
+      db.deleteFrom('batches').where('seq', '=', seq).where('status', '=', 'importing').execute(),
+    );
   }
 
   /** Returns the `seq` of the imports that have no live owner. */
@@ -135,14 +164,23 @@ export class ImportsRepository {
    * this.
    */
   private async discardEarlier(id: string): Promise<void> {
-    const earlier = await this.unitOfWork.reader.selectFrom('batches').select('seq').where('id', '=', id).where('status', '=', 'importing').executeTakeFirst();
+    const earlier = await this.unitOfWork.reader
+      .selectFrom('batches')
+      .select('seq')
+      .where('id', '=', id)
+      .where('status', '=', 'importing')
+      .executeTakeFirst();
     if (earlier) await this.discard(earlier.seq);
   }
 
   /** Takes the import from its owner. Returns false where it is finished or deleted. */
   private giveUp(seq: number): Promise<boolean> {
     return this.unitOfWork.run(async (tx) => {
-      const importing = tx.db.selectFrom('batches').select('stored_bytes').where('seq', '=', seq).where('status', '=', 'importing');
+      const importing = tx.db
+        .selectFrom('batches')
+        .select('stored_bytes')
+        .where('seq', '=', seq)
+        .where('status', '=', 'importing');
       const held = await locking(tx.db, importing, { wait: true }).executeTakeFirst();
       if (!held) return false;
       await tx.db.updateTable('batches').set({ import_owner: null, stored_bytes: 0 }).where('seq', '=', seq).execute();
@@ -154,7 +192,11 @@ export class ImportsRepository {
   private deleteKeys(seq: number): Promise<void> {
     return this.deleteInParts(({ db }) => {
       const part = db.selectFrom('batch_keys').select('key').where('batch_seq', '=', seq).limit(DELETED_AT_ONCE);
-      return db.deleteFrom('batch_keys').where('batch_seq', '=', seq).where(amongFound(db, 'key', part)).executeTakeFirst();
+      return db
+        .deleteFrom('batch_keys')
+        .where('batch_seq', '=', seq)
+        .where(amongFound(db, 'key', part))
+        .executeTakeFirst();
     });
   }
 
@@ -164,16 +206,20 @@ export class ImportsRepository {
   }
 }
 
-const GIVEN_UP = new DomainError('unavailable', 'The import of the rows was interrupted for too long; send the batch again');
+const GIVEN_UP = new DomainError(
+  'unavailable',
+  'The import of the rows was interrupted for too long; send the batch again',
+);
 
 const insertRows = preparedInsert('batch_rows', ['batch_seq', 'position', 'inputs', 'problem', 'repeats', 'copies']);
 
-const renewLease = prepared<{ seq: number; owner: string; until: number; bytes: number }, { seq: number }>((db, place) =>
-  db
-    .updateTable('batches')
-    .set({ import_until: place('until'), stored_bytes: sql<number>`stored_bytes + ${place('bytes')}` })
-    .where('seq', '=', place('seq'))
-    .where('status', '=', sql.lit('importing' as const))
-    .where('import_owner', '=', place('owner'))
-    .returning('seq'),
+const renewLease = prepared<{ seq: number; owner: string; until: number; bytes: number }, { seq: number }>(
+  (db, place) =>
+    db
+      .updateTable('batches')
+      .set({ import_until: place('until'), stored_bytes: sql<number>`stored_bytes + ${place('bytes')}` })
+      .where('seq', '=', place('seq'))
+      .where('status', '=', sql.lit('importing' as const))
+      .where('import_owner', '=', place('owner'))
+      .returning('seq'),
 );

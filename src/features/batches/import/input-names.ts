@@ -7,7 +7,10 @@ export function checkInputNames(sources: readonly { source: string; name: string
   for (const { source, name } of sources) {
     const other = sourceOf.get(name);
     if (other !== undefined) {
-      throw new DomainError('invalid', `input_mapping: ${excerpt(other)} and ${excerpt(source)} both become ${excerpt(name)}; give one another name`);
+      throw new DomainError(
+        'invalid',
+        `input_mapping: ${excerpt(other)} and ${excerpt(source)} both become ${excerpt(name)}; give one another name`,
+      );
     }
     sourceOf.set(name, source);
   }

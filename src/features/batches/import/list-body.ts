@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+
 import { BadRequestException } from '@nestjs/common';
+
 import { canonicalJson } from '../../../common/canonical-json.js';
 import { DomainError } from '../../../common/domain-error.js';
 import { isJsonObject, type JsonObject } from '../../../common/json.js';
@@ -58,7 +60,12 @@ export interface ListBody {
  * Reads and checks a batch's JSON body, item by item. `memory` counts the bytes of the incomplete item and of the
  * fields. Throws 400, 413, and DomainError `invalid` where an item is not an object or there are too many items.
  */
-export async function readListBody(spool: Spool, limits: ScanLimits, memory: MemoryReservation, wantsDigest: boolean): Promise<ListBody> {
+export async function readListBody(
+  spool: Spool,
+  limits: ScanLimits,
+  memory: MemoryReservation,
+  wantsDigest: boolean,
+): Promise<ListBody> {
   const checks = new ItemChecks(wantsDigest);
   const scanner = new ListScanner(FIELD, limits, checks);
   const spooled = memory.bytes;
@@ -71,7 +78,10 @@ export async function readListBody(spool: Spool, limits: ScanLimits, memory: Mem
   memory.resize(spooled + parsedSize(rest));
   const fields = parseJson(rest.toString('utf8'), 'The body');
   const hasList = isJsonObject(fields) && Array.isArray(fields[FIELD]) && checks.lists > 0;
-  return { fields, items: hasList ? new ListedItems(spool, limits, checks.items, checks.bytes, checks.lists, checks.digest()) : null };
+  return {
+    fields,
+    items: hasList ? new ListedItems(spool, limits, checks.items, checks.bytes, checks.lists, checks.digest()) : null,
+  };
 }
 
 class ItemChecks {
@@ -91,7 +101,10 @@ class ItemChecks {
 
   item(json: Buffer): void {
     if (this.items === MOST_ITEMS) {
-      throw new DomainError('invalid', `${FIELD}: must not have more than ${MOST_ITEMS} items; send several batches, or upload a CSV file`);
+      throw new DomainError(
+        'invalid',
+        `${FIELD}: must not have more than ${MOST_ITEMS} items; send several batches, or upload a CSV file`,
+      );
     }
     const name = `${FIELD}[${this.items}]`;
     const item = parseItem(json, name);

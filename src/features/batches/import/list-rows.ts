@@ -2,8 +2,8 @@ import { DomainError } from '../../../common/domain-error.js';
 import type { JsonObject } from '../../../common/json.js';
 import type { BatchDraft } from './batch-draft.js';
 import { excerpt } from './excerpt.js';
-import { checkInputNames } from './input-names.js';
 import type { ImportRow } from './import-row.js';
+import { checkInputNames } from './input-names.js';
 import { checkedItem, type ListedItems } from './list-body.js';
 
 /**
@@ -38,4 +38,6 @@ export async function checkRowKeys(items: ListedItems, rowKey: string | null): P
 }
 
 const mapped = (item: JsonObject, mapping: readonly { source: string; name: string }[]): JsonObject =>
-  Object.fromEntries(mapping.filter(({ source }) => Object.hasOwn(item, source)).map(({ source, name }) => [name, item[source]!]));
+  Object.fromEntries(
+    mapping.filter(({ source }) => Object.hasOwn(item, source)).map(({ source, name }) => [name, item[source]!]),
+  );

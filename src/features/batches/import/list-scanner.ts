@@ -1,4 +1,5 @@
 import { BadRequestException, PayloadTooLargeException } from '@nestjs/common';
+
 import { CollectedBytes } from '../../../http/bodies/collected-bytes.js';
 
 const QUOTE = 0x22;
@@ -57,7 +58,7 @@ export class ListScanner {
   }
 
   write(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; ) {
+    for (let at = 0; at < chunk.length;) {
       if (this.place === 'outside') at = this.readOutside(chunk, at);
       else if (this.place === 'between items') at = this.readBetween(chunk, at);
       else at = this.readItem(chunk, at);
@@ -187,7 +188,9 @@ export class ListScanner {
 
   private keep(part: Buffer): void {
     if (this.rest.size + part.length > this.limits.rest) {
-      throw new PayloadTooLargeException(`The body is larger than ${this.limits.rest} bytes without the items of ${this.field}`);
+      throw new PayloadTooLargeException(
+        `The body is larger than ${this.limits.rest} bytes without the items of ${this.field}`,
+      );
     }
     if (part.length > 0) this.rest.add(part);
   }

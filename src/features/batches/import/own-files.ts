@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
+
 import type { Settings } from '../../../config/settings.js';
 import { sqlitePath } from '../../../database/open-database.js';
 import { sqliteFilesOf } from '../../../database/sqlite-files.js';
@@ -20,7 +21,10 @@ export class OwnFiles {
    * Looks the files up for each request, because they may have moved. Requests rarely name a file, so that the cost is
    * low.
    */
-  static async find({ databaseUrl, configurationFiles }: Pick<Settings, 'databaseUrl' | 'configurationFiles'>): Promise<OwnFiles> {
+  static async find({
+    databaseUrl,
+    configurationFiles,
+  }: Pick<Settings, 'databaseUrl' | 'configurationFiles'>): Promise<OwnFiles> {
     const path = sqlitePath(databaseUrl);
     const database = path === null ? null : resolve(path);
     const beside = database === null ? [] : sqliteFilesOf(database);
@@ -37,14 +41,17 @@ export class OwnFiles {
    * may be read, because the operator has chosen it.
    */
   reasonAgainst(path: string, file: FileId, realRoot: string): string | null {
-    const closed = this.databaseFolders.some((folder) => isInside(folder, path) && (realRoot === folder || !isInside(folder, realRoot)));
+    const closed = this.databaseFolders.some(
+      (folder) => isInside(folder, path) && (realRoot === folder || !isInside(folder, realRoot)),
+    );
     if (closed) return 'is in the folder of the database, which must not be read; put CSV files into another folder';
     return this.ids.has(idOf(file)) ? 'is a file of the service itself; name a CSV file' : null;
   }
 }
 
 /** Both paths must be absolute. A folder is inside itself. */
-export const isInside = (folder: string, path: string): boolean => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+export const isInside = (folder: string, path: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 
 const idOf = ({ dev, ino }: FileId): string => `${dev}:${ino}`;
 

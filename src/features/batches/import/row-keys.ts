@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+
 import { prepared, preparedInsert, preparedWithList } from '../../../database/prepared.js';
 import type { Transaction } from '../../../database/unit-of-work.js';
 
@@ -14,7 +15,8 @@ export interface KeyedRow {
 const LONGEST_KEY = 60;
 
 /** Returns the stored form of a key. A long one becomes its SHA-256; the prefix distinguishes it from a short key. */
-const stored = (value: string): string => (value.length <= LONGEST_KEY ? `=${value}` : `#${hash('sha256', value, 'base64url')}`);
+const stored = (value: string): string =>
+  value.length <= LONGEST_KEY ? `=${value}` : `#${hash('sha256', value, 'base64url')}`;
 
 /**
  * Makes rows repeat the first row of the batch with an equal value, in this part or an earlier one, and counts the
@@ -47,7 +49,11 @@ export async function storeKeys(tx: Transaction, rows: readonly KeyedRow[], valu
 }
 
 const findKeys = preparedWithList<{ batchSeq: number }, string, { key: string; position: number }>((db, place, keys) =>
-  db.selectFrom('batch_keys').select(['key', 'position']).where('batch_seq', '=', place('batchSeq')).where('key', 'in', keys),
+  db
+    .selectFrom('batch_keys')
+    .select(['key', 'position'])
+    .where('batch_seq', '=', place('batchSeq'))
+    .where('key', 'in', keys),
 );
 
 const insertKeys = preparedInsert('batch_keys', ['batch_seq', 'key', 'position']);

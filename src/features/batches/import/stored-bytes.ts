@@ -48,6 +48,8 @@ export class StoredBytes {
   }
 }
 
-const rowBytes = ({ inputs, problem }: ImportRow): number => Buffer.byteLength(inputs) + (problem === null ? 0 : Buffer.byteLength(problem));
+const rowBytes = ({ inputs, problem }: ImportRow): number =>
+  Buffer.byteLength(inputs) + (problem === null ? 0 : Buffer.byteLength(problem));
 
-export const staticBytes = (staticInputs: BatchDraft['staticInputs']): number => Buffer.byteLength(JSON.stringify(staticInputs));
+export const staticBytes = (staticInputs: BatchDraft['staticInputs']): number =>
+  Buffer.byteLength(JSON.stringify(staticInputs));

@@ -1,6 +1,7 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { DomainError } from '../../../common/domain-error.js';
 import { newId } from '../../../common/ids.js';
 import type { FileSpace, UploadSpace } from './upload-space.js';
@@ -70,5 +71,9 @@ function explain(error: NodeJS.ErrnoException): never {
 
 function explained(error: NodeJS.ErrnoException): Error {
   if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') return error;
-  return new DomainError('unavailable', 'The upload cannot be stored: the disk for temporary files is full; free some space, and try again', { cause: error });
+  return new DomainError(
+    'unavailable',
+    'The upload cannot be stored: the disk for temporary files is full; free some space, and try again',
+    { cause: error },
+  );
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+
 import { CsvFault } from './csv-fault.js';
 
 const NEWLINE = 10;
@@ -16,7 +17,8 @@ export class TextCheck {
       throw new CsvFault('begins with the byte-order mark of UTF-16; save the file as UTF-8', 0);
     }
     const nul = bytes.indexOf(0);
-    if (nul >= 0) throw new CsvFault('contains a NUL character; save the file as UTF-8, without binary data', this.offset + nul);
+    if (nul >= 0)
+      throw new CsvFault('contains a NUL character; save the file as UTF-8, without binary data', this.offset + nul);
     const whole = bytes.length - cutOffLength(bytes);
     const text = bytes.subarray(0, whole);
     if (!isUtf8(text)) throw new CsvFault(NO_UTF8, this.offset + firstBadLine(text));

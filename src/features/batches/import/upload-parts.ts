@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+
 import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import multer from 'multer';
+
 import { DomainError } from '../../../common/domain-error.js';
 import { CollectedBytes } from '../../../http/bodies/collected-bytes.js';
 import type { IncomingBody } from '../../../http/bodies/incoming-bodies.js';
@@ -39,19 +41,30 @@ interface Upload {
   kept: ParserMemory;
 }
 
-const parserOf = (upload: Upload) => multer({
-  storage: {
-    _handleFile(_request, { fieldname, stream }, done) {
-      const stored = fieldname === 'file' ? storeFile(stream, upload) : readRequest(stream, upload);
-      stored.then((info) => done(null, info as object), done);
+const parserOf = (upload: Upload) =>
+  multer({
+    storage: {
+      _handleFile(_request, { fieldname, stream }, done) {
+        const stored = fieldname === 'file' ? storeFile(stream, upload) : readRequest(stream, upload);
+        stored.then((info) => done(null, info as object), done);
+      },
+      _removeFile(_request, stored, done) {
+        (stored as unknown as StoredFile).file.close().then(() => done(null), done);
+      },
     },
-    _removeFile(_request, stored, done) {
-      (stored as unknown as StoredFile).file.close().then(() => done(null), done);
+    limits: {
+      fileSize: MAX_FILE_BYTES,
+      files: 2,
+      fields: 1,
+      fieldSize: MAX_REQUEST_BYTES,
+      fieldNameSize: 100,
+      fieldNestingDepth: 0,
     },
-  },
-  limits: { fileSize: MAX_FILE_BYTES, files: 2, fields: 1, fieldSize: MAX_REQUEST_BYTES, fieldNameSize: 100, fieldNestingDepth: 0 },
-  // `request` may also be a file, because browsers send JSON with a content type as a file.
-}).fields([{ name: 'file', maxCount: 1 }, { name: 'request', maxCount: 1 }]);
+    // `request` may also be a file, because browsers send JSON with a content type as a file.
+  }).fields([
+    { name: 'file', maxCount: 1 },
+    { name: 'request', maxCount: 1 },
+  ]);
 
 async function storeFile(stream: Readable, { space, incoming, kept }: Upload): Promise<Stored> {
   const file = await TemporaryFile.open(space, (error) => incoming.refuse(error));
@@ -91,11 +104,21 @@ async function readRequest(stream: Readable, { incoming, kept }: Upload): Promis
  * Reads a multipart body as it arrives. The caller must close the file. Throws 400, 413, 415, and DomainError
  * `unavailable` where the disk is full or there is no memory.
  */
-export async function readUpload(request: Request, response: Response, incoming: IncomingBody, space: UploadSpace): Promise<UploadParts> {
+export async function readUpload(
+  request: Request,
+  response: Response,
+  incoming: IncomingBody,
+  space: UploadSpace,
+): Promise<UploadParts> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + 2 * MIB) throw tooLarge();
-  if (request.headers['content-encoding'] !== undefined) throw new UnsupportedMediaTypeException('Send a multipart/form-data body without Content-Encoding');
+  if (request.headers['content-encoding'] !== undefined)
+    throw new UnsupportedMediaTypeException('Send a multipart/form-data body without Content-Encoding');
   incoming.grow(LARGER_PARTS_BYTES);
-  const { files, body } = await parsed(request, response, { space, incoming, kept: new ParserMemory(incoming, MAX_REQUEST_BYTES) });
+  const { files, body } = await parsed(request, response, {
+    space,
+    incoming,
+    kept: new ParserMemory(incoming, MAX_REQUEST_BYTES),
+  });
   const stored = files.file?.[0] as StoredFile | undefined;
   if (!stored) throw new BadRequestException(`${WANTED}; there was no file field \`file\``);
   const part = files.request?.[0] as { json: Buffer } | undefined;
@@ -137,14 +160,16 @@ function parsed(request: Request, response: Response, upload: Upload): Promise<P
 }
 
 const WANTED = 'Send one CSV as file field `file` and everything else as JSON in the field `request`';
-const tooLarge = (): Error => new PayloadTooLargeException(`The uploaded file is larger than ${MAX_FILE_BYTES / MIB / 1_024} GiB`);
+const tooLarge = (): Error =>
+  new PayloadTooLargeException(`The uploaded file is larger than ${MAX_FILE_BYTES / MIB / 1_024} GiB`);
 
 function asAnswer(error: unknown): unknown {
   const { code, message, syscall } = error as NodeJS.ErrnoException;
   if (error instanceof DomainError) return error;
   if (syscall !== undefined && code !== 'ECONNRESET') return error;
   if (code === 'LIMIT_FILE_SIZE') return tooLarge();
-  if (code === 'LIMIT_FIELD_VALUE') return new PayloadTooLargeException(`The field request is larger than ${MAX_REQUEST_BYTES / MIB} MiB`);
+  if (code === 'LIMIT_FIELD_VALUE')
+    return new PayloadTooLargeException(`The field request is larger than ${MAX_REQUEST_BYTES / MIB} MiB`);
   if (error instanceof multer.MulterError) return new BadRequestException(`${WANTED}, and nothing more`);
   return new BadRequestException(`The body is not valid multipart/form-data: ${message}`);
 }

@@ -1,4 +1,5 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+
 import type { Visibility } from '../../../catalog/visibility.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
 import type { GapEntry, PublishedEntry } from '../entry.js';
@@ -59,7 +60,10 @@ export class ChangelogPaginationBody {
 
 @ApiExtraModels(ChangelogEntryBody, ChangelogGapBody)
 export class ChangelogEventsBody {
-  @ApiProperty({ type: 'array', items: { oneOf: [{ $ref: getSchemaPath(ChangelogEntryBody) }, { $ref: getSchemaPath(ChangelogGapBody) }] } })
+  @ApiProperty({
+    type: 'array',
+    items: { oneOf: [{ $ref: getSchemaPath(ChangelogEntryBody) }, { $ref: getSchemaPath(ChangelogGapBody) }] },
+  })
   items!: (ChangelogEntryBody | ChangelogGapBody)[];
 
   @ApiProperty()
@@ -77,4 +81,7 @@ export const ENTRY_EXAMPLE: ChangelogEntryBody = {
   timestamp: '2026-11-20T10:00:00.000Z',
 };
 
-export const EVENTS_EXAMPLE: ChangelogEventsBody = { items: [ENTRY_EXAMPLE], pagination: { limit: 50, after: 41, next: 42, has_more: false } };
+export const EVENTS_EXAMPLE: ChangelogEventsBody = {
+  items: [ENTRY_EXAMPLE],
+  pagination: { limit: 50, after: 41, next: 42, has_more: false },
+};

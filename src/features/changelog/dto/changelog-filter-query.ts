@@ -18,7 +18,11 @@ export class ChangelogFilterQuery {
 }
 
 /** Throws DomainError `invalid` where the query has too many values. */
-export function toChangelogFilter({ correlation_id = [], artifact_type = [], produced_by = [] }: ChangelogFilterQuery): ChangelogFilter {
+export function toChangelogFilter({
+  correlation_id = [],
+  artifact_type = [],
+  produced_by = [],
+}: ChangelogFilterQuery): ChangelogFilter {
   refuseTooManyValues({ correlation_id, artifact_type, produced_by });
   return { correlationIds: correlation_id, types: artifact_type, producers: produced_by };
 }

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import { UsageBody } from '../../../http/dto/usage-body.js';
 
 const STATES = ['active', 'completed', 'failed', 'cancelled', 'not_found'] as const;
@@ -30,7 +31,7 @@ export class CorrelationStatusBody {
     required: false,
     description:
       'The agents that the correlation waits for because no process has them, or has the subscription. It continues ' +
-        'when a process has them',
+      'when a process has them',
   })
   waiting_for_agents?: string[];
 

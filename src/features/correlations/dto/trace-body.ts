@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import type { Trace, TracedArtifact, TracedAttempt, TracedExecution } from '../../../blackboard/explain/trace.js';
 import type { CorrelationState, ExecutionState } from '../../../database/schema.js';
 import { ARTIFACT_EXAMPLE, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
@@ -196,8 +197,22 @@ export const TRACE_EXAMPLE: TraceBody = {
   artifact_count: 2,
   error_count: 0,
   artifacts: [
-    { id: ARTIFACT_EXAMPLE.id, type: 'CustomerMessage', produced_by: 'external', execution_id: null, created_at: '2026-11-20T10:00:00.000Z', input_of: [EXECUTION_ID] },
-    { id: PRODUCED_EXAMPLE.id, type: 'Intent', produced_by: 'classifier', execution_id: EXECUTION_ID, created_at: '2026-11-20T10:00:00.120Z', input_of: [] },
+    {
+      id: ARTIFACT_EXAMPLE.id,
+      type: 'CustomerMessage',
+      produced_by: 'external',
+      execution_id: null,
+      created_at: '2026-11-20T10:00:00.000Z',
+      input_of: [EXECUTION_ID],
+    },
+    {
+      id: PRODUCED_EXAMPLE.id,
+      type: 'Intent',
+      produced_by: 'classifier',
+      execution_id: EXECUTION_ID,
+      created_at: '2026-11-20T10:00:00.120Z',
+      input_of: [],
+    },
   ],
   executions: [
     {
@@ -212,7 +227,16 @@ export const TRACE_EXAMPLE: TraceBody = {
       started_at: '2026-11-20T10:00:00.004Z',
       ended_at: '2026-11-20T10:00:00.120Z',
       next_attempt_at: null,
-      attempts: [{ attempt: 1, round: 0, started_at: '2026-11-20T10:00:00.004Z', ended_at: '2026-11-20T10:00:00.120Z', error_type: null, error_message: null }],
+      attempts: [
+        {
+          attempt: 1,
+          round: 0,
+          started_at: '2026-11-20T10:00:00.004Z',
+          ended_at: '2026-11-20T10:00:00.120Z',
+          error_type: null,
+          error_message: null,
+        },
+      ],
       error_type: null,
       error_message: null,
       assignee: null,

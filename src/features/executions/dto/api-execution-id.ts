@@ -1,4 +1,5 @@
 import { ApiParam } from '@nestjs/swagger';
+
 import { EXECUTION_EXAMPLE } from './execution-body.js';
 
 export const ApiExecutionId = (): MethodDecorator =>

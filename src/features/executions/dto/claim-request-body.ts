@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsInt, IsNumber, IsString, Max, MaxLength, Min } from 'class-validator';
+
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { IfGiven } from '../../../http/validation/if-given.js';
 import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';

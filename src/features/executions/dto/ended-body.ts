@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';
 
 /** Body of a request to fail the waiting work of an agent that no process has. */

@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import type { JsonObject } from '../../../common/json.js';
-import { UsageBody } from '../../../http/dto/usage-body.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../../http/dto/artifact-body.js';
+import { UsageBody } from '../../../http/dto/usage-body.js';
 
 /** Documents the schemas from which a client can render a form that completes an execution of an external agent. */
 export const ApiForm = (options: { required?: false } = {}): PropertyDecorator =>
@@ -13,7 +14,9 @@ export const ApiForm = (options: { required?: false } = {}): PropertyDecorator =
     selfRequired: options.required ?? true,
   });
 
-export const FORM_EXAMPLE = { Approval: { type: 'object', required: ['approved'], properties: { approved: { type: 'boolean' } } } };
+export const FORM_EXAMPLE = {
+  Approval: { type: 'object', required: ['approved'], properties: { approved: { type: 'boolean' } } },
+};
 
 export const EXECUTION_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 

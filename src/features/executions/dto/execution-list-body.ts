@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import { PageBody } from '../../../http/dto/page-body.js';
 import { LISTED_EXECUTION_EXAMPLE, ListedExecutionBody } from './execution-body.js';
 

@@ -1,7 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import type { JsonObject } from '../../../common/json.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../../http/dto/artifact-body.js';
-import { ApiForm, EXECUTION_EXAMPLE, type ExecutionBody, FORM_EXAMPLE, LISTED_EXECUTION_EXAMPLE } from './execution-body.js';
+import {
+  ApiForm,
+  EXECUTION_EXAMPLE,
+  type ExecutionBody,
+  FORM_EXAMPLE,
+  LISTED_EXECUTION_EXAMPLE,
+} from './execution-body.js';
 import { FAIL_EXAMPLE, LEASE_TOKEN_EXAMPLE } from './lease-requests.js';
 
 /** The end of a lease. */
@@ -76,7 +83,15 @@ const READING: ArtifactBody = {
   tags: [],
 };
 
-const ASSIGNED = { agent: 'approver', correlation_id: READING.correlation_id, attempt: 1, inputs: [READING], assignee: 'anna', due_at: '2026-11-22T10:00:00.000Z', form: FORM_EXAMPLE };
+const ASSIGNED = {
+  agent: 'approver',
+  correlation_id: READING.correlation_id,
+  attempt: 1,
+  inputs: [READING],
+  assignee: 'anna',
+  due_at: '2026-11-22T10:00:00.000Z',
+  form: FORM_EXAMPLE,
+};
 
 export const HELD_EXAMPLE: HeldExecutionBody = {
   execution_id: LISTED_EXECUTION_EXAMPLE.id,
@@ -104,7 +119,16 @@ export const COMPLETED_EXAMPLE: ExecutionBody = {
   state: 'completed',
   ended_at,
   claimed_by: 'anna',
-  outputs: [{ ...READING, id: '019a7f5e-0d3f-7a44-8c21-7b1e9d0f2a30', type: 'Approval', payload: { approved: true }, produced_by: 'approver', created_at: ended_at! }],
+  outputs: [
+    {
+      ...READING,
+      id: '019a7f5e-0d3f-7a44-8c21-7b1e9d0f2a30',
+      type: 'Approval',
+      payload: { approved: true },
+      produced_by: 'approver',
+      created_at: ended_at!,
+    },
+  ],
   attempts: [{ round: 0, attempt: 1, started_at, ended_at, error_type: null, error_message: null }],
 };
 
@@ -113,5 +137,14 @@ export const FAILED_ATTEMPT_EXAMPLE: ExecutionBody = {
   attempt: 2,
   next_attempt_at: '2026-11-20T10:00:01.120Z',
   claimed_by: 'anna',
-  attempts: [{ round: 0, attempt: 1, started_at, ended_at: ended_at!, error_type: FAIL_EXAMPLE.error_type, error_message: FAIL_EXAMPLE.error_message }],
+  attempts: [
+    {
+      round: 0,
+      attempt: 1,
+      started_at,
+      ended_at: ended_at!,
+      error_type: FAIL_EXAMPLE.error_type,
+      error_message: FAIL_EXAMPLE.error_message,
+    },
+  ],
 };

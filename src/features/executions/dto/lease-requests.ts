@@ -1,13 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsString, MaxLength, MinLength, ValidateBy } from 'class-validator';
+
 import { MAX_OUTPUTS, MAX_TAGS } from '../../../blackboard/execution/outputs.js';
 import type { JsonValue } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
-import { IfGiven } from '../../../http/validation/if-given.js';
-import { Opaque } from '../../../http/validation/opaque.js';
-import { SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';
 import { SchemaPart } from '../../../http/dto/schema-part.js';
+import { IfGiven } from '../../../http/validation/if-given.js';
+import { SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';
+import { Opaque } from '../../../http/validation/opaque.js';
 
 const LONGEST_ERROR_TYPE = 100;
 const LONGEST_ERROR_MESSAGE = 2_000;
@@ -28,7 +29,11 @@ export class LeaseRequest {
 
 /** One output of a completed execution. The outputs module checks its fields, as it checks the answer of any agent. */
 export class OutputBody {
-  @ApiProperty({ description: 'One of the types that the agent publishes', maxLength: MAX_SHORT_TEXT, example: 'Approval' })
+  @ApiProperty({
+    description: 'One of the types that the agent publishes',
+    maxLength: MAX_SHORT_TEXT,
+    example: 'Approval',
+  })
   type!: string;
 
   @ApiProperty({
@@ -86,7 +91,7 @@ export class CompleteRequest extends LeaseRequest {
   @ApiProperty({
     description:
       'The short form instead of `outputs`. An agent with one type: its payload, or a list of payloads. ' +
-        'An agent with several types: an object keyed by type name. Null publishes nothing',
+      'An agent with several types: an object keyed by type name. Null publishes nothing',
     required: false,
     oneOf: [
       { type: 'object', nullable: true, additionalProperties: true },
@@ -99,7 +104,10 @@ export class CompleteRequest extends LeaseRequest {
   output?: JsonValue;
 }
 
-export const COMPLETE_EXAMPLE = { lease_token: LEASE_TOKEN_EXAMPLE, outputs: [{ type: 'Approval', payload: { approved: true } }] };
+export const COMPLETE_EXAMPLE = {
+  lease_token: LEASE_TOKEN_EXAMPLE,
+  outputs: [{ type: 'Approval', payload: { approved: true } }],
+};
 
 /** Body of a failure. */
 export class FailRequest extends LeaseRequest {
@@ -141,4 +149,8 @@ export class FailRequest extends LeaseRequest {
   final?: boolean;
 }
 
-export const FAIL_EXAMPLE = { lease_token: LEASE_TOKEN_EXAMPLE, error_message: 'the order cannot be found', error_type: 'OrderMissing' };
+export const FAIL_EXAMPLE = {
+  lease_token: LEASE_TOKEN_EXAMPLE,
+  error_message: 'the order cannot be found',
+  error_type: 'OrderMissing',
+};

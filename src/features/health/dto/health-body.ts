@@ -5,7 +5,11 @@ const INDICATORS = {
   additionalProperties: {
     type: 'object',
     required: ['status'],
-    properties: { status: { type: 'string', enum: ['up', 'down'] }, message: { type: 'string' }, responseTime: { type: 'number' } },
+    properties: {
+      status: { type: 'string', enum: ['up', 'down'] },
+      message: { type: 'string' },
+      responseTime: { type: 'number' },
+    },
   },
 };
 

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ValidateBy } from 'class-validator';
+
 import { MAX_CORRELATION_ID } from '../../../http/middleware/correlation-id.js';
 import { IfGiven } from '../../../http/validation/if-given.js';
 import { isVisibleAscii, visibleAsciiRule } from '../../../http/validation/visible-ascii.js';
@@ -10,7 +11,10 @@ const VisibleAscii = (maxLength: number): PropertyDecorator =>
     IfGiven(),
     ValidateBy({
       name: 'isVisibleAscii',
-      validator: { validate: (value) => isVisibleAscii(value, maxLength), defaultMessage: () => visibleAsciiRule(maxLength) },
+      validator: {
+        validate: (value) => isVisibleAscii(value, maxLength),
+        defaultMessage: () => visibleAsciiRule(maxLength),
+      },
     }),
   );
 

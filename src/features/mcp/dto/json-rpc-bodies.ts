@@ -8,7 +8,11 @@ const META = {
   type: 'object',
   properties: {
     progressToken: { oneOf: [{ type: 'string' }, WHOLE_NUMBER] },
-    'io.modelcontextprotocol/related-task': { type: 'object', required: ['taskId'], properties: { taskId: { type: 'string' } } },
+    'io.modelcontextprotocol/related-task': {
+      type: 'object',
+      required: ['taskId'],
+      properties: { taskId: { type: 'string' } },
+    },
   },
   additionalProperties: true,
 } as const;
@@ -40,7 +44,12 @@ export class JsonRpcMessage {
   })
   method!: string;
 
-  @ApiProperty({ type: 'object', properties: { _meta: META }, additionalProperties: true, selfRequired: false } as never)
+  @ApiProperty({
+    type: 'object',
+    properties: { _meta: META },
+    additionalProperties: true,
+    selfRequired: false,
+  } as never)
   params?: object;
 }
 
@@ -73,7 +82,12 @@ export const ANSWER_EXAMPLE = {
       {
         name: 'get_artifact',
         description: 'Get an artifact.',
-        inputSchema: { type: 'object', properties: { artifact_id: { type: 'string', description: 'Its id' } }, required: ['artifact_id'], additionalProperties: false },
+        inputSchema: {
+          type: 'object',
+          properties: { artifact_id: { type: 'string', description: 'Its id' } },
+          required: ['artifact_id'],
+          additionalProperties: false,
+        },
         annotations: { readOnlyHint: true },
       },
     ],

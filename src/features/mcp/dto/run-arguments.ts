@@ -1,4 +1,5 @@
 import { IsNumber, Max, Min } from 'class-validator';
+
 import { IfGiven } from '../../../http/validation/if-given.js';
 import { RunRequest } from '../../runs/dto/run-request.js';
 import { CorrelationId, IdempotencyKey, type IdsOfWork } from './ids-of-work.js';

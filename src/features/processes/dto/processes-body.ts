@@ -21,7 +21,7 @@ export class ProcessBody {
     nullable: true,
     description:
       'Digest of the configuration, without `server:` and without the values of variables. Equal digests mean equal ' +
-        'configurations',
+      'configurations',
   })
   configuration!: string | null;
 

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import { PageBody } from '../../../http/dto/page-body.js';
 import { RUN_BODY_EXAMPLE, RUN_STATUSES } from '../../../http/dto/run-body.js';
 

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsObject, IsString, MaxLength } from 'class-validator';
+
 import type { JsonObject } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { Deadline } from '../../../http/dto/deadline.js';
@@ -10,7 +11,11 @@ import { Opaque } from '../../../http/validation/opaque.js';
 /** Body of a run. */
 @IgnoresUnknownFields()
 export class RunRequest {
-  @ApiProperty({ description: 'Name of the agent that starts the workflow', maxLength: MAX_SHORT_TEXT, example: 'classifier' })
+  @ApiProperty({
+    description: 'Name of the agent that starts the workflow',
+    maxLength: MAX_SHORT_TEXT,
+    example: 'classifier',
+  })
   @IsString()
   @MaxLength(MAX_SHORT_TEXT)
   agent_name!: string;
@@ -18,7 +23,7 @@ export class RunRequest {
   @ApiProperty({
     description:
       'Input of the agent, which must fit one of its subscriptions: the payload where that has one type, an object ' +
-        'keyed by type name where it has several',
+      'keyed by type name where it has several',
     type: 'object',
     additionalProperties: true,
     selfRequired: false,

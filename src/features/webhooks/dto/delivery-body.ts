@@ -98,9 +98,18 @@ export const DELIVERY_EXAMPLE: DeliveryBody = {
 
 export const DELIVERY_WITH_ATTEMPTS_EXAMPLE: DeliveryWithAttemptsBody = {
   ...DELIVERY_EXAMPLE,
-  attempts: [{ attempt: 1, started_at: '2026-11-20T10:00:00.010Z', duration_ms: 110, status: 410, error: 'hooks.example.com answered 410' }],
+  attempts: [
+    {
+      attempt: 1,
+      started_at: '2026-11-20T10:00:00.010Z',
+      duration_ms: 110,
+      status: 410,
+      error: 'hooks.example.com answered 410',
+    },
+  ],
 };
 
-export const REDELIVERED_EXAMPLE: DeliveryWithAttemptsBody = (({ ended_at: _ended, ...delivery }) => ({ ...delivery, state: 'pending' as const }))(
-  DELIVERY_WITH_ATTEMPTS_EXAMPLE,
-);
+export const REDELIVERED_EXAMPLE: DeliveryWithAttemptsBody = (({ ended_at: _ended, ...delivery }) => ({
+  ...delivery,
+  state: 'pending' as const,
+}))(DELIVERY_WITH_ATTEMPTS_EXAMPLE);

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+
 import { PageBody } from '../../../http/dto/page-body.js';
 import { DELIVERY_EXAMPLE, DeliveryBody } from './delivery-body.js';
 
