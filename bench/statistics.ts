@@ -7,3 +7,6 @@ export const median = (values: readonly number[]): number =>
     [...values].sort((a, b) => a - b),
     0.5,
   );
+
+export const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
