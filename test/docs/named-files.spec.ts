@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 
 const FILES = globSync('{src,test,bench,docs,examples,deploy,bin}/**/*.*').concat(globSync('*.md'));
 const SOURCES = globSync('{src,test,bench}/**/*.ts');
@@ -21,4 +21,22 @@ test('files that comments name exist', () => {
       .map((named) => `${source}: ${named}`),
   );
   expect(stale).toEqual([]);
+});
+
+/** Describes files of Flock. */
+const OF_ANOTHER_PROJECT = 'docs/coming-from-flock.md';
+const PAGES = globSync('{*,docs/*}.md')
+  .filter((page) => page !== OF_ANOTHER_PROJECT)
+  .sort();
+const PATH_IN_PAGE = /`((?:src|test|bench|bin|deploy|examples|schema)\/[^`\s]*)`/g;
+
+const pathsIn = (page: string): string[] =>
+  [...readFileSync(page, 'utf8').matchAll(PATH_IN_PAGE)].map(([, path]) => path!);
+
+test('the documentation names files', () => {
+  expect(pathsIn('docs/architecture.md').length).toBeGreaterThan(100);
+});
+
+test.each(PAGES)('paths that %s names exist', (page) => {
+  expect(pathsIn(page).filter((path) => !existsSync(path))).toEqual([]);
 });
