@@ -8,6 +8,7 @@ import { blocksOf, readMarkdown } from '../docs/markdown.js';
 interface Manifest {
   name: string;
   version: string;
+  bin?: Record<string, string>;
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
   scripts?: Record<string, string>;
@@ -19,6 +20,13 @@ const read = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T
 describe('the package', () => {
   const npm = (...args: string[]): unknown =>
     JSON.parse(execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+
+  it('has a name that is free on npm, and the program starling', () => {
+    const { name, version, bin } = read<Manifest>('package.json');
+    expect([name, Object.keys(bin!)]).toEqual(['starling-agents', ['starling']]);
+    expect(read<Manifest>('package-lock.json')).toMatchObject({ name, version });
+    expect(readMarkdown('README.md')).toContain(`${name}-${version}.tgz`);
+  });
 
   it('brings along all that would install a reporter of installations, with an empty package in its place', () => {
     const stub = read<Manifest>('node_modules/@scarf/scarf/package.json');

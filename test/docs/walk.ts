@@ -143,7 +143,7 @@ export class Walk {
     mkdirSync(join(folder, 'data'), { mode: 0o700 });
     symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
     // As npm would install them.
-    symlinkSync(ROOT, join(folder, 'node_modules/starling'));
+    symlinkSync(ROOT, join(folder, 'node_modules/starling-agents'));
     for (const name of PACKAGES) symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     return folder;
