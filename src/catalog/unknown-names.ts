@@ -17,6 +17,6 @@ function adviceOn(name: string, catalog: Catalog): string {
   return `${shown(name)}${nearest === undefined ? '; GET /api/v1/artifact-types lists the known ones' : `; did you mean ${nearest}?`}`;
 }
 
-/** DomainError `not_found`. The contract fixes this message, without a suggestion. */
+/** DomainError `not_found`. The message has no suggestion and must not change (docs/api.md, "Errors"). */
 export const unknownAgent = (name: string): DomainError =>
   new DomainError('not_found', `Agent not found: ${shown(name)}`);

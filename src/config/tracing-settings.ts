@@ -10,7 +10,7 @@ export interface TracingSettings {
   parentBased: boolean;
   /** The share of traces that `traceidratio` samples, from 0 to 1. */
   ratio: number;
-  /** Milliseconds. Undefined means the default of the specification. */
+  /** Milliseconds. Undefined means the default of OpenTelemetry's specification. */
   scheduledDelayMillis?: number;
   exportTimeoutMillis?: number;
   maxQueueSize?: number;

@@ -51,7 +51,7 @@ describe('the published schema of the configuration file', () => {
       );
   });
 
-  test('accepts every key of the design', () => {
+  test('accepts every key of a configuration file', () => {
     validate(parse(EXAMPLE));
     expect(validate.errors).toBeNull();
   });

@@ -23,7 +23,7 @@ export class ReadinessService {
       return await this.health.check([() => this.database(), () => this.executor()]);
     } catch (error) {
       if (!(error instanceof ServiceUnavailableException)) throw error;
-      // Terminus has a third status while its shutdown hook runs; the contract has only `ok` and `error`.
+      // Terminus has a third status while its shutdown hook runs; the API has only `ok` and `error` (docs/api.md, "Health and metrics").
       throw new ServiceUnavailableException({ ...(error.getResponse() as HealthCheckResult), status: 'error' });
     }
   }

@@ -13,9 +13,9 @@ import { OpenDeliveries } from '../webhooks/open-deliveries.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
 /**
- * The metrics that are read from the database at every scrape: the contract's three and the gauges of waiting work. The
- * contract's three have no labels. Reading them from the database keeps them right across restarts and replicas, and
- * they never decrease.
+ * The metrics that are read from the database at every scrape: `blackboard_...` and the gauges of waiting work. The
+ * `blackboard_` metrics have no labels (docs/api.md, "Health and metrics"). Reading them from the database keeps them
+ * right across restarts and replicas, and the totals never decrease.
  */
 @Injectable()
 export class BlackboardMetrics implements OnModuleInit {

@@ -33,7 +33,7 @@ const STRIDE = 16;
 
 const FIRST_GENERATION = 1;
 
-/** Runs are Interface A's view of correlations that begin with one agent. */
+/** Runs are the view that Interface A has of correlations that begin with one agent (docs/api.md, "Run a workflow"). */
 @Injectable()
 export class RunsService {
   constructor(

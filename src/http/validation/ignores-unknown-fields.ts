@@ -3,8 +3,8 @@ import 'reflect-metadata';
 const IGNORES = Symbol('ignores unknown fields');
 
 /**
- * Marks a body of Interface A, because older clients send fields that this service does not know. In every other body
- * an unknown field is a 400: otherwise a misspelled `visibility` would publish to everyone.
+ * Marks a body of Interface A (docs/api.md, "The routes"), because older clients send fields that this service does not
+ * know. In every other body an unknown field is a 400: otherwise a misspelled `visibility` would publish to everyone.
  */
 export const IgnoresUnknownFields = (): ClassDecorator => (target) => Reflect.defineMetadata(IGNORES, true, target);
 
