@@ -25,7 +25,7 @@ describe('the package', () => {
     const { name, version, bin } = read<Manifest>('package.json');
     expect([name, Object.keys(bin!)]).toEqual(['starling-agents', ['starling']]);
     expect(read<Manifest>('package-lock.json')).toMatchObject({ name, version });
-    expect(readMarkdown('README.md')).toContain(`${name}-${version}.tgz`);
+    expect(readMarkdown('docs/nest.md')).toContain(`${name}-${version}.tgz`);
   });
 
   it('brings along all that would install a reporter of installations, with an empty package in its place', () => {
