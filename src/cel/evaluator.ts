@@ -1,4 +1,5 @@
-import type { JsonValue } from '../common/json.js';
+import { compiled, type EvaluationResult } from './language/expression-program.js';
+import { EvaluationProcesses } from './sandbox/evaluation-processes.js';
 
 /** The variables of every expression (docs/agents.md). */
 export interface ExpressionVariables {
@@ -10,9 +11,6 @@ export interface ExpressionVariables {
   inputs: unknown[];
 }
 
-/** `error` says what went wrong and where, without quoting the inputs. */
-export type EvaluationResult = { ok: true; value: JsonValue } | { ok: false; error: string };
-
 /**
  * Evaluates CEL within limits: an evaluation blocks the main thread for at most 10 ms and ends with an error result
  * after 1 s; expression-limits.ts has the others. To keep the 10 ms, code that makes a large payload must register its
@@ -21,8 +19,17 @@ export type EvaluationResult = { ok: true; value: JsonValue } | { ok: false; err
  * Never rejects because of an expression or a payload. Rejects with a DomainError `unavailable` if this server cannot
  * evaluate now. This says nothing about the expression, and the caller should try again later.
  */
-export abstract class ExpressionEvaluator {
+export class ExpressionEvaluator {
+  private readonly processes = new EvaluationProcesses();
+
   /** `source` must have passed `checkExpression`. */
-  abstract evaluate(source: string, variables: ExpressionVariables): Promise<EvaluationResult>;
-  abstract close(): Promise<void>;
+  async evaluate(source: string, variables: ExpressionVariables): Promise<EvaluationResult> {
+    const program = compiled(source);
+    // Work that may take longer than a millisecond goes to a process that can be killed.
+    return program.runShort(variables) ?? (await this.processes.evaluate(source, program.used(variables)));
+  }
+
+  close(): Promise<void> {
+    return this.processes.close();
+  }
 }

@@ -3,7 +3,7 @@ import { ModuleRef } from '@nestjs/core';
 
 import { Catalog } from '../catalog/catalog.js';
 import { ExpressionEvaluator } from '../cel/evaluator.js';
-import { ExpressionsModule } from '../cel/sandbox/expressions.module.js';
+import { ExpressionsModule } from '../cel/expressions.module.js';
 import { Clock } from '../common/clock.js';
 import { readEnvironment } from '../config/environment.js';
 import { Outbound } from '../http-client/outbound.js';

@@ -7,9 +7,9 @@ const SRC = resolve(import.meta.dirname, '../../src');
 const ROWS: readonly (readonly string[])[] = [
   ['common'],
   ['config'],
-  ['cel', 'http-client', 'observability', 'patterns'],
-  ['cel/language'],
+  ['cel/language', 'http-client', 'observability', 'patterns'],
   ['cel/sandbox'],
+  ['cel'],
   ['catalog', 'database'],
   ['catalog/schemas'],
   ['catalog/configuration-file'],

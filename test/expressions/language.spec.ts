@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { CelEvaluator } from '../../src/cel/sandbox/cel-evaluator.js';
+import { ExpressionEvaluator } from '../../src/cel/evaluator.js';
 import { printedSeed } from '../support/random.js';
 
 const VARIABLES = {
@@ -26,8 +26,8 @@ const VARIABLES = {
   inputs: [{ id: 'A-1' }, { id: 'A-2' }],
 };
 
-const evaluator = new CelEvaluator();
-const evaluate = (source: string, variables = VARIABLES): ReturnType<CelEvaluator['evaluate']> =>
+const evaluator = new ExpressionEvaluator();
+const evaluate = (source: string, variables = VARIABLES): ReturnType<ExpressionEvaluator['evaluate']> =>
   evaluator.evaluate(source, variables);
 
 afterAll(() => evaluator.close());

@@ -1,6 +1,6 @@
-import type { EvaluationResult } from '../../src/cel/evaluator.js';
+import { ExpressionEvaluator } from '../../src/cel/evaluator.js';
+import type { EvaluationResult } from '../../src/cel/language/expression-program.js';
 import { rememberText } from '../../src/cel/language/json-text.js';
-import { CelEvaluator } from '../../src/cel/sandbox/cel-evaluator.js';
 import { watched } from '../support/main-thread.js';
 
 const MEGABYTE = 2 ** 20;
@@ -13,7 +13,7 @@ const LATE_MS = 500;
 
 const TOO_LONG = { ok: false, error: `takes longer than ${LONGEST_MS} ms` };
 
-const evaluator = new CelEvaluator();
+const evaluator = new ExpressionEvaluator();
 
 // The start of the processes is no part of an evaluation.
 beforeAll(() => Promise.all([1, 2].map(() => evaluate('payload.all(x, payload.all(y, x == y))', [1]))));

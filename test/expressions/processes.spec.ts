@@ -7,9 +7,9 @@ import { text } from 'node:stream/consumers';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 
-import { type EvaluationResult, ExpressionEvaluator } from '../../src/cel/evaluator.js';
-import { CelEvaluator } from '../../src/cel/sandbox/cel-evaluator.js';
-import { ExpressionsModule } from '../../src/cel/sandbox/expressions.module.js';
+import { ExpressionEvaluator } from '../../src/cel/evaluator.js';
+import { ExpressionsModule } from '../../src/cel/expressions.module.js';
+import type { EvaluationResult } from '../../src/cel/language/expression-program.js';
 import { DomainError } from '../../src/common/domain-error.js';
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
@@ -43,10 +43,10 @@ function read(pid: number, file: string): string {
 }
 
 describe('evaluation processes', () => {
-  let evaluator: CelEvaluator;
+  let evaluator: ExpressionEvaluator;
 
   beforeEach(() => {
-    evaluator = new CelEvaluator();
+    evaluator = new ExpressionEvaluator();
   });
   afterEach(() => evaluator.close());
 
@@ -156,9 +156,9 @@ it('is closed with the application', async () => {
 describe('a program as it was built', () => {
   /** Node with the built evaluator; `body` is in an async context and has `evaluate`. */
   async function program(body: string): Promise<ChildProcess> {
-    const built = join(dirname(await builtProgram()), '../dist/cel/sandbox/cel-evaluator.js');
-    const evaluation = `new CelEvaluator().evaluate(source, { payload: ${JSON.stringify(HOSTILE)}, artifact: {}, inputs: [] })`;
-    const script = `import { CelEvaluator } from ${JSON.stringify(built)}; const evaluate = (source) => ${evaluation}; ${body}`;
+    const built = join(dirname(await builtProgram()), '../dist/cel/evaluator.js');
+    const evaluation = `new ExpressionEvaluator().evaluate(source, { payload: ${JSON.stringify(HOSTILE)}, artifact: {}, inputs: [] })`;
+    const script = `import { ExpressionEvaluator } from ${JSON.stringify(built)}; const evaluate = (source) => ${evaluation}; ${body}`;
     return spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   }
 

@@ -1,7 +1,7 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import type { Visibility } from '../../catalog/visibility.js';
-import type { EvaluationResult } from '../../cel/evaluator.js';
+import type { EvaluationResult } from '../../cel/language/expression-program.js';
 import type { JsonValue } from '../../common/json.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { canSee } from '../artifacts/visibility-rules.js';

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 
-import { ExpressionsModule } from '../../cel/sandbox/expressions.module.js';
+import { ExpressionsModule } from '../../cel/expressions.module.js';
 import { DatabaseModule } from '../../database/database.module.js';
 import { Matching } from './matching.js';
 import { SubscriptionNumbers } from './subscription-numbers.js';

@@ -2,7 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
-import { type EvaluationResult, ExpressionEvaluator } from '../../cel/evaluator.js';
+import { ExpressionEvaluator } from '../../cel/evaluator.js';
+import type { EvaluationResult } from '../../cel/language/expression-program.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Telemetry } from '../../common/telemetry.js';

@@ -1,19 +1,21 @@
 import { type CelInput, isCelError } from '@bufbuild/cel';
 
-import type { EvaluationResult } from '../evaluator.js';
+import type { JsonValue } from '../../common/json.js';
 import { errorText } from './evaluation-error.js';
 import { resetBytes } from './functions.js';
 import { inlineUnits } from './inline-cost.js';
-import type { Budget } from './json-size.js';
-import { toCelInput, usedInput } from './json-values.js';
+import type { Budget } from './json-text.js';
+import { resultJson, toCelInput, usedInput } from './json-values.js';
 import { type Parsed, parseExpression, planExpression } from './language.js';
-import { resultJson } from './result-json.js';
 import { type Uses, type Variable, variableUses } from './variable-uses.js';
 
+/** `error` says what went wrong and where, without quoting the inputs. */
+export type EvaluationResult = { ok: true; value: JsonValue } | { ok: false; error: string };
+
 /** A compiled expression. */
-export class Program {
+class Program {
   readonly parsed: Parsed;
-  readonly uses: Uses;
+  private readonly uses: Uses;
   private readonly plan: ReturnType<typeof planExpression>;
   private readonly inlineUnits: number;
   private readonly source: string;
@@ -36,6 +38,11 @@ export class Program {
       for (const [variable, use] of this.uses) bindings[variable] = usedInput(variables[variable], use, budget);
       return budget.left < 0 ? null : this.evaluate(bindings);
     });
+  }
+
+  /** The variables that the expression reads. */
+  used(variables: Record<Variable, unknown>): Partial<Record<Variable, unknown>> {
+    return Object.fromEntries(Array.from(this.uses.keys(), (name) => [name, variables[name]]));
   }
 
   /** Evaluates without a time limit. */
@@ -74,4 +81,17 @@ function outcome<Result>(evaluate: () => Result): Result | { ok: false; error: s
     if (error instanceof RangeError) return { ok: false, error: 'a value nests too deeply' };
     return { ok: false, error: error instanceof Error ? error.message : String(error) };
   }
+}
+
+const programs = new Map<string, Program>();
+
+/**
+ * Returns the compiled expression, which is cached: compiling a long one takes 100 ms, and the check at the start does
+ * it once. The cache is small, because expressions come only from the configuration. Throws the errors of
+ * `parseExpression`.
+ */
+export function compiled(source: string): Program {
+  let program = programs.get(source);
+  if (!program) programs.set(source, (program = new Program(source)));
+  return program;
 }

@@ -1,7 +1,6 @@
-import { celFunc, celMethod, CelScalar, listType } from '@bufbuild/cel';
+import { celFunc, type CelList, celList, celListConcat, celMethod, CelScalar, listType } from '@bufbuild/cel';
 
 import { MOST_BYTES } from './expression-limits.js';
-import { growList } from './growing-list.js';
 
 const { BYTES, INT, STRING } = CelScalar;
 const LIST = listType(CelScalar.DYN);
@@ -38,4 +37,26 @@ function replaceSome(this: string, found: string, replacement: string, most: big
   if (most < 0n) return replaceAll.call(this, found, replacement);
   let left = most;
   return this.replaceAll(found, () => (left-- > 0n ? replacement : found));
+}
+
+const partsOf = new WeakMap<CelList, readonly CelList[]>();
+
+/**
+ * Returns `left + right`. The `map` and `filter` macros add one element at a time, and the library's own concatenation
+ * nests one more list each time: reading 4,000 elements takes 0.2 s, and 8,000 overflow the stack. This function merges
+ * neighbours of similar size, as in a binary counter, so that a list has few parts and each element is copied only a
+ * few times.
+ */
+function growList(left: CelList, right: CelList): CelList {
+  const merged = [...(partsOf.get(left) ?? [left])];
+  for (const part of partsOf.get(right) ?? [right]) append(merged, part);
+  const list = celListConcat(...merged);
+  partsOf.set(list, merged);
+  return list;
+}
+
+function append(merged: CelList[], part: CelList): void {
+  let last = part;
+  while (merged.length > 0 && merged.at(-1)!.size <= last.size) last = celList([...merged.pop()!, ...last]);
+  merged.push(last);
 }

@@ -1,4 +1,4 @@
-import { UNITS_A_VALUE } from './json-size.js';
+import { UNITS_A_VALUE } from './json-text.js';
 import { type Call, type Comprehension, type Expr, loopParts, parts } from './syntax-tree.js';
 
 // A step takes 10 to 20 ns, and some take 100 ns until they are compiled, so this is about 1 ms.

@@ -4,10 +4,21 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { JsonValue } from '../../common/json.js';
-import type { EvaluationResult } from '../evaluator.js';
 import { EVALUATION_HEAP_MB, LARGEST_INPUT, LONGEST_EVALUATION_MS } from '../language/expression-limits.js';
-import type { EvaluationAnswer, EvaluationRequest } from './evaluation-messages.js';
-import { inputParts } from './input-parts.js';
+import type { EvaluationResult } from '../language/expression-program.js';
+import { jsonPieces } from '../language/json-text.js';
+
+/**
+ * A message to an evaluation process. The pieces since the last answer together form the JSON text of the variables.
+ */
+export interface EvaluationRequest {
+  piece: string;
+  /** The expression; set in the last message of a request. */
+  source?: string;
+}
+
+/** A message from an evaluation process: first that it is ready, then one answer for each request. */
+export type EvaluationAnswer = { ready: true } | { ok: true; text: string } | { ok: false; error: string };
 
 // `.ts` if this runs from the source, `.js` if it was built.
 const ENTRY = fileURLToPath(new URL(`./evaluation-entry${extname(import.meta.url)}`, import.meta.url));
@@ -123,3 +134,41 @@ function toResult(outcome: Outcome): EvaluationResult | null {
 }
 
 const failure = (error: string): EvaluationResult => ({ ok: false, error });
+
+const LONGEST_TURN_MS = 2;
+// Sending copies the text, several times for text that is not Latin.
+const PART_LENGTH = 2 ** 18;
+
+/**
+ * The JSON text of `value` in parts that can each be sent quickly, made without blocking the main thread. Null if the
+ * text is longer than `LARGEST_INPUT`, or nests too deeply for the stack.
+ */
+async function inputParts(value: object): Promise<string[] | null> {
+  try {
+    return await collect(jsonPieces(value));
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+async function collect(pieces: Iterable<string>): Promise<string[] | null> {
+  const parts = [''];
+  let length = 0;
+  let turn = performance.now();
+  for (const piece of pieces) {
+    length += piece.length;
+    if (length > LARGEST_INPUT) return null;
+    addPiece(parts, piece);
+    if (performance.now() - turn < LONGEST_TURN_MS) continue;
+    await yieldToEventLoop();
+    turn = performance.now();
+  }
+  return parts;
+}
+
+function addPiece(parts: string[], piece: string): void {
+  if (parts.at(-1)!.length + piece.length <= PART_LENGTH) parts.push(parts.pop()! + piece);
+  else
+    for (let start = 0; start < piece.length; start += PART_LENGTH) parts.push(piece.slice(start, start + PART_LENGTH));
+}

@@ -1,6 +1,6 @@
 import { DomainError } from '../../common/domain-error.js';
-import type { EvaluationResult } from '../evaluator.js';
 import { EVALUATION_PROCESSES, MOST_WAITING } from '../language/expression-limits.js';
+import type { EvaluationResult } from '../language/expression-program.js';
 import { EvaluationProcess } from './evaluation-process.js';
 import { FairQueue } from './fair-queue.js';
 
