@@ -1,6 +1,6 @@
-import { durationText, parseIsoDuration } from '../common/durations.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../common/json.js';
 import { isShortText, SHORT_TEXT_RULE } from '../common/short-text.js';
+import { durationText, parseIsoDuration } from '../common/units.js';
 import { unknownFields } from '../common/unknown-fields.js';
 import type { LastingVisibility, Visibility } from './visibility.js';
 

@@ -2,9 +2,8 @@ import { Command } from 'commander';
 
 import { VERSION } from '../common/version.js';
 import { addClientCommands } from './client/commands.js';
-import { hidePassword } from './exposed-passwords.js';
 import { failing } from './failures.js';
-import { addSettingOptions, settingFlags } from './setting-options.js';
+import { addSettingOptions, hidePassword, settingFlags } from './setting-options.js';
 
 const CONFIG_OPTION = '-c, --config <file>';
 const CONFIG_DESCRIPTION = 'configuration file (default: starling.yaml in the working directory)';

@@ -1,9 +1,10 @@
+import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { isJsonObject } from '../common/json.js';
 import { nearestName } from '../common/nearest-name.js';
 import type { Environment } from './environment.js';
-import { readSecretFile } from './secret-file.js';
+import { httpUrl } from './network-types.js';
 import type { ParseResult } from './setting-types.js';
 import { Settings } from './settings.js';
 import {
@@ -153,4 +154,66 @@ function unknownName(name: string, known: string[]): string {
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 100 ? `${text.slice(0, 100)}...` : text;
+}
+
+/** The address at which `starling serve` listens by default. */
+export const DEFAULT_SERVER_URL = 'http://127.0.0.1:8344';
+
+/**
+ * Base URL of the server for client commands, without a trailing slash. Throws a SettingsError if it is not an http
+ * URL.
+ */
+export function serverUrl(flag: string | undefined, environment: Environment): string {
+  const variable = environment[SERVER_URL_VARIABLE] || undefined;
+  const [source, raw] = flag !== undefined ? ['--url', flag] : [SERVER_URL_VARIABLE, variable ?? DEFAULT_SERVER_URL];
+  const type = httpUrl();
+  const result = type.parse(raw);
+  if ('wrong' in result) throw new SettingsError([`${source}: must be ${type.expected} (got ${JSON.stringify(raw)})`]);
+  return result.value.replace(/\/+$/, '');
+}
+
+const LONGEST_FILE_BYTES = 64 * 1_024;
+
+const FILE_PROBLEMS: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a folder; name a file that contains only the value',
+  EACCES: 'this process has no permission to read it',
+  EPERM: 'this process has no permission to read it',
+};
+
+/**
+ * The text of a file that contains only a setting's value, without the final line break; or a problem that does not
+ * quote it.
+ */
+function readSecretFile(path: string): { text: string } | { problem: string } {
+  try {
+    const bytes = readBounded(path);
+    if (bytes.length > LONGEST_FILE_BYTES)
+      return {
+        problem: `it is larger than ${LONGEST_FILE_BYTES / 1_024} KiB; name a file that contains only the value`,
+      };
+    const text = bytes.toString('utf8').replace(/[\r\n]+$/, '');
+    return text === '' ? { problem: 'it is empty; write the value into it' } : { text };
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    return { problem: FILE_PROBLEMS[code] ?? `it cannot be read: ${message}` };
+  }
+}
+
+/**
+ * Reads at most one byte more than allowed. The path may also be a pipe, such as a shell's `<(...)`, or an endless
+ * device.
+ */
+function readBounded(path: string): Buffer {
+  const descriptor = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(LONGEST_FILE_BYTES + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(descriptor, bytes, length, bytes.length - length, null);
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(descriptor);
+  }
 }

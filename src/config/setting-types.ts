@@ -1,6 +1,6 @@
-import { parseDuration } from '../common/durations.js';
 import type { JsonObject } from '../common/json.js';
-import { parseSize } from './sizes.js';
+import { parseDuration, parseSize } from '../common/units.js';
+import { isWebhookSecret, WEBHOOK_SECRET_RULE } from '../common/webhook-secret.js';
 
 /** `wrong` is the part of the given value that is not valid. */
 export type ParseResult<T> = { value: T } | { wrong: unknown };
@@ -153,3 +153,55 @@ function splitList(raw: unknown): unknown[] | null {
 }
 
 const isWithin = (value: number, { min, max }: { min: number; max: number }): boolean => value >= min && value <= max;
+
+const MOST_RETRIES = 20;
+
+/** Times of the retries, in milliseconds after the first try. An empty list means a single try. */
+export function retryTimes(): SettingType<number[]> {
+  const list = listOf(
+    duration({ min: '100ms', max: '7d' }),
+    `at most ${MOST_RETRIES} durations from 100ms to 7d, each longer than the one before, such as 5s,30s,2m`,
+  );
+  return {
+    ...list,
+    schema: { ...list.schema, maxItems: MOST_RETRIES },
+    parse: (raw) => {
+      const result = list.parse(raw);
+      return 'value' in result && !isAscending(result.value) ? { wrong: raw } : result;
+    },
+  };
+}
+
+const isAscending = (times: readonly number[]): boolean =>
+  times.length <= MOST_RETRIES && times.every((time, index) => index === 0 || time > times[index - 1]!);
+
+const MOST_SECRETS = 2;
+
+/**
+ * No secret, one, or two while receivers change from one to the other. A comma separates them, so a secret has none.
+ */
+export function webhookSecrets(): SettingType<string[]> {
+  const secret: SettingType<string> = {
+    placeholder: 'secret',
+    expected: WEBHOOK_SECRET_RULE,
+    schema: { type: 'string', minLength: 16, maxLength: 256 },
+    parse: (raw) => (isWebhookSecret(raw) ? { value: raw } : { wrong: raw }),
+  };
+  const list = listOf(secret, `${WEBHOOK_SECRET_RULE}, or two of them`);
+  return {
+    ...list,
+    schema: { ...list.schema, pattern: '^$|.{16}', maxItems: MOST_SECRETS },
+    parse: (raw) => {
+      const result = list.parse(raw);
+      return 'value' in result && result.value.length > MOST_SECRETS ? { wrong: raw } : result;
+    },
+  };
+}
+
+export function secretKey(): SettingType<string> {
+  return matching({
+    placeholder: 'key',
+    expected: '64 hexadecimal digits, for example from openssl rand -hex 32',
+    pattern: '^[0-9A-Fa-f]{64}$',
+  });
+}

@@ -8,9 +8,18 @@ import {
   portList,
   webhookHostList,
 } from './network-types.js';
-import { retryTimes } from './retry-times.js';
-import { secretKey, webhookSecrets } from './secret-types.js';
-import { boolean, duration, integer, oneOf, type SettingType, size, text } from './setting-types.js';
+import {
+  boolean,
+  duration,
+  integer,
+  oneOf,
+  retryTimes,
+  secretKey,
+  type SettingType,
+  size,
+  text,
+  webhookSecrets,
+} from './setting-types.js';
 import type { Settings } from './settings.js';
 
 /** One setting. Its flag, its environment variable and its key in the file are derived from `name`. */

@@ -2,7 +2,7 @@ import { loadCatalog, type LoadedCatalog } from '../catalog/configuration-file/l
 import type { Environment } from '../config/environment.js';
 import { resolveSettings, SettingsError, type SettingsSources } from '../config/resolve-settings.js';
 import type { Settings } from '../config/settings.js';
-import { serverSettingsSchema } from '../config/settings-schema.js';
+import { serverSettingsSchema } from '../config/settings-documents.js';
 import type { AgentClass } from './engine.js';
 import { FILE_ENGINES } from './engine-registry.js';
 import { agentDefinitionOf } from './provider/agent.decorator.js';

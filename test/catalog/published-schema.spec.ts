@@ -4,8 +4,8 @@ import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 
 import { configurationSchema } from '../../src/catalog/configuration-file/configuration-schema.js';
-import { parseDuration } from '../../src/common/durations.js';
-import { serverSettingsSchema } from '../../src/config/settings-schema.js';
+import { parseDuration } from '../../src/common/units.js';
+import { serverSettingsSchema } from '../../src/config/settings-documents.js';
 import { FILE_ENGINES } from '../../src/engines/engine-registry.js';
 
 const file = new URL('../../schema/starling.schema.json', import.meta.url);

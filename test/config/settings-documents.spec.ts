@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 import { Ajv } from 'ajv';
 
-import { settingsMarkdown } from '../../src/config/settings-markdown.js';
-import { serverSettingsSchema } from '../../src/config/settings-schema.js';
+import { serverSettingsSchema, settingsMarkdown } from '../../src/config/settings-documents.js';
 import { flagOf, settingEntries, variableOf } from '../../src/config/settings-table.js';
 
 const check = new Ajv({ strict: true, strictTypes: false })

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 
-import { parseDuration } from '../../src/common/durations.js';
+import { parseDuration } from '../../src/common/units.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { commandLine, readYaml, VARIABLES } from './files.js';

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { type LastingVisibility, PUBLIC, type Visibility } from '../../catalog/visibility.js';
-import { parseIsoDuration } from '../../common/durations.js';
+import { parseIsoDuration } from '../../common/units.js';
 
 /** When an `After` artifact is released (epoch ms); null for the other kinds, which apply from the start. */
 export function releaseTime(visibility: Visibility, createdAt: number): number | null {

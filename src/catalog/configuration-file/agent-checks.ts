@@ -1,5 +1,5 @@
-import { parseDuration } from '../../common/durations.js';
 import { isJsonObject } from '../../common/json.js';
+import { parseDuration } from '../../common/units.js';
 import type { AgentOptions, OutputOptions, Remaining } from '../agent-options.js';
 import { EXTERNAL, WORKFLOW_ERROR } from '../definitions.js';
 import type { Diagnostics, Path, Report } from '../diagnostics.js';

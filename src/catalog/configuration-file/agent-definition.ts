@@ -1,4 +1,4 @@
-import { parseDuration } from '../../common/durations.js';
+import { parseDuration } from '../../common/units.js';
 import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from '../agent-options.js';
 import { defineBudget } from '../costs.js';
 import {

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../common/durations.js';
+import { parseDuration } from '../../common/units.js';
 import { PatternBudget } from '../../patterns/pattern-work.js';
 import type { ConfigurationOptions, Remaining } from '../agent-options.js';
 import { type AgentDefinition, type ArtifactType, WORKFLOW_ERROR } from '../definitions.js';

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../common/durations.js';
+import { parseDuration } from '../../common/units.js';
 import type { Diagnostics, Path } from '../diagnostics.js';
 
 // Ten years. A longer duration is a typing error, and would leave the range of exact times.

@@ -3,7 +3,7 @@ import { abortOnSigint } from './abort-on-sigint.js';
 import { follow } from './follow.js';
 import { summaryOf } from './progress-text.js';
 import { refuseUnwritable } from './results-file.js';
-import { serverAt } from './server-option.js';
+import { serverAt } from './server.js';
 import { lookAt } from './watch-batch.js';
 
 interface WatchOptions {

@@ -1,6 +1,6 @@
 import type { BatchListBody, ListedBatchBody } from '../../features/batches/dto/batch-list-body.js';
 import { count } from './progress-text.js';
-import { serverAt } from './server-option.js';
+import { serverAt } from './server.js';
 import { programName } from './typed-command.js';
 
 /** Fits on one or two screens. */

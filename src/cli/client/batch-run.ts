@@ -3,7 +3,7 @@ import { abortOnSigint, INTERRUPTED } from './abort-on-sigint.js';
 import { batchRequest, type BatchRequestOptions } from './batch-options.js';
 import { follow } from './follow.js';
 import { refuseUnwritable } from './results-file.js';
-import { serverAt } from './server-option.js';
+import { serverAt } from './server.js';
 import { inTypedOptions } from './typed-options.js';
 import { refuseUnreadable, upload, whereItIsSeen } from './upload.js';
 

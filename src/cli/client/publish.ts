@@ -1,7 +1,7 @@
 import { ClientError } from './client-errors.js';
 import { readJsonArgument } from './json-argument.js';
 import { numberOf } from './number-option.js';
-import { serverAt } from './server-option.js';
+import { serverAt } from './server.js';
 
 export interface PublishOptions {
   url?: string;

@@ -4,8 +4,7 @@ import type { RunBody } from '../../http/dto/run-body.js';
 import { abortOnSigint, INTERRUPTED } from './abort-on-sigint.js';
 import { readJsonArgument } from './json-argument.js';
 import { retryWhileUnavailable } from './retry-while-unavailable.js';
-import type { Server } from './server.js';
-import { serverAt } from './server-option.js';
+import { type Server, serverAt } from './server.js';
 
 const FIRST_LOOK_MS = 20;
 const LOOK_MS = 1_000;

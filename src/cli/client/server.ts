@@ -3,10 +3,12 @@ import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, FormData, request } from 'undici';
 
 import type { JsonObject } from '../../common/json.js';
+import { readEnvironment } from '../../config/environment.js';
+import { serverUrl } from '../../config/resolve-settings.js';
 import { AnswerLost, ClientError, Refused, Unreachable } from './client-errors.js';
 import { programName } from './typed-command.js';
 
-export interface Answer<T> {
+interface Answer<T> {
   body: T;
   headers: Record<string, string | string[] | undefined>;
 }
@@ -116,3 +118,6 @@ function detailOf(text: string): string | undefined {
 }
 
 const start = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
+
+/** The server from `--url` or from the environment. Throws a SettingsError if that is not a URL. */
+export const serverAt = (url: string | undefined): Server => new Server(serverUrl(url, readEnvironment()));

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 import { readEnvironment } from '../../config/environment.js';
-import { DEFAULT_SERVER_URL } from '../../config/server-url.js';
+import { DEFAULT_SERVER_URL } from '../../config/resolve-settings.js';
 
 /** Folders that npm and npx add to the PATH of their child processes. The user's shell does not have them. */
 const OF_NPM = /[/\\]node_modules[/\\]\.bin[/\\]?$/;

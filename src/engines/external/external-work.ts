@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '../../catalog/definitions.js';
-import { parseDuration } from '../../common/durations.js';
+import { parseDuration } from '../../common/units.js';
 
 /** The engine kind of agents whose executions external workers claim and complete. No process runs them. */
 export const EXTERNAL_KIND = 'external';

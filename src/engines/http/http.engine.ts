@@ -1,7 +1,7 @@
 import type { EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
+import { parseSize } from '../../common/units.js';
 import { isWebhookSecret, WEBHOOK_SECRET_RULE } from '../../common/webhook-secret.js';
-import { parseSize } from '../../config/sizes.js';
 import { AddressRules } from '../../http-client/address-rules.js';
 import type { OutboundAnswer } from '../../http-client/outbound.js';
 import { OutboundError } from '../../http-client/outbound-error.js';

@@ -1,6 +1,5 @@
-import { durationText } from '../../common/durations.js';
+import { durationText, sizeText } from '../../common/units.js';
 import type { Settings } from '../../config/settings.js';
-import { sizeText } from '../../config/sizes.js';
 import { batchLimit } from '../../http/bodies/body-parser.js';
 
 type Row = [bound: string, setting: string, value: string | number, answer: string];

@@ -5,8 +5,8 @@ import { sql } from 'kysely';
 import { KeptCount } from '../../blackboard/scheduling/kept-count.js';
 import { DomainError } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import { sizeText } from '../../common/units.js';
 import { Settings } from '../../config/settings.js';
-import { sizeText } from '../../config/sizes.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { BatchRow } from './batch.js';
 

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 
-import { parseIsoDuration } from '../../common/durations.js';
+import { parseIsoDuration } from '../../common/units.js';
 import { IfGiven } from '../validation/if-given.js';
 import { ISO_DURATION_SCHEMA } from './api-visibility.js';
 
