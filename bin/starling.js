@@ -16,10 +16,11 @@ if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
   );
 }
 
-const cli = new URL('../dist/cli.js', import.meta.url);
-if (!existsSync(cli)) refuse('starling is not built yet: run npm run build');
+const program = new URL('../dist/cli/program.js', import.meta.url);
+if (!existsSync(program)) refuse('starling is not built yet: run npm run build');
 // Half of libuv's threads look up names, and a name that no server answers for keeps one busy for many seconds: of the usual four, two
 // such names would keep all others waiting. Of these, src/http-client/lookups.ts leaves them a part. The threads are started at their first
 // use, which comes after this line.
 process.env.UV_THREADPOOL_SIZE ??= '16';
-await import(cli.href);
+const { buildProgram } = await import(program.href);
+await buildProgram().parseAsync();

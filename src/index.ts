@@ -1,12 +1,9 @@
 // The public API of the package: types for agents in TypeScript, and functions that serve agent classes.
 import { failing } from './cli/failures.js';
-import { serve as serveUntilSignal } from './cli/serve.js';
-import { work as workUntilSignal } from './cli/worker.js';
+import { serve as serveUntilSignal, work as workUntilSignal } from './main.js';
 
 export type { AgentOptions, OutputOptions, SubscriptionOptions } from './catalog/agent-options.js';
 export type { LastingVisibility, Visibility } from './catalog/visibility.js';
-export type { ServeOptions } from './cli/serve.js';
-export type { StartOptions } from './cli/start.js';
 export type { JsonObject, JsonValue } from './common/json.js';
 export type {
   AgentArtifact,
@@ -18,6 +15,7 @@ export type {
 } from './engines/engine.js';
 export type { AgentFunction } from './engines/function/agent-module.js';
 export { Agent, type ClassAgentOptions } from './engines/provider/agent.decorator.js';
+export type { ServeOptions, StartOptions } from './main.js';
 
 /**
  * Runs the command `starling serve` with a team's own agent classes and Nest modules. If it cannot start, it prints the

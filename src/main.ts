@@ -1,5 +1,9 @@
-import type { AppOptions } from './app.module.js';
-import type { Configuration } from './cli/configuration.js';
+import type { AddressInfo } from 'node:net';
+
+import type { ModuleMetadata } from '@nestjs/common';
+
+import type { Catalog } from './catalog/catalog.js';
+import { configurationFile, missingFile, readConfiguration, refuseSplitRoles } from './cli/configuration.js';
 import { stopOnSignals } from './cli/graceful-stop.js';
 import { addressText, callableUrl, isWildcard, listen, openWarning, withAddress } from './cli/listening.js';
 import { welcome } from './cli/welcome.js';
@@ -9,23 +13,52 @@ import { readEnvironment } from './config/environment.js';
 import type { Settings } from './config/settings.js';
 import { readTracingSettings } from './config/tracing-settings.js';
 import { createApp } from './create-app.js';
+import type { AgentClass } from './engines/engine.js';
+import { createLogger } from './observability/logging/create-logger.js';
 import { loadTracing } from './observability/tracing/load-tracing.js';
 
-export interface ServerOptions extends Configuration, Pick<AppOptions, 'agents' | 'imports'> {
-  logger: Logger;
-  role: Role;
+export interface StartOptions {
+  /** Configuration file. Default: `starling.yaml` in the working directory. */
+  config?: string;
+  /** Settings as texts, by their names in the file. They override the environment and the file. */
+  flags?: Record<string, unknown>;
+  /** Classes with `@Agent`, in addition to the agents in the file. */
+  agents?: AgentClass[];
+  /** Nest modules that export what these classes inject. */
+  imports?: ModuleMetadata['imports'];
 }
 
-/** Builds the application, listens, and runs in its role until a signal. Throws a StartError if it cannot listen. */
-export async function startServer(options: ServerOptions): Promise<void> {
-  const { settings, catalog, logger, role } = options;
+export interface ServeOptions extends StartOptions {
+  /** Whether this process also runs agents. If false, other processes on the same database do. Default: true. */
+  worker?: boolean;
+}
+
+/** Serves until a signal. Rejects if the start fails. */
+export const serve = ({ worker = true, ...options }: ServeOptions): Promise<void> =>
+  start(options, { api: true, worker });
+
+/** Runs agents until a signal, and answers only health and metrics. Rejects if the start fails. */
+export const work = (options: StartOptions): Promise<void> => start(options, { api: false, worker: true });
+
+/** Reads the configuration, builds the application, listens, and runs in this role until a signal. */
+async function start({ config, flags = {}, agents = [], imports = [] }: StartOptions, role: Role): Promise<void> {
+  const file = configurationFile(config);
+  if (file === undefined) throw missingFile();
+  const { settings, catalog, warnings } = await readConfiguration(file, flags, agents);
+  refuseSplitRoles(settings, role);
+  const logger = createLogger(settings);
+  for (const warning of warnings) logger.warn(`${file}: ${warning}`);
   endOnBugs(logger);
   warnAboutMissingApp(settings, role, logger);
   const tracing = await loadTracing(readTracingSettings(readEnvironment()), logger);
   const bindable = await withAddress(settings);
-  const app = await createApp({ ...options, settings: bindable, tracing });
+  const app = await createApp({ settings: bindable, catalog, logger, role, agents, imports, tracing });
   stopOnSignals(app, settings.shutdownGraceMs, logger);
   const bound = await listen(app, bindable.host, settings);
+  announce(bound, settings, catalog, role, logger);
+}
+
+function announce(bound: AddressInfo, settings: Settings, catalog: Catalog, role: Role, logger: Logger): void {
   const url = callableUrl(bound);
   logger.info({ url, address: addressText(bound), agents: catalog.agents.length }, role.api ? 'serving' : 'working');
   const warning = role.api ? openWarning(bound, settings.allowedHosts) : null;

@@ -9,6 +9,7 @@ import type { Settings } from '../config/settings.js';
 import { StartError } from '../database/start-error.js';
 import type { AgentClass } from '../engines/engine.js';
 import { loadConfiguration } from '../engines/load-configuration.js';
+import { describeFailure } from './failures.js';
 
 const USUAL_FILE = 'starling.yaml';
 
@@ -53,3 +54,15 @@ export function refuseSplitRoles({ databaseUrl }: Settings, { api, worker }: Rol
 
 export const missingFile = (): StartError =>
   new StartError(`there is no ${USUAL_FILE} in this folder; name the configuration file with --config <file>`);
+
+/** Prints the errors that `serve` would report for this file, and the warnings. Sets the exit code. */
+export async function check(file: string): Promise<void> {
+  try {
+    const { warnings } = await readConfiguration(file, {});
+    for (const warning of warnings) console.log(`warning: ${warning}`);
+    console.log(`${file}: ok`);
+  } catch (error) {
+    console.log(describeFailure(error));
+    process.exitCode = 1;
+  }
+}

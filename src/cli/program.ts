@@ -31,7 +31,7 @@ export function buildProgram(): Command {
       ),
   ).action(
     failing(async (options: ServeFlags) =>
-      (await import('./serve.js')).serve({ ...startOptions(options), worker: options.worker }),
+      (await import('../main.js')).serve({ ...startOptions(options), worker: options.worker }),
     ),
   );
 
@@ -40,13 +40,13 @@ export function buildProgram(): Command {
       .command('worker')
       .description('run agents for the API processes on the same Postgres database; serves only health and metrics')
       .option(CONFIG_OPTION, CONFIG_DESCRIPTION),
-  ).action(failing(async (options: ConfigFlags) => (await import('./worker.js')).work(startOptions(options))));
+  ).action(failing(async (options: ConfigFlags) => (await import('../main.js')).work(startOptions(options))));
 
   program
     .command('check')
     .description('check a configuration file: print every error with its place; exit code 1 if there are any')
     .argument('<file>', 'configuration file')
-    .action(failing(async (file: string) => (await import('./check-command.js')).check(file)));
+    .action(failing(async (file: string) => (await import('./configuration.js')).check(file)));
 
   addSettingOptions(
     program

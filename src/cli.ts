@@ -1,3 +1,0 @@
-import { buildProgram } from './cli/program.js';
-
-await buildProgram().parseAsync();
