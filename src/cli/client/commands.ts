@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 
 import { failing } from '../failures.js';
-import type { BatchRunOptions } from './batch-run.js';
+import type { BatchRunOptions } from './batch-commands.js';
 import type { PublishOptions } from './publish.js';
 
 /** Adds the commands that talk to a running server. */
@@ -48,32 +48,32 @@ function addBatchCommands(batch: Command): void {
     .option(...OUT)
     .action(
       failing(async (file: string, options: BatchRunOptions) =>
-        (await import('./batch-run.js')).runBatch(file, options),
+        (await import('./batch-commands.js')).runBatch(file, options),
       ),
     );
 
   toServer(batch.command('list'))
     .description('print the latest batches, one per line, newest first')
-    .action(failing(async (options: object) => (await import('./batch-list.js')).listBatches(options)));
+    .action(failing(async (options: object) => (await import('./batch-commands.js')).listBatches(options)));
 
   toServer(batch.command('watch'))
     .description('watch a batch until it has ended; Ctrl-C stops only the watching')
     .argument('<id>', "the batch's id")
     .option(...OUT)
-    .action(failing(async (id: string, options: object) => (await import('./batch-existing.js')).watch(id, options)));
+    .action(failing(async (id: string, options: object) => (await import('./batch-commands.js')).watch(id, options)));
 
   toServer(batch.command('retry-failed'))
     .description('run the failed rows of a batch again and watch them')
     .argument('<id>', "the batch's id")
     .option(...OUT)
     .action(
-      failing(async (id: string, options: object) => (await import('./batch-existing.js')).retryFailed(id, options)),
+      failing(async (id: string, options: object) => (await import('./batch-commands.js')).retryFailed(id, options)),
     );
 
   toServer(batch.command('cancel'))
     .description('cancel a batch: running rows are stopped, and waiting rows never start')
     .argument('<id>', "the batch's id")
-    .action(failing(async (id: string, options: object) => (await import('./batch-existing.js')).cancel(id, options)));
+    .action(failing(async (id: string, options: object) => (await import('./batch-commands.js')).cancel(id, options)));
 }
 
 const OUT = [

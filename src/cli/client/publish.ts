@@ -1,6 +1,5 @@
+import { numberOf, readJsonArgument } from './argument-values.js';
 import { ClientError } from './client-errors.js';
-import { readJsonArgument } from './json-argument.js';
-import { numberOf } from './number-option.js';
 import { serverAt } from './server.js';
 
 export interface PublishOptions {

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import type { RunBody } from '../../http/dto/run-body.js';
 import { abortOnSigint, INTERRUPTED } from './abort-on-sigint.js';
-import { readJsonArgument } from './json-argument.js';
+import { readJsonArgument } from './argument-values.js';
 import { retryWhileUnavailable } from './retry-while-unavailable.js';
 import { type Server, serverAt } from './server.js';
 

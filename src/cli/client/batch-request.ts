@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../common/json.js';
-import { ClientError } from './client-errors.js';
-import { readJsonArgument } from './json-argument.js';
-import { numberOf } from './number-option.js';
+import { numberOf, readJsonArgument } from './argument-values.js';
+import { ClientError, Refused } from './client-errors.js';
 
 export interface BatchRequestOptions {
   agent: string;
@@ -41,4 +40,27 @@ function mapping(given: string): [string, string] {
   if (at < 1 || at === given.length - 1)
     throw new ClientError(`--map: must be <column>=<input> (got ${JSON.stringify(given)})`);
   return [given.slice(0, at), given.slice(at + 1)];
+}
+
+/** The option of `batch run` for each field of the request. */
+const OPTION_OF: Record<string, string> = {
+  agent_name: '--agent',
+  max_workers: '--max-workers',
+  row_key: '--row-key',
+  static_inputs: '--static',
+  input_mapping: '--map',
+  delimiter: '--delimiter',
+};
+
+// A message begins with the name of a field. `; ` separates several.
+const FIELD = new RegExp(`(?<=^|; )(${Object.keys(OPTION_OF).join('|')})(?=[:.[])`, 'g');
+
+/** Replaces the names of fields in the server's message by the options that the user typed. */
+export function inTypedOptions(error: unknown): unknown {
+  return error instanceof Refused
+    ? new Refused(
+        error.status,
+        error.message.replace(FIELD, (field) => OPTION_OF[field]!),
+      )
+    : error;
 }

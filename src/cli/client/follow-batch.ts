@@ -1,16 +1,13 @@
+import { setTimeout } from 'node:timers/promises';
+
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import { INTERRUPTED } from './abort-on-sigint.js';
 import { ClientError } from './client-errors.js';
-import { failureReasons } from './failure-reasons.js';
-import { PlainProgress } from './plain-progress.js';
-import type { Progress } from './progress.js';
-import { ProgressBar } from './progress-bar.js';
-import { summaryOf } from './progress-text.js';
+import { count, PlainProgress, type Progress, ProgressBar, summaryOf } from './progress.js';
 import { saveResults } from './results-file.js';
 import { isUnavailable, retryWhileUnavailable } from './retry-while-unavailable.js';
 import type { Server } from './server.js';
 import { typedCommand } from './typed-command.js';
-import { watchBatch } from './watch-batch.js';
 
 /**
  * Watches a batch until it ends, saves its results to `out`, prints a summary and the reasons of failed rows, and sets
@@ -80,3 +77,60 @@ async function explain(
 }
 
 const outWords = (out: string | undefined): string[] => (out === undefined ? [] : ['--out', out]);
+
+const FIRST_LOOK_MS = 250;
+const LOOK_MS = 1_000;
+
+export const lookAt = (server: Server, id: string, signal?: AbortSignal): Promise<BatchBody> =>
+  server.get<BatchBody>(`/batch/${encodeURIComponent(id)}?results_limit=0`, signal);
+
+/** Shows the progress of a batch until it has ended, also across a restart of the server. */
+async function watchBatch(
+  server: Server,
+  first: BatchBody,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<BatchBody> {
+  let batch = first;
+  // The time without a server must not count in the measured speed.
+  const interrupted = (line: string): void => {
+    progress.say(line);
+    progress.forgetThroughput();
+  };
+  progress.show(batch);
+  for (
+    let pause = FIRST_LOOK_MS;
+    batch.status === 'starting' || batch.status === 'running';
+    pause = Math.min(2 * pause, LOOK_MS)
+  ) {
+    await setTimeout(pause, undefined, { signal });
+    batch = await retryWhileUnavailable(() => lookAt(server, first.batch_id, signal), interrupted, signal);
+    progress.show(batch);
+  }
+  return batch;
+}
+
+const LOOKED_AT = 20;
+const MAX_SHOWN = 3;
+const LONGEST = 160;
+
+/** The most frequent errors among a batch's first failed rows, one per line. */
+async function failureReasons(server: Server, { batch_id: id, failed_items: failed }: BatchBody): Promise<string[]> {
+  const { results } = await server.get<BatchBody>(
+    `/batch/${encodeURIComponent(id)}?results_status=failed&results_limit=${LOOKED_AT}`,
+  );
+  const times = new Map<string, number>();
+  for (const { error = 'no reason given' } of results) times.set(error, (times.get(error) ?? 0) + 1);
+  const shown = [...times].sort(([, a], [, b]) => b - a).slice(0, MAX_SHOWN);
+  const rest = times.size - shown.length;
+  return [
+    failed > results.length ? `Why rows failed (the first ${results.length} of ${count(failed)}):` : 'Why rows failed:',
+    ...shown.map(([error, rows]) => `  ${rows} x ${oneLine(error)}`),
+    ...(rest > 0 ? [`  and ${rest} other ${rest === 1 ? 'reason' : 'reasons'}`] : []),
+  ];
+}
+
+function oneLine(error: string): string {
+  const line = error.replace(/\s+/g, ' ').trim();
+  return line.length > LONGEST ? `${line.slice(0, LONGEST)}...` : line;
+}
