@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../common/json.js';
+import { unknownFields } from '../common/names-in-messages.js';
 import { isShortText, SHORT_TEXT_RULE } from '../common/short-text.js';
 import { durationText, parseIsoDuration } from '../common/units.js';
-import { unknownFields } from '../common/unknown-fields.js';
 import type { LastingVisibility, Visibility } from './visibility.js';
 
 /** Maximum number of agents or labels in one visibility object. */

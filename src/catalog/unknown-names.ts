@@ -1,5 +1,5 @@
 import { DomainError } from '../common/domain-error.js';
-import { nearestName } from '../common/nearest-name.js';
+import { nearestName } from '../common/names-in-messages.js';
 import { shown } from '../common/short-text.js';
 import type { Catalog } from './catalog.js';
 

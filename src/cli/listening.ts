@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { INestApplication } from '@nestjs/common';
 
-import { isLoopbackAddress } from '../common/loopback.js';
+import { isLoopbackAddress } from '../common/ip-address.js';
 import { Settings } from '../config/settings.js';
 import { StartError } from '../database/start-error.js';
 

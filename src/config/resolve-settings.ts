@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { isJsonObject } from '../common/json.js';
-import { nearestName } from '../common/nearest-name.js';
+import { nearestName } from '../common/names-in-messages.js';
 import type { Environment } from './environment.js';
 import { httpUrl } from './network-types.js';
 import type { ParseResult } from './setting-types.js';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../common/json.js';
-import { unknownFields } from '../common/unknown-fields.js';
+import { unknownFields } from '../common/names-in-messages.js';
 import { EngineFailure } from './engine-failure.js';
 
 /**

@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net';
 
-import { type IpAddress, ipAddress } from './ip-address.js';
+import { type IpAddress, ipAddress } from '../common/ip-address.js';
 
 /** The source of a URL. A URL that the operator configures may reach more addresses than one that a client sends. */
 export type UrlGiver = 'client' | 'operator';

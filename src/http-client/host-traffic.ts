@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 import type { Clock } from '../common/clock.js';
-import { networkOf } from './ip-address.js';
+import { networkOf } from '../common/ip-address.js';
 import { HostFull } from './outbound-error.js';
 
 const WINDOW_MS = 60_000;

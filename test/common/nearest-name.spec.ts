@@ -1,4 +1,4 @@
-import { nearestName } from '../../src/common/nearest-name.js';
+import { nearestName } from '../../src/common/names-in-messages.js';
 
 describe('the nearest name', () => {
   const known = ['CustomerMessage', 'Intent', 'Routing'];

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { dirname, join } from 'node:path';
 
+import { ipAddress } from '../../src/common/ip-address.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import { AddressRules } from '../../src/http-client/address-rules.js';
-import { ipAddress } from '../../src/http-client/ip-address.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { commandLine, readYaml, VARIABLES } from './files.js';
 

@@ -1,4 +1,4 @@
-import { networkOf } from '../../src/http-client/ip-address.js';
+import { networkOf } from '../../src/common/ip-address.js';
 
 test.each([
   ['93.184.215.14', '93.184.215.14'],

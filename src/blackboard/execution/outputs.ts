@@ -9,8 +9,8 @@ import {
 import type { Visibility } from '../../catalog/visibility.js';
 import { rememberText } from '../../cel/language/json-text.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
+import { unknownFields } from '../../common/names-in-messages.js';
 import { isShortText, SHORT_TEXT_RULE, shown } from '../../common/short-text.js';
-import { unknownFields } from '../../common/unknown-fields.js';
 import type { Settings } from '../../config/settings.js';
 import { ExplicitOutputs } from '../../engines/explicit-outputs.js';
 

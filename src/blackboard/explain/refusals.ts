@@ -1,7 +1,7 @@
 import type { AgentDefinition, Subscription } from '../../catalog/definitions.js';
 import type { LastingVisibility } from '../../catalog/visibility.js';
 import { PUBLIC } from '../../catalog/visibility.js';
-import { listed } from '../../common/listed.js';
+import { listed } from '../../common/names-in-messages.js';
 import type { Matchable, Verdict } from '../matching/matcher.js';
 import type { Explanation } from './explanation.js';
 

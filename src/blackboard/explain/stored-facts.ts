@@ -1,5 +1,5 @@
 import type { Subscription } from '../../catalog/definitions.js';
-import { listed } from '../../common/listed.js';
+import { listed } from '../../common/names-in-messages.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { isWindow } from '../joins/waiting-groups.js';
 import type { SubscriptionNumbers } from '../matching/subscription-numbers.js';

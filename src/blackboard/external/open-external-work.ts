@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { throttled } from '../../common/throttled.js';
+import { throttled } from '../../common/background-work.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 

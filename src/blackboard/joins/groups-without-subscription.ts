@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-import { throttled } from '../../common/throttled.js';
+import { throttled } from '../../common/background-work.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { SubscriptionPlace } from '../matching/subscription-numbers.js';
 import { Processes } from '../processes/processes.js';

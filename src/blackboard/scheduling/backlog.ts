@@ -3,8 +3,8 @@ import { Interval } from '@nestjs/schedule';
 import { sql } from 'kysely';
 
 import { DomainError } from '../../common/domain-error.js';
-import { listed } from '../../common/listed.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import { listed } from '../../common/names-in-messages.js';
 import { Settings } from '../../config/settings.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Processes } from '../processes/processes.js';

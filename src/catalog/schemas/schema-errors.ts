@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 
-import { nearestName } from '../../common/nearest-name.js';
+import { nearestName } from '../../common/names-in-messages.js';
 import type { Path } from '../diagnostics.js';
 
 /** A violation of a JSON Schema, with the path of the invalid value. */

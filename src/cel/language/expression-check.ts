@@ -1,6 +1,6 @@
 import { isCelError, plan } from '@bufbuild/cel';
 
-import { nearestName } from '../../common/nearest-name.js';
+import { nearestName } from '../../common/names-in-messages.js';
 import { arithmeticWarnings } from './arithmetic-warnings.js';
 import { compiled } from './expression-program.js';
 import { language } from './language.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { DomainError } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
-import { nearestName } from '../../common/nearest-name.js';
+import { nearestName } from '../../common/names-in-messages.js';
 import { shown } from '../../common/short-text.js';
 import { MOST_FILTER_TAGS, MOST_FILTER_VALUES } from '../../http/validation/filter-values.js';
 import { AgentsService } from '../agents/agents.service.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import type { HeldRequest } from '../../common/held-request.js';
 import type { JsonObject } from '../../common/json.js';
-import { nearestName } from '../../common/nearest-name.js';
+import { nearestName } from '../../common/names-in-messages.js';
 import { refuseUnknown } from './arguments.js';
 import { PublishTools } from './publish-tools.js';
 import { QueryTools } from './query-tools.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 
-import { throttled } from '../../common/throttled.js';
+import { throttled } from '../../common/background-work.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 
 const OPEN = ['waiting', 'pending', 'running'] as const;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList } from 'node:net';
 
-import { ipAddress, networkOf } from '../../http-client/ip-address.js';
+import { ipAddress, networkOf } from '../../common/ip-address.js';
 
 /**
  * Returns the client of a request, for limits per client: an IPv4 address, or the /64 network of an IPv6 address. If a

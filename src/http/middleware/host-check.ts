@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { BadRequestException, ForbiddenException } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 
-import { isLoopbackAddress } from '../../common/loopback.js';
+import { isLoopbackAddress } from '../../common/ip-address.js';
 import { PROBES } from './probes.js';
 
 /** The parts of a request that the check needs. */

@@ -4,7 +4,7 @@ import type { Request } from 'express';
 
 import { DomainError } from '../../common/domain-error.js';
 import { isJsonObject } from '../../common/json.js';
-import { unknownFields } from '../../common/unknown-fields.js';
+import { unknownFields } from '../../common/names-in-messages.js';
 
 class WithoutFields implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

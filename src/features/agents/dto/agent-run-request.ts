@@ -2,8 +2,8 @@ import { ApiProperty } from '@nestjs/swagger';
 import { maxLength, ValidateBy } from 'class-validator';
 
 import { isJsonObject, type JsonObject } from '../../../common/json.js';
+import { unknownFields } from '../../../common/names-in-messages.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
-import { unknownFields } from '../../../common/unknown-fields.js';
 import { Opaque } from '../../../http/validation/opaque.js';
 
 const MAX_INPUTS = 1_000;

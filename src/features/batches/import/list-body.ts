@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto';
 
 import { BadRequestException } from '@nestjs/common';
 
-import { canonicalJson } from '../../../common/canonical-json.js';
 import { DomainError } from '../../../common/domain-error.js';
-import { isJsonObject, type JsonObject } from '../../../common/json.js';
+import { canonicalJson, isJsonObject, type JsonObject } from '../../../common/json.js';
 import type { MemoryReservation } from '../../../common/memory-budget.js';
 import { parsedSize } from '../../../common/parsed-size.js';
 import { parseJson } from '../../../http/bodies/body-parser.js';

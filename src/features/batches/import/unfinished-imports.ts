@@ -1,9 +1,9 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
+import { SingleFlight } from '../../../common/background-work.js';
 import { LOGGER, type Logger } from '../../../common/logger.js';
 import { Role } from '../../../common/role.js';
-import { SingleFlight } from '../../../common/single-flight.js';
 import { ImportsRepository } from './imports.repository.js';
 
 const EVERY_MS = 60_000;

@@ -1,3 +1,12 @@
+const MOST_LISTED = 10;
+
+/** `a, b and c`. A long list is cut after ten names: `..., j and 5 more`. */
+export function listed(names: readonly string[], word: 'and' | 'or'): string {
+  const shown =
+    names.length > MOST_LISTED ? [...names.slice(0, MOST_LISTED), `${names.length - MOST_LISTED} more`] : names;
+  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} ${word} ${shown.at(-1)}`;
+}
+
 /** The known name that is closest in spelling, for "did you mean"; undefined if none is close enough. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   let nearest: string | undefined;
@@ -31,3 +40,35 @@ function editDistance(a: string, b: string, limit: number): number {
   }
   return Math.min(previous[b.length]!, limit);
 }
+
+const MOST_UNKNOWN = 10;
+const LONGEST_NAME = 100;
+
+interface UnknownField {
+  /** The name of the field, shortened if it is long. */
+  name: string;
+  /** The problem, and what to write instead. */
+  problem: string;
+}
+
+/**
+ * The fields of `given` that are not `known`. Names the first ten and counts the others, so that the answer stays
+ * short.
+ */
+export function unknownFields(given: object, known: readonly string[], what = 'a known field'): UnknownField[] {
+  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  const named = unknown
+    .slice(0, MOST_UNKNOWN)
+    .map((name) => ({ name: shortened(name), problem: `is not ${what}; ${adviceOn(name, known)}` }));
+  if (unknown.length > MOST_UNKNOWN)
+    named.at(-1)!.problem += ` (${unknown.length - MOST_UNKNOWN} more fields are unknown)`;
+  return named;
+}
+
+function adviceOn(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  if (nearest !== undefined) return `did you mean ${nearest}?`;
+  return known.length === 0 ? 'none is known here' : `known here: ${known.join(', ')}`;
+}
+
+const shortened = (name: string): string => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}...` : name);
