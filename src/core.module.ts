@@ -14,7 +14,7 @@ import { EnginesModule } from './engines/engines.module.js';
 import { HttpMetrics } from './features/metrics/http-metrics.js';
 import { MetricsRegistry } from './features/metrics/metrics-registry.js';
 import { PrometheusTelemetry } from './features/metrics/prometheus-telemetry.js';
-import { Resolver, SystemResolver } from './http-client/resolver.js';
+import { Resolver, SystemResolver } from './http-client/lookups.js';
 import { NoTracing, Tracing } from './observability/tracing/tracing.js';
 
 /** Objects that the entry point creates and all other code injects. */

@@ -2,11 +2,10 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 
 import { Agent, buildConnector } from 'undici';
 
-import type { AddressRules, UrlGiver } from './address-rules.js';
+import { type AddressRules, isLocalhost, portOf, type UrlGiver } from './address-rules.js';
 import type { HostTraffic } from './host-traffic.js';
 import { CONNECT_TIMEOUT_MS, type Lookups } from './lookups.js';
 import { OutboundError } from './outbound-error.js';
-import { isLocalhost, portOf } from './url-problem.js';
 
 const LONGEST_HEADERS_BYTES = 16 * 1_024;
 

@@ -5,13 +5,11 @@ import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { VERSION } from '../common/version.js';
 import { Settings } from '../config/settings.js';
-import { AddressRules, type UrlGiver } from './address-rules.js';
+import { AddressRules, type UrlGiver, urlProblem } from './address-rules.js';
 import { Connecting } from './connecting.js';
 import { HostTraffic } from './host-traffic.js';
-import { CONNECT_TIMEOUT_MS, Lookups } from './lookups.js';
+import { CONNECT_TIMEOUT_MS, Lookups, Resolver } from './lookups.js';
 import { asOutboundError, OutboundError } from './outbound-error.js';
-import { Resolver } from './resolver.js';
-import { urlProblem } from './url-problem.js';
 
 export interface OutboundRequest {
   headers: Record<string, string>;

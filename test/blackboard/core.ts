@@ -19,7 +19,7 @@ import { Telemetry } from '../../src/common/telemetry.js';
 import { Settings } from '../../src/config/settings.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
-import { Resolver, SystemResolver } from '../../src/http-client/resolver.js';
+import { Resolver, SystemResolver } from '../../src/http-client/lookups.js';
 import { NoTracing, Tracing } from '../../src/observability/tracing/tracing.js';
 import { Signals } from '../../src/pubsub/signals.js';
 import { databaseOf } from '../support/database.js';

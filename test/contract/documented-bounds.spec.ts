@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { isJsonObject, type JsonValue } from '../../src/common/json.js';
-import { Resolver } from '../../src/http-client/resolver.js';
+import { Resolver } from '../../src/http-client/lookups.js';
 import { AGENT_FILES, AGENTS, Shouter } from '../fuzz/agents.js';
 import { type ApiDocument, type Parameter, type Route, routesOf, type Schema } from '../fuzz/document.js';
 import { type Mistake, Mistakes } from '../fuzz/mistakes.js';

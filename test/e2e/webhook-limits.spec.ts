@@ -1,5 +1,5 @@
 import type { Settings } from '../../src/config/settings.js';
-import { Resolver } from '../../src/http-client/resolver.js';
+import { Resolver } from '../../src/http-client/lookups.js';
 import type { TestAppOptions } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-import { Resolver } from '../../src/http-client/resolver.js';
+import { Resolver } from '../../src/http-client/lookups.js';
 import { timestamp } from '../contract/rows.js';
 import { eventually } from '../support/eventually.js';
 import { answers, type Received, Receiver } from '../support/receiver.js';

@@ -11,7 +11,7 @@ import { resolveSettings } from '../../src/config/resolve-settings.js';
 import { Settings } from '../../src/config/settings.js';
 import { type AgentClass, type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
 import { EnginesModule } from '../../src/engines/engines.module.js';
-import { Resolver, SystemResolver } from '../../src/http-client/resolver.js';
+import { Resolver, SystemResolver } from '../../src/http-client/lookups.js';
 import { Agent, type AgentArtifact, type ExecutionContext } from '../../src/index.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { ManualClock } from '../support/manual-clock.js';

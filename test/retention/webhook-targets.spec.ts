@@ -1,7 +1,7 @@
 // Real: the application, its database, HTTP. The clock is the test's, and so are the time at which something is deleted, and the ends of
 // deliveries: their names mean no address.
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
-import { Resolver } from '../../src/http-client/resolver.js';
+import { Resolver } from '../../src/http-client/lookups.js';
 import { Board } from '../e2e/board.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { CleanedBoard } from './cleaned-board.js';

@@ -19,7 +19,7 @@ import { readTracingSettings } from '../../src/config/tracing-settings.js';
 import { createApp } from '../../src/create-app.js';
 import type { AgentClass } from '../../src/engines/engine.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
-import type { Resolver } from '../../src/http-client/resolver.js';
+import type { Resolver } from '../../src/http-client/lookups.js';
 import { loadTracing } from '../../src/observability/tracing/load-tracing.js';
 import { databaseOf, type TestDatabase } from './database.js';
 

@@ -2,8 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
-import { traceIdOf } from '../../observability/tracing/traceparent.js';
-import { type Span, Tracing } from '../../observability/tracing/tracing.js';
+import { type Span, traceIdOf, Tracing } from '../../observability/tracing/tracing.js';
 import type { ClaimedExecution } from './claims.js';
 import type { ExecutionFailure } from './ending-execution.js';
 

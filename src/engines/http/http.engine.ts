@@ -2,11 +2,10 @@ import type { EngineFinding } from '../../catalog/configuration-file/engine-kind
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { parseSize } from '../../common/units.js';
 import { isWebhookSecret, WEBHOOK_SECRET_RULE } from '../../common/webhook-secret.js';
-import { AddressRules } from '../../http-client/address-rules.js';
+import { AddressRules, urlProblem } from '../../http-client/address-rules.js';
 import type { OutboundAnswer } from '../../http-client/outbound.js';
 import { OutboundError } from '../../http-client/outbound-error.js';
 import { webhookHeaders } from '../../http-client/signatures.js';
-import { urlProblem } from '../../http-client/url-problem.js';
 import type { Engine, EngineContext, EngineEnvironment, ExecutionInputs, PreparedEngine } from '../engine.js';
 import { EngineFailure } from '../engine-failure.js';
 import { DEFAULT_MAX_ANSWER, type HttpOptions, httpOptionsSchema } from './http-options.js';

@@ -4,8 +4,7 @@ import type { Catalog } from '../../catalog/catalog.js';
 import type { EngineChecks, EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
 import { type AgentDefinition, EXTERNAL } from '../../catalog/definitions.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
-import { AddressRules } from '../../http-client/address-rules.js';
-import { urlProblem } from '../../http-client/url-problem.js';
+import { AddressRules, urlProblem } from '../../http-client/address-rules.js';
 import {
   type Engine,
   type EngineContext,

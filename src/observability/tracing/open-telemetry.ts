@@ -36,8 +36,8 @@ import type { Logger } from '../../common/logger.js';
 import { VERSION } from '../../common/version.js';
 import type { SamplerName, TracingSettings } from '../../config/tracing-settings.js';
 import { ReportedExporter } from './reported-exporter.js';
-import { isSameTrace } from './traceparent.js';
 import {
+  isSameTrace,
   NO_SPAN,
   type Span,
   type SpanAttributes,

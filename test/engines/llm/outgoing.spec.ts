@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { Resolver } from '../../../src/http-client/resolver.js';
+import { Resolver } from '../../../src/http-client/lookups.js';
 import { Board } from '../../e2e/board.js';
 import { eventually } from '../../support/eventually.js';
 import { ModelServer } from '../../support/model-server.js';

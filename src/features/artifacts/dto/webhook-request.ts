@@ -3,7 +3,7 @@ import { IsString, ValidateBy } from 'class-validator';
 
 import { isWebhookSecret, SECRET_LENGTH, SECRET_PATTERN, WEBHOOK_SECRET_RULE } from '../../../common/webhook-secret.js';
 import { IfGiven } from '../../../http/validation/if-given.js';
-import { LONGEST_URL } from '../../../http-client/url-problem.js';
+import { LONGEST_URL } from '../../../http-client/address-rules.js';
 
 /** Checks the form alone. Whether the address is allowed is checked when the webhook is stored. */
 const URL_PATTERN = '^https?://[^/?#@%\\s]+([/?#]\\S*)?$';
