@@ -13,7 +13,7 @@ export type {
   ExecutionContext,
   RunnableAgent,
 } from './engines/engine.js';
-export type { AgentFunction } from './engines/function/agent-module.js';
+export type { AgentFunction } from './engines/function/function.engine.js';
 export { Agent, type ClassAgentOptions } from './engines/provider/agent.decorator.js';
 export type { ServeOptions, StartOptions } from './main.js';
 

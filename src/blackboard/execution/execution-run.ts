@@ -6,7 +6,7 @@ import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import type { MemoryReservation } from '../../common/memory-budget.js';
 import type { ExecutionOutcome } from '../../common/telemetry.js';
-import { DeferredCompletion } from '../../engines/deferred-completion.js';
+import { DeferredCompletion } from '../../engines/answers.js';
 import { type AgentArtifact, type EngineContext, PreparedEngines } from '../../engines/engine.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import type { ClaimHolder, StartedRun } from '../../queue/claiming-loop.js';

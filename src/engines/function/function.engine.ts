@@ -1,10 +1,12 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
 import type { EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { JsonObject } from '../../common/json.js';
-import { agentContext } from '../agent-context.js';
-import type { Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
-import { asError } from '../thrown.js';
-import { importAgentModule } from './agent-module.js';
+import { agentContext, asError } from '../agent-code.js';
+import type { AgentArtifact, Engine, EngineEnvironment, ExecutionContext, PreparedEngine } from '../engine.js';
 
 /** Runs a function of a TypeScript or JavaScript module. Node strips the types. */
 export class FunctionEngine implements Engine {
@@ -47,3 +49,30 @@ export class FunctionEngine implements Engine {
 }
 
 const moduleOf = (agent: AgentDefinition): string => agent.engine.module as string;
+
+/** The default export of a function agent's module. */
+export type AgentFunction = (inputs: AgentArtifact[], context: ExecutionContext) => unknown;
+
+type ImportedModule = { run: AgentFunction } | { problem: string };
+
+/**
+ * Imports an agent's module, once per process. Returns a problem instead of rejecting if the module is missing or
+ * throws.
+ */
+async function importAgentModule(module: string, baseDirectory: string): Promise<ImportedModule> {
+  const path = resolve(baseDirectory, module);
+  if (!(await isFile(path))) return { problem: `the file ${path} does not exist` };
+  try {
+    const { default: run } = (await import(pathToFileURL(path).href)) as { default?: unknown };
+    if (typeof run === 'function') return { run: run as AgentFunction };
+    return { problem: `${module} must have a default export of the form async (inputs, context) => output` };
+  } catch (error) {
+    return { problem: `${module} cannot be loaded: ${asError(error).message}` };
+  }
+}
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );

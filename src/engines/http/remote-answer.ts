@@ -1,8 +1,6 @@
 import type { OutboundAnswer } from '../../http-client/outbound.js';
 import { retryAfter } from '../../http-client/retry-after.js';
-import { DeferredCompletion } from '../deferred-completion.js';
-import { EngineFailure } from '../engine-failure.js';
-import { readAnswer } from '../explicit-outputs.js';
+import { DeferredCompletion, EngineFailure, readAnswer } from '../answers.js';
 
 const REQUEST_TIMEOUT = 408;
 const TOO_EARLY = 425;

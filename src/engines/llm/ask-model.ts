@@ -1,11 +1,11 @@
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 
 import type { JsonObject } from '../../common/json.js';
-import { EngineFailure } from '../engine-failure.js';
+import { EngineFailure } from '../answers.js';
 import { meteredModel } from './metered-model.js';
 import { describeModelError } from './model-error.js';
 import type { ModelSource } from './model-providers.js';
-import type { Tokens } from './reported-usage.js';
+import type { Tokens } from './tokens.js';
 
 export interface Question {
   model: LanguageModel;

@@ -5,6 +5,7 @@ import type { EngineChecks, EngineFinding } from '../../catalog/configuration-fi
 import { type AgentDefinition, EXTERNAL } from '../../catalog/definitions.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import { AddressRules, urlProblem } from '../../http-client/address-rules.js';
+import { EngineFailure } from '../answers.js';
 import {
   type Engine,
   type EngineContext,
@@ -12,10 +13,7 @@ import {
   type ExecutionInputs,
   type PreparedEngine,
 } from '../engine.js';
-import { EngineFailure } from '../engine-failure.js';
-import { answerSchema } from './answer-schema.js';
 import { askModel, type ModelAnswer } from './ask-model.js';
-import { contextLines } from './context-artifacts.js';
 import {
   type ContextOption,
   DEFAULT_CONTEXT_TOKENS,
@@ -25,7 +23,7 @@ import {
   type ToolsOption,
 } from './llm-options.js';
 import { loadModel, type ModelSource, modelSource, providerProblem } from './model-providers.js';
-import { dataText, refusedText, systemText } from './prompt.js';
+import { answerSchema, contextLines, dataText, refusedText, systemText } from './prompt.js';
 import { agentTools, type AllowedTools } from './tools/agent-tools.js';
 import { ToolServer } from './tools/tool-server.js';
 import { PiecesWithoutKey, withoutKey, withoutKeyIn } from './without-key.js';

@@ -1,9 +1,8 @@
 import type { LanguageModel, wrapLanguageModel } from 'ai';
 
-import { EngineFailure } from '../engine-failure.js';
+import { EngineFailure } from '../answers.js';
 import { hasGeneratedNothing } from './model-error.js';
-import { reportedUsage, type Tokens } from './reported-usage.js';
-import { estimatedTokens } from './token-estimate.js';
+import { estimatedTokens, reportedUsage, type Tokens } from './tokens.js';
 
 type Wrapping = Parameters<typeof wrapLanguageModel>[0];
 

@@ -1,8 +1,7 @@
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { JsonObject } from '../../common/json.js';
-import { agentContext } from '../agent-context.js';
+import { agentContext, asError } from '../agent-code.js';
 import type { AgentClass, Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
-import { asError } from '../thrown.js';
 import { PROVIDER } from './agent.decorator.js';
 
 /** Calls the `execute` method of an agent class. */

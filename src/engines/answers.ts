@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonValue } from '../common/json.js';
 import { unknownFields } from '../common/names-in-messages.js';
-import { EngineFailure } from './engine-failure.js';
 
 /**
  * An answer from outside that lists its outputs, each `{type, payload, tags?, visibility?}`. The items are checked
@@ -25,3 +24,32 @@ export function readAnswer(body: unknown): unknown {
 
 const namesType = (output: JsonValue): boolean => isJsonObject(output) && typeof output.type === 'string';
 const hasPayload = (output: JsonValue): boolean => isJsonObject(output) && isJsonObject(output.payload);
+
+/**
+ * An engine returns this if its partner has accepted the inputs and will send the outputs later, under the lease it
+ * received (`EngineContext.leaseToken`). Until then no process runs the execution, and no restart repeats it before the
+ * agent's `timeout`.
+ */
+export class DeferredCompletion {}
+
+/** The cause of a failure. The WorkflowError has it as its `error_type`. */
+type EngineFailureType = 'http' | 'network' | 'rate_limit' | 'model' | 'refusal' | 'output' | 'tool' | 'budget';
+
+/** An attempt got no usable answer from the system that the engine called. */
+export class EngineFailure extends Error {
+  /** True if another attempt would fail in the same way. */
+  readonly isFinal: boolean;
+  /** Milliseconds from now before which another attempt would fail in the same way. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    type: EngineFailureType,
+    message: string,
+    { isFinal = false, retryAfterMs }: { isFinal?: boolean; retryAfterMs?: number } = {},
+  ) {
+    super(message);
+    this.name = type;
+    this.isFinal = isFinal;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
