@@ -1,7 +1,161 @@
 import type { JsonObject } from '../../common/json.js';
 import { budgetSchema, modelsSchema } from '../costs.js';
-import { agentSchema, duration, nameSchema } from './agent-schema.js';
+import { MAX_BATCH_SIZE } from '../definitions.js';
+import { durationSchema } from './duration-keys.js';
 import type { EngineKind } from './engine-kind.js';
+import { visibilitySchema } from './visibility-schema.js';
+
+/** Editors and the loader show `errorMessage` instead of "must match pattern". */
+const nameSchema: JsonObject = {
+  type: 'string',
+  maxLength: 200,
+  pattern: '^(?!__proto__$)[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
+  errorMessage:
+    'is not a valid name: use 1 to 200 characters, without control characters and without spaces at its ends',
+};
+
+const expression = (description: string): JsonObject => ({ description, type: 'string', minLength: 1 });
+
+const texts = (description: string): JsonObject => ({
+  description,
+  type: 'array',
+  minItems: 1,
+  uniqueItems: true,
+  items: { type: 'string', minLength: 1 },
+  errorMessage: 'must be a list of one or more texts, such as [one, two]',
+});
+
+const subscriptionSchema: JsonObject = {
+  description: 'Which artifacts trigger the agent',
+  type: 'object',
+  additionalProperties: false,
+  required: ['types'],
+  errorMessage: 'must be an object such as { types: [CustomerMessage] }',
+  properties: {
+    types: { ...texts('Artifact types'), items: nameSchema },
+    mode: {
+      description: 'all: joins one artifact of every type; any: takes each artifact separately',
+      enum: ['all', 'any'],
+      default: 'all',
+    },
+    where: expression('CEL expression over payload, artifact and inputs; the agent runs only if it is true'),
+    from_agents: { ...texts('Artifacts by any of these producers; external means clients'), items: nameSchema },
+    tags: texts('Artifacts with any of these tags'),
+    join: {
+      description: 'How artifacts of several types join; default: by their correlation',
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        by: expression('CEL expression for the join key of an artifact'),
+        within: durationSchema(
+          'Time limit from the first artifact; an incomplete group is then dropped with a WorkflowError',
+        ),
+      },
+    },
+    batch: {
+      description: 'Collects artifacts and runs the agent once with the list of them',
+      type: 'object',
+      additionalProperties: false,
+      minProperties: 1,
+      errorMessage: 'must be an object with size, timeout or both',
+      properties: {
+        size: {
+          description: 'Runs when the window has this many artifacts',
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_BATCH_SIZE,
+        },
+        timeout: durationSchema('Runs when the first artifact has waited this long'),
+      },
+    },
+    priority: {
+      description: 'Executions with a higher priority run first',
+      type: 'integer',
+      minimum: -1_000_000,
+      maximum: 1_000_000,
+      default: 0,
+    },
+    allow_self: { description: "Whether the agent's own outputs may trigger it", type: 'boolean', default: false },
+  },
+};
+
+const outputSchema: JsonObject = {
+  description: 'One type that the agent publishes',
+  type: 'object',
+  additionalProperties: false,
+  required: ['type'],
+  errorMessage: 'must be an object such as { type: Reply }',
+  properties: {
+    type: nameSchema,
+    visibility: { description: 'Which agents may see its outputs; default: all', ...visibilitySchema },
+    tags: texts('Tags of its outputs'),
+  },
+};
+
+const retrySchema: JsonObject = {
+  description: 'Failed attempts are repeated after a delay that doubles each time',
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    attempts: {
+      description: 'Number of attempts, including the first',
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+      default: 3,
+    },
+    delay: durationSchema('Delay before the second attempt', '1s'),
+    max_delay: durationSchema('Maximum delay', '1m'),
+  },
+};
+
+/**
+ * The schema of an agent in the file or in `@Agent({...})`. `own` has the keys that only one of them has, all required.
+ */
+function agentSchema(own: JsonObject): JsonObject {
+  return {
+    description: 'An agent: what triggers it, what it publishes, how it works',
+    type: 'object',
+    additionalProperties: false,
+    required: [...Object.keys(own), 'consumes'],
+    errorMessage: `must be an object with ${[...Object.keys(own), 'consumes'].join(' and ')}`,
+    properties: {
+      ...own,
+      description: { type: 'string' },
+      labels: texts('Labels that Labelled visibility may require'),
+      tenant_id: {
+        description: 'The tenant that the agent belongs to, for Tenant visibility',
+        type: 'string',
+        minLength: 1,
+      },
+      consumes: {
+        description: 'Subscriptions',
+        type: 'array',
+        minItems: 1,
+        items: subscriptionSchema,
+        errorMessage: 'must be a list of one or more subscriptions, such as [{ types: [CustomerMessage] }]',
+      },
+      publishes: {
+        description: 'Outputs',
+        type: 'array',
+        items: outputSchema,
+        errorMessage: 'must be a list such as [{ type: Reply }]',
+      },
+      timeout: durationSchema('Time limit of one attempt', '60s'),
+      concurrency: {
+        description: 'Executions that may run at the same time, over all processes',
+        type: 'integer',
+        minimum: 1,
+        maximum: 10_000,
+        default: 10,
+      },
+      retry: retrySchema,
+      budget: budgetSchema(
+        'Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError',
+      ),
+    },
+  };
+}
 
 const typeSchema: JsonObject = {
   description: 'An artifact type: what its payloads look like',
@@ -15,7 +169,7 @@ const typeSchema: JsonObject = {
       default: 1,
     },
     description: { type: 'string' },
-    retain: duration('Artifacts are deleted when they are older than this and no longer needed; default: never'),
+    retain: durationSchema('Artifacts are deleted when they are older than this and no longer needed; default: never'),
     schema: {
       description: 'JSON Schema of the payload (draft 2020-12, or draft-07 if $schema says so)',
       type: 'object',

@@ -5,7 +5,7 @@ import { type AgentDefinition, type ArtifactType, WORKFLOW_ERROR } from '../defi
 import type { Diagnostics } from '../diagnostics.js';
 import { declaredType, openType, workflowErrorType } from '../schemas/artifact-type.js';
 import { compilePayloadSchema } from '../schemas/payload-schema.js';
-import { checkDuration } from './duration-checks.js';
+import { checkDuration } from './duration-keys.js';
 
 type Declarations = NonNullable<Remaining<ConfigurationOptions>['types']>;
 

@@ -10,12 +10,11 @@ import { defineBudget, defineModels } from '../costs.js';
 import { CatalogError, describeDiagnostic, type Diagnostics, Report } from '../diagnostics.js';
 import { configurationDigest } from './configuration-digest.js';
 import { configurationSchema } from './configuration-schema.js';
-import { cycleWarnings } from './cycle-warnings.js';
 import { artifactTypes } from './declared-types.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
 import { agentsInClasses, agentsInFile, type ClassAgent, defineAgents, type ParsedAgent } from './parse-agents.js';
 import { validateSchema } from './schema-validation.js';
-import { triggerWarnings } from './trigger-warnings.js';
+import { cycleWarnings, triggerWarnings } from './trigger-warnings.js';
 import { parseYamlSource } from './yaml-source.js';
 
 export interface CatalogSources {

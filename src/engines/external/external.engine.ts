@@ -1,5 +1,4 @@
-import { duration } from '../../catalog/configuration-file/agent-schema.js';
-import { durationProblem } from '../../catalog/configuration-file/duration-checks.js';
+import { durationProblem, durationSchema } from '../../catalog/configuration-file/duration-keys.js';
 import type { EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { JsonObject } from '../../common/json.js';
@@ -32,7 +31,7 @@ export class ExternalEngine implements Engine {
         errorMessage:
           'must be an object such as { after: 48h, then: escalate, to: head-of-finance } or { after: 48h, then: fail }',
         properties: {
-          after: duration('Time since the execution was created'),
+          after: durationSchema('Time since the execution was created'),
           then: {
             description: 'escalate: assign it to someone else; fail: end it as failed, without a retry',
             enum: ['escalate', 'fail'],
