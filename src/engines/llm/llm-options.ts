@@ -1,3 +1,5 @@
+import type { Catalog } from '../../catalog/catalog.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { JsonObject } from '../../common/json.js';
 import type { ToolServerOptions } from './tools/tool-server.js';
 
@@ -154,3 +156,19 @@ export const llmOptionsSchema: JsonObject = {
     },
   },
 };
+
+/**
+ * Output tokens of one answer if a budget applies and the configuration sets no limit: without a limit, no reservation
+ * could be correct. Current models support that many.
+ */
+export const BOUND_WITH_BUDGET = 4_096;
+
+/** True if a budget applies to the agent. */
+export const isLimited = (agent: AgentDefinition, catalog: Catalog): boolean =>
+  agent.budget !== null || catalog.budget !== null;
+
+/** The configured limit on the tokens of one answer, or undefined. */
+export const boundOf = (agent: AgentDefinition, { models }: Catalog): number | undefined =>
+  optionsOf(agent).max_output_tokens ?? models.get(optionsOf(agent).model)?.maxOutputTokens ?? undefined;
+
+export const optionsOf = (agent: AgentDefinition): LlmOptions => agent.engine as unknown as LlmOptions;
