@@ -46,7 +46,8 @@ function patternOf(shown: string, found: string[], known: Known): string {
       : groups['time']
         ? TIME.source
         : groups['measure']
-          ? '[\\d.]+'
+          ? // A slow machine takes minutes.
+            '(?:\\d+min)?[\\d.]+'
           : '.*?';
     pattern += literally(shown.slice(from, index)) + variable;
     from = index + text.length;
